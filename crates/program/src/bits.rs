@@ -1,0 +1,121 @@
+//! Bit-vectors of 1 to 128 bits, the only concrete values that programs compute with.
+
+use std::fmt;
+
+/// A bit-vector: `value` modulo 2^`width`, with 1 ≤ `width` ≤ 128.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Bits {
+    width: u32,
+    value: u128,
+}
+
+impl Bits {
+    pub const MAX_WIDTH: u32 = 128;
+
+    /// The low `width` bits of `value`. A width outside 1..=128 is clamped into it.
+    pub fn new(width: u32, value: u128) -> Bits {
+        let width = width.clamp(1, Self::MAX_WIDTH);
+        Bits {
+            width,
+            value: value & mask(width),
+        }
+    }
+
+    /// `value` in two's complement.
+    pub fn signed(width: u32, value: i128) -> Bits {
+        Bits::new(width, value as u128)
+    }
+
+    pub fn bool(value: bool) -> Bits {
+        Bits::new(1, value as u128)
+    }
+
+    pub fn zero(width: u32) -> Bits {
+        Bits::new(width, 0)
+    }
+
+    pub fn width(self) -> u32 {
+        self.width
+    }
+
+    /// The value as an unsigned number.
+    pub fn unsigned(self) -> u128 {
+        self.value
+    }
+
+    /// The value as a number in two's complement.
+    pub fn to_signed(self) -> i128 {
+        let unused = 128 - self.width;
+        ((self.value << unused) as i128) >> unused
+    }
+
+    pub fn is_zero(self) -> bool {
+        self.value == 0
+    }
+
+    pub fn zero_extend(self, width: u32) -> Bits {
+        Bits::new(width, self.value)
+    }
+
+    pub fn sign_extend(self, width: u32) -> Bits {
+        Bits::signed(width, self.to_signed())
+    }
+
+    /// Bits `low .. low + width`, as a vector of that width.
+    pub fn extract(self, low: u32, width: u32) -> Bits {
+        Bits::new(width, if low >= 128 { 0 } else { self.value >> low })
+    }
+
+    /// `self` above `low`.
+    pub fn concat(self, low: Bits) -> Bits {
+        let high = if low.width >= 128 {
+            0
+        } else {
+            self.value << low.width
+        };
+        Bits::new(self.width + low.width, high | low.value)
+    }
+}
+
+fn mask(width: u32) -> u128 {
+    if width >= 128 {
+        u128::MAX
+    } else {
+        (1 << width) - 1
+    }
+}
+
+impl fmt::Display for Bits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.value, self.width)
+    }
+}
+
+impl fmt::Debug for Bits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_wrap_at_their_width() {
+        assert_eq!(Bits::new(8, 0x1ff).unsigned(), 0xff);
+        assert_eq!(Bits::signed(8, -1).unsigned(), 0xff);
+        assert_eq!(Bits::new(8, 0xff).to_signed(), -1);
+        assert_eq!(Bits::new(128, u128::MAX).to_signed(), -1);
+    }
+
+    #[test]
+    fn parts_and_wholes() {
+        let word = Bits::new(16, 0xabcd);
+        let (high, low) = (word.extract(8, 8), word.extract(0, 8));
+        assert_eq!((high.unsigned(), low.unsigned()), (0xab, 0xcd));
+        assert_eq!(high.concat(low), word);
+        assert_eq!(high.sign_extend(16).unsigned(), 0xffab);
+        assert_eq!(high.zero_extend(16).unsigned(), 0x00ab);
+    }
+}

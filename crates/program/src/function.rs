@@ -1,0 +1,243 @@
+//! Functions: control-flow graphs of instructions.
+
+use crate::{Expr, FunctionId, Span, Tags};
+
+/// A variable of a function; thread-private, never in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct VarId(pub u32);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct BlockId(pub u32);
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Var {
+    pub name: String,
+    pub width: u32,
+}
+
+/// Variables other than the parameters start as zero.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Function {
+    pub name: String,
+    /// The first of `vars`, by number, are the parameters.
+    pub params: u32,
+    pub vars: Vec<Var>,
+    /// Width of the returned value, if there is one.
+    pub result: Option<u32>,
+    /// The first block is the entry.
+    pub blocks: Vec<Block>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Block {
+    pub label: String,
+    pub insts: Vec<Inst>,
+    pub terminator: Terminator,
+    pub terminator_span: Span,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Inst {
+    pub kind: InstKind,
+    pub span: Span,
+}
+
+/// Bytes that one access touches: 1, 2, 4, 8 or 16. Memory is little-endian.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct AccessSize(u8);
+
+impl AccessSize {
+    pub fn from_bytes(bytes: u32) -> Option<AccessSize> {
+        matches!(bytes, 1 | 2 | 4 | 8 | 16).then_some(AccessSize(bytes as u8))
+    }
+
+    pub const BYTE: AccessSize = AccessSize(1);
+    pub const HALF: AccessSize = AccessSize(2);
+    pub const WORD: AccessSize = AccessSize(4);
+    pub const DOUBLE: AccessSize = AccessSize(8);
+    pub const QUAD: AccessSize = AccessSize(16);
+
+    pub fn bytes(self) -> u32 {
+        self.0 as u32
+    }
+
+    pub fn bits(self) -> u32 {
+        self.0 as u32 * 8
+    }
+}
+
+/// What an atomic read-modify-write stores, as a function of the old value and the operand.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum RmwOp {
+    Swap,
+    Add,
+    Sub,
+    And,
+    /// `old & !operand`
+    AndNot,
+    Nand,
+    Or,
+    Xor,
+    SMin,
+    SMax,
+    UMin,
+    UMax,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum LockKind {
+    Mutex,
+    Read,
+    Write,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Callee {
+    Direct(FunctionId),
+    /// A function address computed at run time.
+    Indirect(Expr),
+    /// A function without a body; reaching the call makes the result unknown.
+    External(String),
+}
+
+/// One instruction. `Assign` and `Call` are internal to the thread; every other instruction
+/// performs one visible operation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum InstKind {
+    Assign {
+        dst: VarId,
+        value: Expr,
+    },
+    /// `dst` is as wide as the access.
+    Load {
+        dst: VarId,
+        address: Expr,
+        size: AccessSize,
+        tags: Tags,
+    },
+    /// `value` is as wide as the access.
+    Store {
+        address: Expr,
+        value: Expr,
+        size: AccessSize,
+        tags: Tags,
+    },
+    /// Atomic read-modify-write: a read event tagged `read_tags`, then a write event tagged
+    /// `write_tags`, nothing in between. `dst` receives the old value.
+    Rmw {
+        dst: Option<VarId>,
+        address: Expr,
+        op: RmwOp,
+        operand: Expr,
+        size: AccessSize,
+        read_tags: Tags,
+        write_tags: Tags,
+    },
+    /// Compare and swap. Where the old value equals `expected`: a read and a write event as
+    /// with `Rmw`, and `ok` is 1. Where not: one read event tagged `fail_tags`, and `ok` is 0.
+    /// A `weak` one may also fail where the values are equal.
+    Cas {
+        dst: Option<VarId>,
+        ok: Option<VarId>,
+        address: Expr,
+        expected: Expr,
+        desired: Expr,
+        size: AccessSize,
+        read_tags: Tags,
+        write_tags: Tags,
+        fail_tags: Tags,
+        weak: bool,
+    },
+    /// A load that opens the thread's reservation on the address.
+    LoadLinked {
+        dst: VarId,
+        address: Expr,
+        size: AccessSize,
+        tags: Tags,
+    },
+    /// Stores if the thread's reservation is still good, and closes it. `status` (one bit)
+    /// is 0 on success and 1 on failure, which may be spurious. The write of a successful one
+    /// is atomic with the read of the load-linked that opened the reservation.
+    StoreConditional {
+        status: VarId,
+        address: Expr,
+        value: Expr,
+        size: AccessSize,
+        tags: Tags,
+    },
+    Fence {
+        tags: Tags,
+    },
+    /// Starts a thread in `function`; `dst` receives its number.
+    Spawn {
+        dst: Option<VarId>,
+        function: FunctionId,
+        args: Vec<Expr>,
+    },
+    Join {
+        thread: Expr,
+    },
+    Lock {
+        address: Expr,
+        kind: LockKind,
+    },
+    /// Like `Lock`, but does not wait; `ok` (one bit) tells whether the lock was taken.
+    TryLock {
+        ok: VarId,
+        address: Expr,
+        kind: LockKind,
+    },
+    Unlock {
+        address: Expr,
+        kind: LockKind,
+    },
+    /// `size` fresh bytes of undefined content; `dst` receives their address.
+    Alloc {
+        dst: VarId,
+        size: Expr,
+        align: u32,
+    },
+    Free {
+        address: Expr,
+    },
+    /// Executions in which the one-bit condition is 0 are not of interest from here on.
+    Assume {
+        condition: Expr,
+    },
+    /// Executions in which the one-bit condition is 0 are wrong.
+    Assert {
+        condition: Expr,
+        message: String,
+    },
+    /// Any value.
+    Nondet {
+        dst: VarId,
+    },
+    /// Up to the matching `AtomicEnd` no other thread takes a step.
+    AtomicBegin,
+    AtomicEnd,
+    Call {
+        dst: Option<VarId>,
+        callee: Callee,
+        args: Vec<Expr>,
+    },
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Terminator {
+    Jump(BlockId),
+    /// Goes to `then` where the one-bit condition is 1.
+    ///
+    /// What follows depends on the condition by control: for machine code without end
+    /// (`join` is none), for structured languages until `join` is reached.
+    Branch {
+        condition: Expr,
+        then: BlockId,
+        otherwise: BlockId,
+        join: Option<BlockId>,
+    },
+    /// Ends the function; the thread ends with its first function.
+    Return(Option<Expr>),
+    /// Ends the thread.
+    Exit,
+}

@@ -1,0 +1,26 @@
+//! The one intermediate language of Parallax.
+//!
+//! Every front end (litmus tests, C through LLVM, x86-64 machine code, operation structures)
+//! produces a [`Program`]; every engine reads one and nothing else. The language is small on
+//! purpose: bit-vector expressions without side effects, and instructions of which each one
+//! either computes on a thread's own variables or performs exactly one *visible* operation
+//! (memory access, fence, thread or lock operation …) that an engine gets to decide about.
+//!
+//! Meaning is given once, by the interpreter in `parallax-machine`.
+
+mod bits;
+mod diagnostic;
+mod expr;
+mod function;
+mod program;
+mod tags;
+
+pub use bits::Bits;
+pub use diagnostic::{Diagnostic, Diagnostics, Location, SourceFile, Span};
+pub use expr::{BinaryOp, Expr, UnaryOp};
+pub use function::{
+    AccessSize, Block, BlockId, Callee, Function, Inst, InstKind, LockKind, RmwOp, Terminator, Var,
+    VarId,
+};
+pub use program::{Cell, FunctionId, Global, GlobalId, Program, ThreadStart};
+pub use tags::{Tag, Tags};

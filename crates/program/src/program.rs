@@ -1,0 +1,103 @@
+//! Whole programs: functions, globals, initial threads.
+
+use crate::{Bits, Expr, Function, SourceFile};
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct FunctionId(pub u32);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct GlobalId(pub u32);
+
+/// An object in memory that exists from the start.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Global {
+    pub name: String,
+    /// Bytes.
+    pub size: u64,
+    pub align: u32,
+    /// What the object holds at first; bytes that no cell covers are zero.
+    pub init: Vec<Cell>,
+}
+
+/// An initial value at an offset in a global. The value is a constant expression: constants,
+/// addresses, and operators on them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cell {
+    pub offset: u64,
+    /// Width a multiple of 8.
+    pub width: u32,
+    pub value: Expr,
+}
+
+/// A thread that runs from the start.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ThreadStart {
+    /// How people call it: `P0`, `main`.
+    pub name: String,
+    pub function: FunctionId,
+    /// Constant expressions, one for each parameter.
+    pub args: Vec<Expr>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub name: String,
+    /// Width of addresses: 32 or 64.
+    pub pointer_width: u32,
+    pub globals: Vec<Global>,
+    pub functions: Vec<Function>,
+    pub threads: Vec<ThreadStart>,
+    /// What the spans in the program point into.
+    pub source: SourceFile,
+}
+
+impl Program {
+    pub fn new(name: &str, pointer_width: u32, source: SourceFile) -> Program {
+        Program {
+            name: name.to_string(),
+            pointer_width,
+            globals: Vec::new(),
+            functions: Vec::new(),
+            threads: Vec::new(),
+            source,
+        }
+    }
+
+    /// Where each global lies. Globals get addresses from [`Program::FIRST_ADDRESS`] on, in
+    /// order, far enough apart that small offsets never lead from one into the next, and
+    /// (for programs of ordinary size) below 2^31, so that a 32-bit register holds them.
+    pub fn layout(&self) -> Vec<u64> {
+        let mut next = Self::FIRST_ADDRESS;
+        let mut addresses = Vec::with_capacity(self.globals.len());
+        for global in &self.globals {
+            let align = u64::from(global.align.max(1))
+                .next_power_of_two()
+                .max(Self::GAP);
+            next = next.next_multiple_of(align);
+            addresses.push(next);
+            next = next
+                .saturating_add(global.size.max(1))
+                .saturating_add(Self::GAP);
+        }
+        addresses
+    }
+
+    pub const FIRST_ADDRESS: u64 = 0x0100_0000;
+    const GAP: u64 = 0x1000;
+
+    /// The address of a function, as a value: functions are not in memory.
+    pub fn function_address(&self, function: FunctionId) -> Bits {
+        Bits::new(
+            self.pointer_width,
+            0x7000_0000 + u128::from(function.0) * 16,
+        )
+    }
+
+    pub fn function(&self, id: FunctionId) -> &Function {
+        &self.functions[id.0 as usize]
+    }
+
+    pub fn global(&self, id: GlobalId) -> &Global {
+        &self.globals[id.0 as usize]
+    }
+}

@@ -1,0 +1,76 @@
+//! Tags: what a memory model may ask of an access or a fence.
+//!
+//! A tag is a word of the architecture or language the program comes from: `acq`, `DMB.SY`,
+//! `LOCK`, `Once`. Cat models see each tag as the set of events that carry it.
+
+use std::fmt;
+use std::sync::Arc;
+
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Tag(Arc<str>);
+
+impl Tag {
+    pub fn new(name: &str) -> Tag {
+        Tag(name.into())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A sorted set of tags; cheap to clone.
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+pub struct Tags(Option<Arc<[Tag]>>);
+
+impl Tags {
+    pub fn none() -> Tags {
+        Tags(None)
+    }
+
+    pub fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Tags {
+        let mut tags: Vec<Tag> = names.into_iter().map(Tag::new).collect();
+        tags.sort();
+        tags.dedup();
+        if tags.is_empty() {
+            Tags(None)
+        } else {
+            Tags(Some(tags.into()))
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Tag> {
+        self.0.iter().flat_map(|tags| tags.iter())
+    }
+
+    pub fn contains(&self, name: &str) -> bool {
+        self.iter().any(|tag| tag.as_str() == name)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// These tags and `more`.
+    pub fn with<'a>(&'a self, more: impl IntoIterator<Item = &'a str>) -> Tags {
+        Tags::new(self.iter().map(Tag::as_str).chain(more))
+    }
+}
+
+impl fmt::Debug for Tags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
