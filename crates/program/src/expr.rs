@@ -1,5 +1,7 @@
 //! Expressions: side-effect-free functions of a thread's variables.
 
+use std::ops;
+
 use crate::{Bits, FunctionId, GlobalId, VarId};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -111,25 +113,12 @@ impl Expr {
         Expr::Binary(op, Box::new(left), Box::new(right))
     }
 
-    pub fn add(self, other: Expr) -> Expr {
-        Expr::binary(BinaryOp::Add, self, other)
-    }
-
-    pub fn sub(self, other: Expr) -> Expr {
-        Expr::binary(BinaryOp::Sub, self, other)
-    }
-
     pub fn eq(self, other: Expr) -> Expr {
         Expr::binary(BinaryOp::Eq, self, other)
     }
 
     pub fn ne(self, other: Expr) -> Expr {
         Expr::binary(BinaryOp::Ne, self, other)
-    }
-
-    /// Complement; for one-bit values, logical negation.
-    pub fn not(self) -> Expr {
-        Expr::unary(UnaryOp::Not, self)
     }
 
     pub fn extract(self, low: u32, width: u32) -> Expr {
@@ -176,5 +165,35 @@ impl Expr {
             std::cmp::Ordering::Less => self.extract(0, to),
             std::cmp::Ordering::Greater => self.zero_extend(to),
         }
+    }
+}
+
+macro_rules! operators {
+    ($($name:ident :: $method:ident => $op:ident),* $(,)?) => {$(
+        impl ops::$name for Expr {
+            type Output = Expr;
+
+            fn $method(self, other: Expr) -> Expr {
+                Expr::binary(BinaryOp::$op, self, other)
+            }
+        }
+    )*};
+}
+
+operators! {
+    Add::add => Add,
+    Sub::sub => Sub,
+    Mul::mul => Mul,
+    BitAnd::bitand => And,
+    BitOr::bitor => Or,
+    BitXor::bitxor => Xor,
+}
+
+/// Complement; for one-bit values, logical negation.
+impl ops::Not for Expr {
+    type Output = Expr;
+
+    fn not(self) -> Expr {
+        Expr::unary(UnaryOp::Not, self)
     }
 }

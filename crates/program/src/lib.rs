@@ -9,18 +9,22 @@
 //! Meaning is given once, by the interpreter in `parallax-machine`.
 
 mod bits;
+mod build;
 mod diagnostic;
 mod expr;
 mod function;
+mod outcome;
 mod program;
 mod tags;
 
 pub use bits::Bits;
+pub use build::FunctionBuilder;
 pub use diagnostic::{Diagnostic, Diagnostics, Location, SourceFile, Span};
 pub use expr::{BinaryOp, Expr, UnaryOp};
 pub use function::{
     AccessSize, Block, BlockId, Callee, Function, Inst, InstKind, LockKind, RmwOp, Terminator, Var,
     VarId,
 };
+pub use outcome::{Observable, Operand, Place, Prop, Quantifier, Question};
 pub use program::{Cell, FunctionId, Global, GlobalId, Program, ThreadStart};
 pub use tags::{Tag, Tags};
