@@ -1,6 +1,11 @@
 //! What the assembly languages of litmus tests have in common: one instruction to a table
 //! cell, labels, registers that start with the values the test gives them.
 
+mod lowering;
+pub mod riscv;
+#[cfg(test)]
+mod testing;
+
 use std::collections::HashMap;
 
 use parallax_program::{
