@@ -1,8 +1,34 @@
 //! Litmus tests in herd7's format, lowered to [`parallax_program::Program`]s.
+//!
+//! A test is cut into sections (header, initial state, code, condition), each section is read
+//! on its own, and names are resolved last: the order in which herd7 reads them too. The
+//! format is described in the herd7 manual (Alglave, Maranget, "herd7 consistency model
+//! simulator", <https://diy.inria.fr/doc/litmus.html>).
 
 pub mod asm;
+pub mod c;
+mod condition;
+mod cursor;
+mod files;
+mod globals;
+mod init;
+mod lexer;
+mod question;
+mod render;
+mod sections;
+mod table;
+mod threads;
+mod types;
 
-use parallax_program::{Program, Question};
+pub use files::collect;
+pub use globals::Globals;
+pub use init::{InitValue, RegisterInit};
+pub use types::ScalarType;
+
+use parallax_program::{Diagnostics, Program, Question, SourceFile};
+
+/// Errors reported for one file; what comes after is rarely news.
+pub(crate) const MAX_ERRORS: usize = 50;
 
 /// The languages that litmus tests are written in.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -19,6 +45,24 @@ pub enum Arch {
     Lkmm,
 }
 
+impl Arch {
+    /// What the first word of a test may be.
+    pub(crate) const NAMES: &str = "X86, X86_64, AArch64, ARM, PPC, RISCV, C";
+
+    fn named(word: &str) -> Option<Arch> {
+        Some(match word.to_ascii_lowercase().as_str() {
+            "x86" => Arch::X86,
+            "x86_64" => Arch::X86_64,
+            "aarch64" => Arch::AArch64,
+            "arm" => Arch::Arm,
+            "ppc" => Arch::Ppc,
+            "riscv" | "risc-v" => Arch::RiscV,
+            "c" => Arch::C,
+            _ => return None,
+        })
+    }
+}
+
 /// A litmus test, ready to run.
 #[derive(Clone, Debug)]
 pub struct LitmusTest {
@@ -30,4 +74,144 @@ pub struct LitmusTest {
     pub doc: Option<String>,
     pub program: Program,
     pub question: Question,
+}
+
+/// Reads a test. `name` is what errors call the file.
+pub fn parse(name: &str, text: &str) -> Result<LitmusTest, Diagnostics> {
+    let source = SourceFile::new(name, text);
+    let sections = sections::split(&source).map_err(|error| vec![error])?;
+    let mut reader = Reader::new(&source, &sections);
+    let init = reader.init();
+    let threads = reader.threads(&init);
+    let condition = reader.condition();
+    let (Some(mut threads), Some(condition)) = (threads, condition) else {
+        return Err(reader.into_errors());
+    };
+    let question = question::resolve(
+        &source,
+        &condition,
+        &mut threads,
+        &mut reader.globals,
+        reader.pointer_width,
+        &mut reader.errors,
+    );
+    init.fill(
+        &source,
+        &mut reader.globals,
+        reader.pointer_width,
+        &mut reader.errors,
+    );
+    if !reader.errors.is_empty() {
+        return Err(reader.into_errors());
+    }
+    let mut program = Program::new(&sections.name, reader.pointer_width, source.clone());
+    program.globals = reader.globals.list;
+    threads.finish(&mut program);
+    let arch = reader.arch;
+    Ok(LitmusTest {
+        name: sections.name,
+        arch,
+        metadata: sections.metadata,
+        doc: sections.doc,
+        program,
+        question,
+    })
+}
+
+/// Reads the sections of one test and collects what is wrong with them.
+struct Reader<'a> {
+    source: &'a SourceFile,
+    sections: &'a sections::Sections,
+    arch: Arch,
+    pointer_width: u32,
+    globals: Globals,
+    errors: Diagnostics,
+}
+
+impl<'a> Reader<'a> {
+    fn new(source: &'a SourceFile, sections: &'a sections::Sections) -> Reader<'a> {
+        let mut arch = sections.arch;
+        if arch == Arch::C && c::is_kernel(sections.code_text(source)) {
+            arch = Arch::Lkmm;
+        }
+        Reader {
+            source,
+            sections,
+            arch,
+            pointer_width: asm::isa(arch).map_or(64, |isa| isa.pointer_width()),
+            globals: Globals::default(),
+            errors: Vec::new(),
+        }
+    }
+
+    fn init(&mut self) -> init::Init {
+        let section = self.sections.init;
+        match lexer::tokens(self.source, &self.sections.text, section) {
+            Ok(tokens) => init::parse(
+                self.source,
+                &tokens,
+                section,
+                self.pointer_width,
+                &mut self.globals,
+                &mut self.errors,
+            ),
+            Err(error) => {
+                self.errors.push(error);
+                init::Init::default()
+            }
+        }
+    }
+
+    fn threads(&mut self, init: &init::Init) -> Option<threads::Threads> {
+        let section = self.sections.code;
+        let Some(isa) = asm::isa(self.arch) else {
+            let mut context = c::CContext {
+                source: self.source,
+                functions: section,
+                globals: &mut self.globals,
+                registers: &init.registers,
+                kernel: self.arch == Arch::Lkmm,
+            };
+            let threads = c::parse_threads(&mut context);
+            return self.keep(threads).map(threads::Threads::C);
+        };
+        let columns = table::parse(self.source, &self.sections.text, section);
+        let columns = self.keep(columns)?;
+        Some(threads::Threads::Asm(asm::lower_threads(
+            isa,
+            self.source,
+            &columns,
+            &init.registers,
+            &mut self.globals,
+            &mut self.errors,
+        )))
+    }
+
+    fn condition(&mut self) -> Option<condition::Condition> {
+        let section = self.sections.condition;
+        let tokens = lexer::tokens(self.source, &self.sections.text, section);
+        let tokens = self.keep(tokens.map_err(|error| vec![error]))?;
+        let condition = condition::parse(self.source, &tokens, section);
+        self.keep(condition.map_err(|error| vec![error]))
+    }
+
+    /// The good part of a result; the bad part joins the errors.
+    fn keep<T>(&mut self, result: Result<T, Diagnostics>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(errors) => {
+                self.errors.extend(errors);
+                None
+            }
+        }
+    }
+
+    /// The errors in source order.
+    fn into_errors(mut self) -> Diagnostics {
+        self.errors.sort_by_key(|error| {
+            let location = error.location.as_ref();
+            location.map(|location| (location.line, location.column))
+        });
+        self.errors
+    }
 }

@@ -1,16 +1,21 @@
 //! What the assembly languages of litmus tests have in common: one instruction to a table
 //! cell, labels, registers that start with the values the test gives them.
 
+pub mod aarch64;
+pub mod arm;
 mod lowering;
+pub mod ppc;
 pub mod riscv;
 #[cfg(test)]
 mod testing;
+mod threads;
+pub mod x86;
 
-use std::collections::HashMap;
+use parallax_program::{Diagnostic, Expr, FunctionBuilder, SourceFile, Span, VarId};
 
-use parallax_program::{
-    Diagnostic, Expr, FunctionBuilder, Global, GlobalId, SourceFile, Span, VarId,
-};
+use crate::Arch;
+pub use crate::globals::Globals;
+pub(crate) use threads::{AsmThreads, lower_threads};
 
 /// One cell of the test's table: an instruction, a label, or both (`L0: add …`).
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +49,19 @@ pub trait Isa {
     /// Emits what one instruction does. Labels have been taken off and placed.
     /// An unknown instruction or operand is an error that names it, with its place.
     fn lower(&self, line: AsmLine<'_>, thread: &mut ThreadBuilder<'_>) -> Result<(), Diagnostic>;
+}
+
+/// The instruction set of an architecture; none for C.
+pub fn isa(arch: Arch) -> Option<&'static dyn Isa> {
+    Some(match arch {
+        Arch::X86 => &x86::X86 { wide: false },
+        Arch::X86_64 => &x86::X86 { wide: true },
+        Arch::AArch64 => &aarch64::AArch64,
+        Arch::Arm => &arm::Arm,
+        Arch::Ppc => &ppc::Ppc,
+        Arch::RiscV => &riscv::RiscV,
+        Arch::C | Arch::Lkmm => return None,
+    })
 }
 
 /// The thread under construction.
@@ -86,39 +104,5 @@ impl ThreadBuilder<'_> {
             line.span
         };
         self.source.error(span, message)
-    }
-}
-
-/// The test's memory locations, made on first mention.
-#[derive(Default)]
-pub struct Globals {
-    pub list: Vec<Global>,
-    by_name: HashMap<String, GlobalId>,
-}
-
-impl Globals {
-    /// Size of a location that the test says nothing about, in bytes.
-    pub const DEFAULT_SIZE: u64 = 8;
-
-    /// The location of that name.
-    pub fn get(&mut self, name: &str) -> GlobalId {
-        if let Some(id) = self.by_name.get(name) {
-            return *id;
-        }
-        let id = GlobalId(self.list.len() as u32);
-        self.by_name.insert(name.to_string(), id);
-        let size = Self::DEFAULT_SIZE;
-        self.list.push(Global {
-            name: name.to_string(),
-            size,
-            align: 16,
-            init: Vec::new(),
-        });
-        id
-    }
-
-    /// The location of that name, if the test has mentioned it.
-    pub fn lookup(&self, name: &str) -> Option<GlobalId> {
-        self.by_name.get(name).copied()
     }
 }

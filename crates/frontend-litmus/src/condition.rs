@@ -1,0 +1,409 @@
+//! The final condition as written: `exists`, `~exists`, `forall`, `locations`, `filter`.
+//!
+//! As in herd7's grammar, `\/` binds weakest, then `/\`, then `=>` (to the right), then `not`.
+
+use parallax_program::{Diagnostic, Quantifier, SourceFile, Span};
+
+use crate::cursor::Cursor;
+use crate::init::register;
+use crate::lexer::{Token, TokenKind};
+
+/// How deep parentheses and negations may nest.
+const MAX_DEPTH: usize = 256;
+
+/// Something with a final value, as written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Location {
+    pub kind: LocationKind,
+    pub span: Span,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LocationKind {
+    Register { thread: u32, name: String },
+    Memory { name: String, index: Option<u64> },
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Value {
+    Integer {
+        spelling: String,
+        value: i128,
+    },
+    /// The address of a location, plus bytes or elements.
+    Address {
+        name: String,
+        offset: Offset,
+        span: Span,
+    },
+    /// The final value of another location or register.
+    Location(Location),
+    /// All elements of an array.
+    List(Vec<Value>),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Offset {
+    None,
+    Bytes(i64),
+    Elements(u64),
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Proposition {
+    True,
+    False,
+    Equal(Location, Value),
+    Not(Box<Proposition>),
+    And(Vec<Proposition>),
+    Or(Vec<Proposition>),
+    Implies(Box<Proposition>, Box<Proposition>),
+}
+
+/// An item of `locations [ … ]`, with the words and stars of its type.
+pub struct ShownLocation {
+    pub location: Location,
+    pub type_words: Vec<String>,
+    pub stars: usize,
+}
+
+pub struct Condition {
+    pub quantifier: Quantifier,
+    pub proposition: Proposition,
+    pub locations: Vec<ShownLocation>,
+    pub filter: Option<Proposition>,
+}
+
+pub fn parse(
+    source: &SourceFile,
+    tokens: &[Token<'_>],
+    section: Span,
+) -> Result<Condition, Diagnostic> {
+    let mut parser = Parser {
+        cursor: Cursor::new(source, tokens, section),
+        depth: 0,
+    };
+    let mut locations = Vec::new();
+    let mut filter = None;
+    loop {
+        if parser.cursor.eat_word("locations") {
+            locations.extend(parser.locations()?);
+        } else if parser.cursor.eat_word("filter") {
+            filter = Some(parser.proposition()?);
+        } else if !parser.cursor.eat(";") {
+            break;
+        }
+    }
+    let (quantifier, proposition) = parser.quantified()?;
+    parser.end()?;
+    Ok(Condition {
+        quantifier,
+        proposition,
+        locations,
+        filter,
+    })
+}
+
+struct Parser<'a> {
+    cursor: Cursor<'a>,
+    depth: usize,
+}
+
+impl Parser<'_> {
+    fn quantified(&mut self) -> Result<(Quantifier, Proposition), Diagnostic> {
+        if self.cursor.peek().is_none() {
+            return Ok((Quantifier::ForAll, Proposition::True));
+        }
+        if self.cursor.eat_word("exists") || self.cursor.eat_word("final") {
+            return Ok((Quantifier::Exists, self.proposition()?));
+        }
+        if self.cursor.eat_word("forall") {
+            return Ok((Quantifier::ForAll, self.proposition()?));
+        }
+        if self.cursor.eat_word("observed") || self.cursor.eat_word("Observed") {
+            return Ok((Quantifier::Exists, self.observed()?));
+        }
+        if self.cursor.eat("~") || self.cursor.eat_word("not") {
+            if !self.cursor.eat_word("exists") {
+                return Err(self.cursor.expected("'exists'"));
+            }
+            return Ok((Quantifier::NotExists, self.proposition()?));
+        }
+        if self.cursor.at_sign("(") {
+            return Ok((Quantifier::Exists, self.proposition()?));
+        }
+        Err(self.cursor.expected("exists, ~exists or forall"))
+    }
+
+    /// What may follow a condition: `;`, and the old `with model: ~exists; …`, which says
+    /// what its author expected of each model and decides nothing.
+    fn end(&mut self) -> Result<(), Diagnostic> {
+        while self.cursor.eat(";") {}
+        if self.cursor.peek().is_none() || self.cursor.at_word("with") {
+            Ok(())
+        } else {
+            Err(self.cursor.expected("the end of the condition"))
+        }
+    }
+
+    /// States one after the other: `x=1; y=2; and x=2; y=1;`.
+    fn observed(&mut self) -> Result<Proposition, Diagnostic> {
+        let mut states = Vec::new();
+        loop {
+            let mut atoms = Vec::new();
+            while self.cursor.peek().is_some() && !self.cursor.at_word("and") {
+                atoms.push(self.atom()?);
+                if !self.cursor.eat(";") {
+                    break;
+                }
+            }
+            states.push(Proposition::And(atoms));
+            if !self.cursor.eat_word("and") {
+                return Ok(Proposition::Or(states));
+            }
+        }
+    }
+
+    fn locations(&mut self) -> Result<Vec<ShownLocation>, Diagnostic> {
+        self.cursor.expect("[")?;
+        let mut shown = Vec::new();
+        while !self.cursor.eat("]") {
+            if self.cursor.eat(";") {
+                continue;
+            }
+            shown.push(self.shown_location()?);
+            if !self.cursor.at_sign("]") && !self.cursor.at_sign(";") {
+                return Err(self.cursor.expected("';' or ']'"));
+            }
+        }
+        Ok(shown)
+    }
+
+    /// A location with its type before it or (as herd7 has it) behind it.
+    fn shown_location(&mut self) -> Result<ShownLocation, Diagnostic> {
+        let mut type_words = Vec::new();
+        let mut stars = 0;
+        while let Some(TokenKind::Name(word)) = self.cursor.peek() {
+            let is_type = match self.cursor.peek_at(1) {
+                Some(TokenKind::Name(after)) => is_type_word(word) || !is_type_word(after),
+                Some(TokenKind::Number(..)) => true,
+                Some(TokenKind::Sign("*")) => !matches!(
+                    self.cursor.peek_at(2),
+                    Some(TokenKind::Sign(";" | "]")) | None
+                ),
+                _ => false,
+            };
+            if !is_type {
+                break;
+            }
+            type_words.push(word.to_string());
+            self.cursor.next();
+            while self.cursor.eat("*") {
+                stars += 1;
+            }
+        }
+        let location = self.location()?;
+        while let Some(TokenKind::Name(word)) = self.cursor.peek() {
+            type_words.push(word.to_string());
+            self.cursor.next();
+        }
+        while self.cursor.eat("*") {
+            stars += 1;
+        }
+        Ok(ShownLocation {
+            location,
+            type_words,
+            stars,
+        })
+    }
+
+    fn proposition(&mut self) -> Result<Proposition, Diagnostic> {
+        let mut parts = vec![self.conjunction()?];
+        while self.cursor.eat("\\/") {
+            parts.push(self.conjunction()?);
+        }
+        Ok(single_or(parts, Proposition::Or))
+    }
+
+    fn conjunction(&mut self) -> Result<Proposition, Diagnostic> {
+        let mut parts = vec![self.implication()?];
+        while self.cursor.eat("/\\") {
+            parts.push(self.implication()?);
+        }
+        Ok(single_or(parts, Proposition::And))
+    }
+
+    fn implication(&mut self) -> Result<Proposition, Diagnostic> {
+        let mut parts = vec![self.negation()?];
+        while self.cursor.eat("=>") {
+            parts.push(self.negation()?);
+            self.check_depth(parts.len())?;
+        }
+        let mut result = parts.pop().unwrap_or(Proposition::True);
+        while let Some(premise) = parts.pop() {
+            result = Proposition::Implies(Box::new(premise), Box::new(result));
+        }
+        Ok(result)
+    }
+
+    fn negation(&mut self) -> Result<Proposition, Diagnostic> {
+        if self.cursor.eat("~") || self.cursor.eat_word("not") {
+            let inner = self.deeper(Self::negation)?;
+            return Ok(Proposition::Not(Box::new(inner)));
+        }
+        if self.cursor.eat("(") {
+            let inner = self.deeper(Self::proposition)?;
+            self.cursor.expect(")")?;
+            return Ok(inner);
+        }
+        self.atom()
+    }
+
+    fn deeper(
+        &mut self,
+        parse: impl FnOnce(&mut Self) -> Result<Proposition, Diagnostic>,
+    ) -> Result<Proposition, Diagnostic> {
+        self.depth += 1;
+        self.check_depth(self.depth)?;
+        let result = parse(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn check_depth(&self, depth: usize) -> Result<(), Diagnostic> {
+        if depth <= MAX_DEPTH {
+            return Ok(());
+        }
+        let message = format!("this condition nests deeper than {MAX_DEPTH}");
+        Err(self.cursor.error(self.cursor.last_span(), message))
+    }
+
+    fn atom(&mut self) -> Result<Proposition, Diagnostic> {
+        if self.cursor.eat_word("true") {
+            return Ok(Proposition::True);
+        }
+        if self.cursor.eat_word("false") {
+            return Ok(Proposition::False);
+        }
+        let location = self.location()?;
+        let equal = self.cursor.eat("=") || self.cursor.eat("==");
+        if !equal && !self.cursor.eat("<>") {
+            return Err(self.cursor.expected("'=' or '<>'"));
+        }
+        let value = self.value()?;
+        let atom = Proposition::Equal(location, value);
+        Ok(if equal {
+            atom
+        } else {
+            Proposition::Not(Box::new(atom))
+        })
+    }
+
+    /// `x`, `[x]`, `*x`, `x[1]`, `0:EAX` or `P0:EAX`.
+    fn location(&mut self) -> Result<Location, Diagnostic> {
+        let start = self.cursor.span();
+        let kind = self.location_kind()?;
+        Ok(Location {
+            kind,
+            span: start.to(self.cursor.last_span()),
+        })
+    }
+
+    fn location_kind(&mut self) -> Result<LocationKind, Diagnostic> {
+        if self.cursor.eat("[") {
+            let name = self.cursor.name("the name of a location")?.to_string();
+            let index = self.index()?;
+            self.cursor.expect("]")?;
+            return Ok(LocationKind::Memory { name, index });
+        }
+        self.cursor.eat("*");
+        if let Some((thread, name)) = register(&mut self.cursor)? {
+            return Ok(LocationKind::Register {
+                thread,
+                name: name.to_string(),
+            });
+        }
+        let span = self.cursor.span();
+        let name = self.cursor.name("a location or a register")?.to_string();
+        if matches!(self.cursor.peek(), Some(TokenKind::Sign("(" | ":"))) {
+            let message = format!("'{name}(…)' is not supported in conditions");
+            return Err(self.cursor.error(span, message));
+        }
+        let index = self.index()?;
+        Ok(LocationKind::Memory { name, index })
+    }
+
+    fn index(&mut self) -> Result<Option<u64>, Diagnostic> {
+        if !self.cursor.eat("[") {
+            return Ok(None);
+        }
+        let index = self.cursor.unsigned()?;
+        self.cursor.expect("]")?;
+        Ok(Some(index))
+    }
+
+    fn value(&mut self) -> Result<Value, Diagnostic> {
+        if self.cursor.eat("{") {
+            let mut list = vec![self.scalar()?];
+            while self.cursor.eat(",") {
+                list.push(self.scalar()?);
+            }
+            self.cursor.expect("}")?;
+            return Ok(Value::List(list));
+        }
+        self.scalar()
+    }
+
+    fn scalar(&mut self) -> Result<Value, Diagnostic> {
+        if self.cursor.at_sign("*") || self.cursor.at_sign("[") || self.cursor.sign_at(1, ":") {
+            return Ok(Value::Location(self.location()?));
+        }
+        if matches!(
+            self.cursor.peek(),
+            Some(TokenKind::Number(..) | TokenKind::Sign("-"))
+        ) {
+            let (spelling, value) = self.cursor.signed_number()?;
+            return Ok(Value::Integer { spelling, value });
+        }
+        let start = self.cursor.span();
+        self.cursor.eat("&");
+        let name = self.cursor.name("a value")?.to_string();
+        if self.cursor.at_sign("(") {
+            let message = format!("the value '{name}(…)' is not supported");
+            return Err(self.cursor.error(start, message));
+        }
+        let offset = self.offset()?;
+        Ok(Value::Address {
+            name,
+            offset,
+            span: start.to(self.cursor.last_span()),
+        })
+    }
+
+    fn offset(&mut self) -> Result<Offset, Diagnostic> {
+        if self.cursor.eat("+") {
+            let span = self.cursor.span();
+            let (_, bytes) = self.cursor.signed_number()?;
+            let bytes = i64::try_from(bytes)
+                .map_err(|_| self.cursor.error(span, "this offset is too big"))?;
+            return Ok(Offset::Bytes(bytes));
+        }
+        Ok(self.index()?.map_or(Offset::None, Offset::Elements))
+    }
+}
+
+/// Words that only a type contains, so that `int x` and `x int` can be told apart.
+fn is_type_word(word: &str) -> bool {
+    crate::types::ScalarType::named(&[word], 0, 8).is_some()
+        || matches!(word, "volatile" | "const" | "_Atomic" | "struct")
+}
+
+fn single_or(
+    mut parts: Vec<Proposition>,
+    join: fn(Vec<Proposition>) -> Proposition,
+) -> Proposition {
+    if parts.len() > 1 {
+        return join(parts);
+    }
+    parts.pop().unwrap_or(Proposition::True)
+}
