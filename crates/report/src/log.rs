@@ -1,0 +1,95 @@
+//! The log format of herd7, which comparison tools such as mcompare7 read.
+//!
+//! Two habits of the format are easy to miss: the counts on the `Positive:` line are those of
+//! the *condition*, so they are exchanged for `~exists`, while `Observation` counts the
+//! proposition; and a test that was cut at the loop bound says `Loop Ok` or `Loop No`.
+//! Where the search was stopped before the answer was settled, the verdict is `??`, which
+//! readers of logs take as "don't know"; a `Stopped` line, which they skip, gives the reason.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use parallax_program::Quantifier;
+use parallax_verdict::{Ending, Observation, Outcomes};
+
+use crate::state::{natural_order, state_line};
+
+/// The log entry of one test; `condition` is the condition with its quantifier.
+pub fn herd_log(name: &str, outcomes: &Outcomes, condition: &str, time: Duration) -> String {
+    let mut log = String::new();
+    // Writing to a string does not fail.
+    let _ = write_log(&mut log, name, outcomes, condition, time);
+    log
+}
+
+fn write_log(
+    log: &mut String,
+    name: &str,
+    outcomes: &Outcomes,
+    condition: &str,
+    time: Duration,
+) -> std::fmt::Result {
+    let (positive, negative) = (outcomes.positive, outcomes.negative);
+    writeln!(log, "Test {name} {}", kind(outcomes.quantifier))?;
+    let states = state_lines(outcomes);
+    writeln!(log, "States {}", states.len())?;
+    for state in &states {
+        writeln!(log, "{state}")?;
+    }
+    writeln!(log, "{}", verdict(outcomes))?;
+    let (confirming, refuting) = match outcomes.quantifier {
+        Quantifier::Exists | Quantifier::ForAll => (positive, negative),
+        Quantifier::NotExists => (negative, positive),
+    };
+    writeln!(
+        log,
+        "Witnesses\nPositive: {confirming} Negative: {refuting}"
+    )?;
+    for flag in &outcomes.flags {
+        writeln!(log, "Flag {flag}")?;
+    }
+    writeln!(log, "Condition {condition}")?;
+    let observation = match outcomes.observation() {
+        Observation::Never => "Never",
+        Observation::Sometimes => "Sometimes",
+        Observation::Always => "Always",
+    };
+    writeln!(
+        log,
+        "Observation {name} {observation} {positive} {negative}"
+    )?;
+    writeln!(log, "Time {name} {:.2}", time.as_secs_f64())?;
+    if let Ending::Stopped { reason } = &outcomes.ending {
+        writeln!(log, "Stopped {name} {reason}")?;
+    }
+    writeln!(log)
+}
+
+fn kind(quantifier: Quantifier) -> &'static str {
+    match quantifier {
+        Quantifier::Exists => "Allowed",
+        Quantifier::NotExists => "Forbidden",
+        Quantifier::ForAll => "Required",
+    }
+}
+
+fn verdict(outcomes: &Outcomes) -> &'static str {
+    let bounded = outcomes.ending == Ending::Bounded;
+    match (outcomes.is_settled(), outcomes.condition_holds(), bounded) {
+        (false, _, _) => "??",
+        (true, true, false) => "Ok",
+        (true, false, false) => "No",
+        (true, true, true) => "Loop Ok",
+        (true, false, true) => "Loop No",
+    }
+}
+
+fn state_lines(outcomes: &Outcomes) -> Vec<String> {
+    let lines = outcomes
+        .states
+        .iter()
+        .map(|state| state_line(&state.values));
+    let mut lines: Vec<String> = lines.collect();
+    lines.sort_by(|a, b| natural_order(a, b));
+    lines
+}
