@@ -1,11 +1,42 @@
 //! All executions of a litmus test under a memory model.
+//!
+//! The search goes from the certain to the open: first the paths of each thread, run with the
+//! values of reads left symbolic ([`path`]); then, for each choice of paths, the events and all
+//! that is fixed about them ([`skeleton`]); then the source of each read, with coherence and
+//! the model's monotone axioms pruning every prefix ([`search`]); last the orders of writes
+//! that are still open ([`orders`]). What an execution is, and the idea to prune by
+//! per-location coherence first, follow Alglave, Maranget and Tautschnig, "Herding cats"
+//! (TOPLAS 2014); the slow enumeration of that paper, every source for every read times every
+//! order of writes, is what the tests compare with.
 
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+mod coherence;
+mod dependency;
+mod image;
+mod locations;
+mod orders;
+mod path;
+mod search;
+mod skeleton;
+mod states;
+mod term;
+mod witness;
 
-use parallax_memory as _;
-use parallax_program::{Diagnostics, Program, Question};
-use parallax_verdict::Outcomes;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use parallax_machine::{Code, Limits};
+use parallax_memory::{Checker, Model};
+use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, Question};
+use parallax_verdict::{Ending, Outcomes};
+
+use crate::image::Image;
+use crate::path::{Action, Explorer, Failure, Path, Paths};
+use crate::search::{Context, Findings, Search};
+use crate::skeleton::{Footprint, Skeleton};
+use crate::states::Observer;
+use crate::term::Terms;
 
 /// How far coherence orders are told apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -15,13 +46,14 @@ pub enum Coherence {
     Auto,
     /// Every total order is an execution of its own.
     Total,
-    /// Orders that neither the model's verdict nor the final state tells apart count once.
+    /// Executions that differ only in the order of writes, and end in the same last writes to
+    /// the observed locations, count once.
     Needed,
 }
 
 #[derive(Clone, Debug)]
 pub struct Options<'a> {
-    /// How often a loop body may run.
+    /// How often a loop may be repeated.
     pub bound: u32,
     pub coherence: Coherence,
     /// How many executions that satisfy the proposition to keep as witnesses.
@@ -34,12 +66,322 @@ pub struct Options<'a> {
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options {
-            bound: 2,
-            coherence: Coherence::Auto,
-            witnesses: 0,
-            timeout: None,
-            stop: None,
+        Options { bound: 2, coherence: Coherence::Auto, witnesses: 0, timeout: None, stop: None }
+    }
+}
+
+/// Lists the final states of all executions that the model allows.
+pub fn enumerate(
+    program: &Program,
+    question: &Question,
+    model: &Model,
+    options: &Options<'_>,
+) -> Result<Outcomes, Diagnostics> {
+    let code = Code::new(program);
+    let mut attempt = Attempt {
+        code: &code,
+        question,
+        model,
+        options,
+        started: Instant::now(),
+        granule: None,
+        covered: BTreeSet::new(),
+    };
+    loop {
+        match attempt.run().map_err(|error| vec![error])? {
+            Progress::Done(outcomes) => return Ok(*outcomes),
+            Progress::Cover(more) => attempt.covered.extend(more),
+            Progress::Split => {
+                attempt.granule = Some(attempt.smallest_access().map_err(|error| vec![error])?)
+            }
         }
+    }
+}
+
+/// One try at a test; what it learns about accesses may call for another.
+struct Attempt<'a, 'p> {
+    code: &'a Code<'p>,
+    question: &'a Question,
+    model: &'a Model,
+    options: &'a Options<'a>,
+    started: Instant,
+    /// Accesses are split into parts of so many bytes.
+    granule: Option<u32>,
+    /// Bytes that need an initial write although no access has them as a constant.
+    covered: BTreeSet<Footprint>,
+}
+
+enum Progress {
+    Done(Box<Outcomes>),
+    /// Accesses of different sizes overlap: split them.
+    Split,
+    /// Bytes that need an initial write.
+    Cover(BTreeSet<Footprint>),
+}
+
+impl<'p> Attempt<'_, 'p> {
+    /// With at most so many orders of writes, all are counted by default.
+    const FEW_ORDERS: u64 = 5_000;
+
+    fn run(&self) -> Result<Progress, Diagnostic> {
+        let image = Image::new(self.code);
+        let observer = Observer::new(self.question, self.code, &image);
+        let mut terms = Terms::default();
+        let mut poll = self.poll();
+        let threads = match self.paths(&observer, &mut terms, &mut poll) {
+            Ok(threads) => threads,
+            Err(Failure::Unsupported(error)) => return Err(error),
+            Err(Failure::Stopped) => {
+                return Ok(self.done(&observer, Findings::default(), false, true, false));
+            }
+        };
+        let footprints = self.footprints(&threads, &image, &terms);
+        if self.granule.is_none() && overlapping(&footprints) {
+            return Ok(Progress::Split);
+        }
+        let all_orders = self.counts_all_orders(&threads, &terms);
+        let context = Context {
+            model: self.model,
+            roles: skeleton::roles(self.model),
+            observer,
+            image,
+            coherent: self.model.implies_coherence(),
+            atomic: self.model.implies_atomicity(),
+            all_orders,
+            has_flags: self.model.axioms().iter().any(|axiom| axiom.is_flag),
+            witnesses: self.options.witnesses,
+        };
+        let mut findings = Findings::default();
+        let mut checker = Checker::new(self.model);
+        let mut stopped = false;
+        for_each_combination(&threads, |paths| {
+            let skeleton = Skeleton::new(paths, &footprints, &context.image, &mut terms);
+            let search = Search::new(
+                &context,
+                &skeleton,
+                paths,
+                self.code,
+                &mut terms,
+                &mut checker,
+                &mut findings,
+                &mut poll,
+            );
+            let flow = search.run();
+            stopped = flow.is_break();
+            if findings.overlap { ControlFlow::Break(()) } else { flow }
+        });
+        if findings.overlap {
+            return match self.granule {
+                None => Ok(Progress::Split),
+                Some(_) => Err(self.misaligned()),
+            };
+        }
+        if findings.too_many_writes {
+            return Err(Diagnostic::new(
+                "more than 128 writes to one location; enumeration of executions is not made for that",
+            ));
+        }
+        let uncovered: BTreeSet<_> =
+            findings.uncovered.difference(&self.covered).copied().collect();
+        if !uncovered.is_empty() && !stopped {
+            return Ok(Progress::Cover(uncovered));
+        }
+        let cut = threads.iter().any(|paths| paths.cut);
+        Ok(self.done(&context.observer, findings, cut, stopped, all_orders))
+    }
+
+    fn done(
+        &self,
+        observer: &Observer,
+        findings: Findings,
+        cut: bool,
+        stopped: bool,
+        counts_are_total: bool,
+    ) -> Progress {
+        let ending = match (stopped, cut) {
+            (true, _) => Ending::Stopped { reason: self.stop_reason() },
+            (false, true) => Ending::Bounded,
+            (false, false) => Ending::Complete,
+        };
+        let (positive, negative) = (findings.states.positive, findings.states.negative);
+        let axioms = self.model.axioms().iter();
+        let raised = axioms.map(|axiom| axiom.name.clone());
+        let mut flags: Vec<String> =
+            raised.filter(|name| findings.flags.contains(name)).collect();
+        flags.dedup();
+        flags.extend(findings.wild.map(|address| format!("access to invalid address {address}")));
+        Progress::Done(Box::new(Outcomes {
+            quantifier: self.question.quantifier,
+            states: findings.states.into_sorted(observer),
+            positive,
+            negative,
+            counts_are_total,
+            flags,
+            ending,
+            witnesses: findings.witnesses,
+        }))
+    }
+
+    fn stop_reason(&self) -> String {
+        match self.options.timeout {
+            Some(limit) if self.started.elapsed() >= limit => {
+                format!("time limit of {} s reached", limit.as_secs_f64())
+            }
+            _ => "interrupted".to_string(),
+        }
+    }
+
+    /// Breaks when the search is to stop.
+    fn poll(&self) -> impl FnMut() -> ControlFlow<()> + use<'_, 'p> {
+        let mut calls = 0u32;
+        move || {
+            calls = calls.wrapping_add(1);
+            let interrupted = self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+            let late = calls % 128 == 0
+                && self.options.timeout.is_some_and(|limit| self.started.elapsed() >= limit);
+            if interrupted || late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }
+    }
+
+    fn paths(
+        &self,
+        observer: &Observer,
+        terms: &mut Terms,
+        poll: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<Vec<Paths<'p>>, Failure> {
+        let starts = &self.code.program.threads;
+        let explore = |(thread, start): (usize, _)| {
+            let mut explorer = Explorer {
+                code: self.code,
+                terms: &mut *terms,
+                limits: Limits { repeats: self.options.bound, ..Limits::default() },
+                granule: self.granule,
+                thread: thread as u32,
+                threads: starts.len() as u32,
+                asked: &observer.variables(thread as u32),
+                poll: &mut *poll,
+            };
+            explorer.explore(start)
+        };
+        starts.iter().enumerate().map(explore).collect()
+    }
+
+    /// The bytes that need an initial write: all that are accessed, as far as that is known,
+    /// and, where a pointer may lead anywhere, the start of every object.
+    fn footprints(&self, threads: &[Paths<'p>], image: &Image, terms: &Terms) -> BTreeSet<Footprint> {
+        let paths = threads.iter().flat_map(|paths| &paths.complete);
+        let mut footprints = self.covered.clone();
+        let mut open_sizes = BTreeSet::new();
+        for event in paths.flat_map(|path| &path.events).filter(|event| event.bytes > 0) {
+            match terms.as_constant(event.address).map(|bits| u64::try_from(bits.unsigned())) {
+                Some(Ok(address)) => {
+                    footprints.insert(Footprint { address, bytes: event.bytes });
+                }
+                _ => {
+                    open_sizes.insert(event.bytes);
+                }
+            }
+        }
+        for bytes in open_sizes {
+            for address in image.addresses() {
+                let whole = Footprint { address, bytes };
+                if !footprints.iter().any(|other| other.overlaps(whole)) {
+                    footprints.insert(whole);
+                }
+            }
+        }
+        footprints
+    }
+
+    /// Whether executions that differ only in the order of writes are told apart.
+    fn counts_all_orders(&self, threads: &[Paths<'p>], terms: &Terms) -> bool {
+        match self.options.coherence {
+            _ if self.model.observes_coherence_fully() => true,
+            Coherence::Total => true,
+            Coherence::Needed => false,
+            Coherence::Auto => orders_of(threads, terms) <= Self::FEW_ORDERS,
+        }
+    }
+
+    fn smallest_access(&self) -> Result<u32, Diagnostic> {
+        if self.model.input("si").is_none() {
+            return Err(Diagnostic::new(format!(
+                "accesses of different sizes overlap, and model '{}' does not describe that",
+                self.model.name()
+            ))
+            .with_help("a model that does relates the parts of an access by 'si'"));
+        }
+        let functions = self.code.program.functions.iter();
+        let insts = functions.flat_map(|f| &f.blocks).flat_map(|block| &block.insts);
+        let sizes = insts.filter_map(|inst| match &inst.kind {
+            InstKind::Load { size, .. }
+            | InstKind::Store { size, .. }
+            | InstKind::Rmw { size, .. }
+            | InstKind::Cas { size, .. }
+            | InstKind::LoadLinked { size, .. }
+            | InstKind::StoreConditional { size, .. } => Some(size.bytes()),
+            _ => None,
+        });
+        Ok(sizes.min().unwrap_or(1))
+    }
+
+    fn misaligned(&self) -> Diagnostic {
+        Diagnostic::new("misaligned accesses overlap; this is not supported")
+    }
+}
+
+fn overlapping(footprints: &BTreeSet<Footprint>) -> bool {
+    // Sorted by address, then by size: any overlap shows between neighbours.
+    footprints.iter().zip(footprints.iter().skip(1)).any(|(a, b)| a.overlaps(*b))
+}
+
+/// An upper bound on the number of orders of writes.
+fn orders_of(threads: &[Paths<'_>], terms: &Terms) -> u64 {
+    let mut writes: BTreeMap<Option<u128>, u64> = BTreeMap::new();
+    for paths in threads {
+        let mut most: BTreeMap<Option<u128>, u64> = BTreeMap::new();
+        for path in &paths.complete {
+            let mut here: BTreeMap<Option<u128>, u64> = BTreeMap::new();
+            for event in &path.events {
+                if matches!(event.action, Action::Write { .. }) {
+                    let address = terms.as_constant(event.address).map(|bits| bits.unsigned());
+                    *here.entry(address).or_default() += 1;
+                }
+            }
+            for (address, count) in here {
+                let most = most.entry(address).or_default();
+                *most = (*most).max(count);
+            }
+        }
+        for (address, count) in most {
+            *writes.entry(address).or_default() += count;
+        }
+    }
+    let factorial = |n: u64| (1..=n).fold(1u64, u64::saturating_mul);
+    writes.values().map(|n| factorial(*n)).fold(1, u64::saturating_mul)
+}
+
+/// Calls `visit` with each choice of one path for each thread.
+fn for_each_combination<'a, 'p>(
+    threads: &'a [Paths<'p>],
+    mut visit: impl FnMut(&[&'a Path<'p>]) -> ControlFlow<()>,
+) {
+    if threads.iter().any(|paths| paths.complete.is_empty()) {
+        return;
+    }
+    let mut choice = vec![0usize; threads.len()];
+    loop {
+        let paths: Vec<&Path<'p>> =
+            threads.iter().zip(&choice).map(|(paths, at)| &paths.complete[*at]).collect();
+        if visit(&paths).is_break() {
+            return;
+        }
+        let Some(last) =
+            (0..threads.len()).rev().find(|t| choice[*t] + 1 < threads[*t].complete.len())
+        else {
+            return;
+        };
+        choice[last] += 1;
+        choice[last + 1..].fill(0);
     }
 }

@@ -1,1 +1,15 @@
-//! To be written.
+//! What one thread does.
+//!
+//! This is the one place that gives instructions their meaning. The interpreter is generic in
+//! its [`Domain`] of values (concrete bit-vectors here, symbolic terms or abstractions
+//! elsewhere) and knows nothing of memory or of other threads: it runs a [`Thread`] up to its
+//! next *visible* operation, hands that operation to an engine, and goes on with the result
+//! the engine decided on.
+
+mod concrete;
+mod domain;
+mod thread;
+
+pub use concrete::{Concrete, binary, unary};
+pub use domain::{Domain, Truth};
+pub use thread::{Code, Fault, Limits, Operation, Site, Thread, modify};

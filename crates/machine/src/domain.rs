@@ -1,0 +1,35 @@
+//! Value domains: what the interpreter computes with.
+
+use parallax_program::{BinaryOp, Bits, UnaryOp};
+
+/// What is known of a one-bit value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Truth {
+    True,
+    False,
+    /// It may be either; the engine decides.
+    Undecided,
+}
+
+/// A domain of values. Operands have the widths that the operators of `parallax-program`
+/// ask for; a checked program guarantees it.
+pub trait Domain {
+    type Value: Clone;
+
+    fn constant(&mut self, bits: Bits) -> Self::Value;
+    fn unary(&mut self, op: UnaryOp, value: &Self::Value) -> Self::Value;
+    fn binary(&mut self, op: BinaryOp, left: &Self::Value, right: &Self::Value) -> Self::Value;
+    fn extract(&mut self, value: &Self::Value, low: u32, width: u32) -> Self::Value;
+    fn concat(&mut self, high: &Self::Value, low: &Self::Value) -> Self::Value;
+    fn zero_extend(&mut self, value: &Self::Value, width: u32) -> Self::Value;
+    fn sign_extend(&mut self, value: &Self::Value, width: u32) -> Self::Value;
+    fn select(
+        &mut self,
+        condition: &Self::Value,
+        then: &Self::Value,
+        otherwise: &Self::Value,
+    ) -> Self::Value;
+    fn truth(&self, value: &Self::Value) -> Truth;
+    /// The value, where there is only one it can be.
+    fn known(&self, value: &Self::Value) -> Option<Bits>;
+}

@@ -1,0 +1,767 @@
+//! The interpreter: one thread, from visible operation to visible operation.
+
+use std::rc::Rc;
+
+use parallax_program::{
+    AccessSize, BinaryOp, Bits, BlockId, Callee, Expr, FunctionId, InstKind, LockKind, Program,
+    RmwOp, Span, Tags, Terminator, VarId,
+};
+
+use crate::{Domain, Truth};
+
+/// A program made ready to run: globals have addresses.
+pub struct Code<'p> {
+    pub program: &'p Program,
+    addresses: Vec<u64>,
+}
+
+/// An instruction, as a place in the program.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Site {
+    pub function: FunctionId,
+    pub block: BlockId,
+    /// Position in the block; its length stands for the terminator.
+    pub index: u32,
+}
+
+/// When a thread's path is cut off.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// How often a loop may be repeated. Loops whose every decision is known beforehand
+    /// (counting loops) are not cut by it.
+    pub repeats: u32,
+    /// Instructions between two visible operations, and depth of calls, that are taken for
+    /// endless.
+    pub steps: u32,
+    pub depth: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            repeats: 2,
+            steps: 1_000_000,
+            depth: 1_000,
+        }
+    }
+}
+
+/// A visible operation that a thread stands at, with its operands evaluated. The thread goes
+/// on when the engine calls the method named with each.
+#[derive(Clone, Debug)]
+pub enum Operation<'p, V> {
+    /// Goes on with [`Thread::result`]: the value read.
+    Load {
+        address: V,
+        size: AccessSize,
+        tags: &'p Tags,
+    },
+    /// Goes on with [`Thread::done`].
+    Store {
+        address: V,
+        value: V,
+        size: AccessSize,
+        tags: &'p Tags,
+    },
+    /// Goes on with [`Thread::result`]: the old value. [`modify`] gives the new one.
+    Rmw {
+        address: V,
+        op: RmwOp,
+        operand: V,
+        size: AccessSize,
+        read_tags: &'p Tags,
+        write_tags: &'p Tags,
+    },
+    /// Goes on with [`Thread::results`]: the old value, and the bit that tells success.
+    Cas {
+        address: V,
+        expected: V,
+        desired: V,
+        size: AccessSize,
+        read_tags: &'p Tags,
+        write_tags: &'p Tags,
+        fail_tags: &'p Tags,
+        weak: bool,
+    },
+    /// Goes on with [`Thread::result`]: the value read.
+    LoadLinked {
+        address: V,
+        size: AccessSize,
+        tags: &'p Tags,
+    },
+    /// Goes on with [`Thread::result`]: the status bit, 0 for success.
+    StoreConditional {
+        address: V,
+        value: V,
+        size: AccessSize,
+        tags: &'p Tags,
+    },
+    /// Goes on with [`Thread::done`].
+    Fence {
+        tags: &'p Tags,
+    },
+    /// Goes on with [`Thread::result`]: the number of the new thread.
+    Spawn {
+        function: FunctionId,
+        args: Vec<V>,
+    },
+    /// Goes on with [`Thread::done`], once the other thread has ended.
+    Join {
+        thread: V,
+    },
+    /// Goes on with [`Thread::done`], once the lock is taken.
+    Lock {
+        address: V,
+        kind: LockKind,
+    },
+    /// Goes on with [`Thread::result`]: the bit that tells success.
+    TryLock {
+        address: V,
+        kind: LockKind,
+    },
+    /// Goes on with [`Thread::done`].
+    Unlock {
+        address: V,
+        kind: LockKind,
+    },
+    /// Goes on with [`Thread::result`]: the address.
+    Alloc {
+        size: V,
+        align: u32,
+    },
+    /// Goes on with [`Thread::done`].
+    Free {
+        address: V,
+    },
+    /// The condition is not known to hold. Goes on with [`Thread::done`] where it does.
+    Assume {
+        condition: V,
+    },
+    /// The condition is not known to hold. Goes on with [`Thread::done`] where it does.
+    Assert {
+        condition: V,
+        message: &'p str,
+    },
+    /// Goes on with [`Thread::result`]: any value of that width.
+    Nondet {
+        width: u32,
+    },
+    /// Both go on with [`Thread::done`].
+    AtomicBegin,
+    AtomicEnd,
+    /// A branch whose condition is undecided. Goes on with [`Thread::branch`].
+    Branch {
+        condition: V,
+    },
+    /// The thread has ended.
+    End,
+    /// The path was cut off at a limit.
+    Cut,
+    /// The thread cannot go on.
+    Fault(Fault),
+}
+
+/// Why a thread cannot go on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// A call of a function that has no body.
+    External(String),
+    /// A call through a value that is not known, or is the address of no function.
+    BadCallee,
+    /// More, or fewer, arguments than the function takes.
+    BadArguments,
+}
+
+/// A thread's own state: call frames, and the branches that what comes next depends on.
+#[derive(Clone)]
+pub struct Thread<V> {
+    frames: Vec<Frame<V>>,
+    /// Conditions of the branches taken that are still open, oldest first.
+    control: Vec<Control<V>>,
+    /// Branches with a known condition taken so far.
+    decided: u32,
+}
+
+#[derive(Clone)]
+struct Control<V> {
+    condition: V,
+    /// Where the dependency ends: a block of the frame at that depth.
+    until: Option<(usize, BlockId)>,
+}
+
+#[derive(Clone)]
+struct Frame<V> {
+    function: FunctionId,
+    block: BlockId,
+    index: usize,
+    vars: Vec<V>,
+    /// What the caller does with the result.
+    result: Option<VarId>,
+    visits: Rc<Vec<Visit>>,
+}
+
+/// How often a block was entered, and its branch found undecided.
+#[derive(Clone, Copy, Default)]
+struct Visit {
+    entered: u32,
+    forked: u32,
+    /// [`Thread::decided`] at the last entry.
+    decided: u32,
+}
+
+impl<'p> Code<'p> {
+    pub fn new(program: &'p Program) -> Code<'p> {
+        Code {
+            program,
+            addresses: program.layout(),
+        }
+    }
+
+    /// Where each global lies.
+    pub fn addresses(&self) -> &[u64] {
+        &self.addresses
+    }
+
+    /// Where in the source an instruction stands.
+    pub fn span(&self, site: Site) -> Span {
+        let block = &self.program.function(site.function).blocks[site.block.0 as usize];
+        block
+            .insts
+            .get(site.index as usize)
+            .map_or(block.terminator_span, |inst| inst.span)
+    }
+
+    /// The value of an expression, given those of the variables.
+    pub fn evaluate<D: Domain>(&self, expr: &Expr, vars: &[D::Value], domain: &mut D) -> D::Value {
+        let mut eval = |expr: &Expr| self.evaluate(expr, vars, domain);
+        match expr {
+            Expr::Const(bits) => domain.constant(*bits),
+            Expr::Var(var) => vars[var.0 as usize].clone(),
+            Expr::Address(global) => {
+                let address = u128::from(self.addresses[global.0 as usize]);
+                domain.constant(Bits::new(self.program.pointer_width, address))
+            }
+            Expr::FunctionAddress(function) => {
+                domain.constant(self.program.function_address(*function))
+            }
+            Expr::Unary(op, value) => {
+                let value = eval(value);
+                domain.unary(*op, &value)
+            }
+            Expr::Binary(op, left, right) => {
+                let (left, right) = (eval(left), eval(right));
+                domain.binary(*op, &left, &right)
+            }
+            Expr::Extract { low, width, value } => {
+                let value = eval(value);
+                domain.extract(&value, *low, *width)
+            }
+            Expr::Concat { high, low } => {
+                let (high, low) = (eval(high), eval(low));
+                domain.concat(&high, &low)
+            }
+            Expr::ZeroExtend { width, value } => {
+                let value = eval(value);
+                domain.zero_extend(&value, *width)
+            }
+            Expr::SignExtend { width, value } => {
+                let value = eval(value);
+                domain.sign_extend(&value, *width)
+            }
+            Expr::Select {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let (condition, then, otherwise) = (eval(condition), eval(then), eval(otherwise));
+                domain.select(&condition, &then, &otherwise)
+            }
+        }
+    }
+}
+
+impl<V: Clone> Thread<V> {
+    /// A counting loop that has not ended after so many rounds is cut too.
+    const COUNTING: u32 = 4096;
+
+    /// A thread that is about to start in `function`.
+    pub fn start<D: Domain<Value = V>>(
+        code: &Code<'_>,
+        function: FunctionId,
+        args: Vec<V>,
+        domain: &mut D,
+    ) -> Thread<V> {
+        let frame = Frame::new(code, function, args, None, domain);
+        Thread {
+            frames: vec![frame],
+            control: Vec::new(),
+            decided: 0,
+        }
+    }
+
+    /// The instruction that the thread stands at.
+    pub fn site(&self) -> Option<Site> {
+        self.frames.last().map(|frame| Site {
+            function: frame.function,
+            block: frame.block,
+            index: frame.index as u32,
+        })
+    }
+
+    /// The value of a variable of the function that the thread started in.
+    pub fn variable(&self, var: VarId) -> Option<&V> {
+        self.frames
+            .first()
+            .and_then(|frame| frame.vars.get(var.0 as usize))
+    }
+
+    /// Conditions of the branches that the next operation depends on.
+    pub fn control(&self) -> impl Iterator<Item = &V> {
+        self.control.iter().map(|control| &control.condition)
+    }
+
+    /// Runs up to the next visible operation.
+    pub fn run<'p, D: Domain<Value = V>>(
+        &mut self,
+        code: &Code<'p>,
+        limits: &Limits,
+        domain: &mut D,
+    ) -> Operation<'p, V> {
+        for _ in 0..limits.steps {
+            let Some(frame) = self.frames.last_mut() else {
+                return Operation::End;
+            };
+            let block = &code.program.function(frame.function).blocks[frame.block.0 as usize];
+            let Some(inst) = block.insts.get(frame.index) else {
+                match self.terminate(code, limits, &block.terminator, domain) {
+                    Some(operation) => return operation,
+                    None => continue,
+                }
+            };
+            match &inst.kind {
+                InstKind::Assign { dst, value } => {
+                    let value = code.evaluate(value, &frame.vars, domain);
+                    frame.vars[dst.0 as usize] = value;
+                    frame.index += 1;
+                }
+                InstKind::Call { dst, callee, args } => {
+                    match self.call(code, limits, *dst, callee, args, domain) {
+                        Some(operation) => return operation,
+                        None => continue,
+                    }
+                }
+                visible => match frame.operation(code, visible, domain) {
+                    Some(operation) => return operation,
+                    None => frame.index += 1,
+                },
+            }
+        }
+        Operation::Cut
+    }
+
+    /// Goes on after an operation without a result.
+    pub fn done(&mut self) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.index += 1;
+        }
+    }
+
+    /// Goes on after an operation with one result.
+    pub fn result(&mut self, code: &Code<'_>, value: V) {
+        self.results(code, value, None);
+    }
+
+    /// Goes on after an operation with up to two results.
+    pub fn results(&mut self, code: &Code<'_>, first: V, second: Option<V>) {
+        let Some(frame) = self.frames.last_mut() else {
+            return;
+        };
+        let block = &code.program.function(frame.function).blocks[frame.block.0 as usize];
+        if let Some(inst) = block.insts.get(frame.index) {
+            let (dst, ok) = destinations(&inst.kind);
+            if let Some(dst) = dst {
+                frame.vars[dst.0 as usize] = first;
+            }
+            if let (Some(ok), Some(second)) = (ok, second) {
+                frame.vars[ok.0 as usize] = second;
+            }
+        }
+        frame.index += 1;
+    }
+
+    /// Goes on after an undecided branch.
+    pub fn branch<D: Domain<Value = V>>(
+        &mut self,
+        code: &Code<'_>,
+        limits: &Limits,
+        taken: bool,
+        domain: &mut D,
+    ) -> bool {
+        let Some(frame) = self.frames.last_mut() else {
+            return false;
+        };
+        let block = frame.block;
+        let body = &code.program.function(frame.function).blocks[block.0 as usize];
+        let Terminator::Branch {
+            condition,
+            then,
+            otherwise,
+            join,
+        } = &body.terminator
+        else {
+            return false;
+        };
+        let condition = code.evaluate(condition, &frame.vars, domain);
+        let visit = &mut Rc::make_mut(&mut frame.visits)[block.0 as usize];
+        visit.forked += 1;
+        if visit.forked > limits.repeats.saturating_add(1) {
+            return false;
+        }
+        self.depend(condition, *join);
+        self.jump(if taken { *then } else { *otherwise }, limits)
+    }
+
+    fn depend(&mut self, condition: V, join: Option<BlockId>) {
+        let depth = self.frames.len();
+        let until = join.map(|block| (depth, block));
+        self.control.push(Control { condition, until });
+    }
+
+    /// False if the loop limit forbids it.
+    fn jump(&mut self, target: BlockId, limits: &Limits) -> bool {
+        let depth = self.frames.len();
+        let decided = self.decided;
+        let Some(frame) = self.frames.last_mut() else {
+            return false;
+        };
+        frame.block = target;
+        frame.index = 0;
+        self.control
+            .retain(|control| control.until != Some((depth, target)));
+        let visit = &mut Rc::make_mut(&mut frame.visits)[target.0 as usize];
+        visit.entered += 1;
+        let counting = visit.decided != decided && visit.entered < Self::COUNTING;
+        visit.decided = decided;
+        counting || visit.entered <= limits.repeats.saturating_add(1)
+    }
+
+    fn terminate<'p, D: Domain<Value = V>>(
+        &mut self,
+        code: &Code<'p>,
+        limits: &Limits,
+        terminator: &'p Terminator,
+        domain: &mut D,
+    ) -> Option<Operation<'p, V>> {
+        let frame = self.frames.last()?;
+        let within = match terminator {
+            Terminator::Jump(target) => self.jump(*target, limits),
+            Terminator::Branch {
+                condition,
+                then,
+                otherwise,
+                join,
+            } => {
+                let condition = code.evaluate(condition, &frame.vars, domain);
+                let target = match domain.truth(&condition) {
+                    Truth::True => *then,
+                    Truth::False => *otherwise,
+                    Truth::Undecided => return Some(Operation::Branch { condition }),
+                };
+                if !matches!(terminator, Terminator::Branch { condition: Expr::Const(_), .. }) {
+                    self.decided += 1;
+                }
+                self.depend(condition, *join);
+                self.jump(target, limits)
+            }
+            Terminator::Return(value) => {
+                let value = value
+                    .as_ref()
+                    .map(|v| code.evaluate(v, &frame.vars, domain));
+                return self.leave(value);
+            }
+            Terminator::Exit => return Some(Operation::End),
+        };
+        (!within).then_some(Operation::Cut)
+    }
+
+    fn leave<'p>(&mut self, value: Option<V>) -> Option<Operation<'p, V>> {
+        let depth = self.frames.len();
+        if depth <= 1 {
+            return Some(Operation::End);
+        }
+        self.control
+            .retain(|control| control.until.is_none_or(|(at, _)| at != depth));
+        let left = self.frames.pop()?;
+        let caller = self.frames.last_mut()?;
+        if let (Some(dst), Some(value)) = (left.result, value) {
+            caller.vars[dst.0 as usize] = value;
+        }
+        caller.index += 1;
+        None
+    }
+
+    fn call<'p, D: Domain<Value = V>>(
+        &mut self,
+        code: &Code<'p>,
+        limits: &Limits,
+        dst: Option<VarId>,
+        callee: &Callee,
+        args: &[Expr],
+        domain: &mut D,
+    ) -> Option<Operation<'p, V>> {
+        let frame = self.frames.last()?;
+        let function = match callee {
+            Callee::Direct(function) => *function,
+            Callee::Indirect(address) => {
+                let address = code.evaluate(address, &frame.vars, domain);
+                let known = domain.known(&address);
+                let found = (0..code.program.functions.len() as u32)
+                    .map(FunctionId)
+                    .find(|f| known == Some(code.program.function_address(*f)));
+                match found {
+                    Some(function) => function,
+                    None => return Some(Operation::Fault(Fault::BadCallee)),
+                }
+            }
+            Callee::External(name) => {
+                return Some(Operation::Fault(Fault::External(name.clone())));
+            }
+        };
+        if code.program.function(function).params as usize != args.len() {
+            return Some(Operation::Fault(Fault::BadArguments));
+        }
+        if self.frames.len() >= limits.depth as usize {
+            return Some(Operation::Cut);
+        }
+        let args = args
+            .iter()
+            .map(|arg| code.evaluate(arg, &frame.vars, domain))
+            .collect();
+        self.frames
+            .push(Frame::new(code, function, args, dst, domain));
+        None
+    }
+}
+
+impl<V: Clone> Frame<V> {
+    fn new<D: Domain<Value = V>>(
+        code: &Code<'_>,
+        function: FunctionId,
+        args: Vec<V>,
+        result: Option<VarId>,
+        domain: &mut D,
+    ) -> Frame<V> {
+        let body = code.program.function(function);
+        let mut vars = args;
+        let rest = body.vars.get(vars.len()..).unwrap_or_default();
+        vars.extend(
+            rest.iter()
+                .map(|var| domain.constant(Bits::zero(var.width))),
+        );
+        let mut visits = vec![Visit::default(); body.blocks.len()];
+        if let Some(entry) = visits.first_mut() {
+            entry.entered = 1;
+        }
+        Frame {
+            function,
+            block: BlockId(0),
+            index: 0,
+            vars,
+            result,
+            visits: Rc::new(visits),
+        }
+    }
+
+    /// The visible operation of an instruction; None where it has no effect.
+    fn operation<'p, D: Domain<Value = V>>(
+        &self,
+        code: &Code<'p>,
+        inst: &'p InstKind,
+        domain: &mut D,
+    ) -> Option<Operation<'p, V>> {
+        let mut eval = |expr: &Expr| code.evaluate(expr, &self.vars, domain);
+        Some(match inst {
+            InstKind::Assign { .. } | InstKind::Call { .. } => return None,
+            InstKind::Load {
+                address,
+                size,
+                tags,
+                ..
+            } => Operation::Load {
+                address: eval(address),
+                size: *size,
+                tags,
+            },
+            InstKind::Store {
+                address,
+                value,
+                size,
+                tags,
+            } => Operation::Store {
+                address: eval(address),
+                value: eval(value),
+                size: *size,
+                tags,
+            },
+            InstKind::Rmw {
+                address,
+                op,
+                operand,
+                size,
+                read_tags,
+                write_tags,
+                ..
+            } => Operation::Rmw {
+                address: eval(address),
+                op: *op,
+                operand: eval(operand),
+                size: *size,
+                read_tags,
+                write_tags,
+            },
+            InstKind::Cas {
+                address,
+                expected,
+                desired,
+                size,
+                read_tags,
+                write_tags,
+                fail_tags,
+                weak,
+                ..
+            } => Operation::Cas {
+                address: eval(address),
+                expected: eval(expected),
+                desired: eval(desired),
+                size: *size,
+                read_tags,
+                write_tags,
+                fail_tags,
+                weak: *weak,
+            },
+            InstKind::LoadLinked {
+                address,
+                size,
+                tags,
+                ..
+            } => Operation::LoadLinked {
+                address: eval(address),
+                size: *size,
+                tags,
+            },
+            InstKind::StoreConditional {
+                address,
+                value,
+                size,
+                tags,
+                ..
+            } => Operation::StoreConditional {
+                address: eval(address),
+                value: eval(value),
+                size: *size,
+                tags,
+            },
+            InstKind::Fence { tags } => Operation::Fence { tags },
+            InstKind::Spawn { function, args, .. } => Operation::Spawn {
+                function: *function,
+                args: args.iter().map(eval).collect(),
+            },
+            InstKind::Join { thread } => Operation::Join {
+                thread: eval(thread),
+            },
+            InstKind::Lock { address, kind } => Operation::Lock {
+                address: eval(address),
+                kind: *kind,
+            },
+            InstKind::TryLock { address, kind, .. } => Operation::TryLock {
+                address: eval(address),
+                kind: *kind,
+            },
+            InstKind::Unlock { address, kind } => Operation::Unlock {
+                address: eval(address),
+                kind: *kind,
+            },
+            InstKind::Alloc { size, align, .. } => Operation::Alloc {
+                size: eval(size),
+                align: *align,
+            },
+            InstKind::Free { address } => Operation::Free {
+                address: eval(address),
+            },
+            InstKind::Assume { condition } => {
+                let condition = eval(condition);
+                if domain.truth(&condition) == Truth::True {
+                    return None;
+                }
+                Operation::Assume { condition }
+            }
+            InstKind::Assert { condition, message } => {
+                let condition = eval(condition);
+                if domain.truth(&condition) == Truth::True {
+                    return None;
+                }
+                Operation::Assert { condition, message }
+            }
+            InstKind::Nondet { dst } => {
+                let width = code.program.function(self.function).vars[dst.0 as usize].width;
+                Operation::Nondet { width }
+            }
+            InstKind::AtomicBegin => Operation::AtomicBegin,
+            InstKind::AtomicEnd => Operation::AtomicEnd,
+        })
+    }
+}
+
+/// The variables that an operation's results go to.
+fn destinations(inst: &InstKind) -> (Option<VarId>, Option<VarId>) {
+    match inst {
+        InstKind::Load { dst, .. }
+        | InstKind::LoadLinked { dst, .. }
+        | InstKind::StoreConditional { status: dst, .. }
+        | InstKind::TryLock { ok: dst, .. }
+        | InstKind::Alloc { dst, .. }
+        | InstKind::Nondet { dst } => (Some(*dst), None),
+        InstKind::Rmw { dst, .. } | InstKind::Spawn { dst, .. } => (*dst, None),
+        InstKind::Cas { dst, ok, .. } => (*dst, *ok),
+        _ => (None, None),
+    }
+}
+
+/// What an atomic read-modify-write stores.
+pub fn modify<D: Domain>(
+    op: RmwOp,
+    old: &D::Value,
+    operand: &D::Value,
+    domain: &mut D,
+) -> D::Value {
+    use parallax_program::UnaryOp::Not;
+    let mut pick = |less: BinaryOp, first_if_less: bool| {
+        let condition = domain.binary(less, old, operand);
+        let (then, otherwise) = if first_if_less {
+            (old, operand)
+        } else {
+            (operand, old)
+        };
+        domain.select(&condition, then, otherwise)
+    };
+    match op {
+        RmwOp::Swap => operand.clone(),
+        RmwOp::Add => domain.binary(BinaryOp::Add, old, operand),
+        RmwOp::Sub => domain.binary(BinaryOp::Sub, old, operand),
+        RmwOp::And => domain.binary(BinaryOp::And, old, operand),
+        RmwOp::Or => domain.binary(BinaryOp::Or, old, operand),
+        RmwOp::Xor => domain.binary(BinaryOp::Xor, old, operand),
+        RmwOp::AndNot => {
+            let mask = domain.unary(Not, operand);
+            domain.binary(BinaryOp::And, old, &mask)
+        }
+        RmwOp::Nand => {
+            let both = domain.binary(BinaryOp::And, old, operand);
+            domain.unary(Not, &both)
+        }
+        RmwOp::SMin => pick(BinaryOp::Slt, true),
+        RmwOp::SMax => pick(BinaryOp::Slt, false),
+        RmwOp::UMin => pick(BinaryOp::Ult, true),
+        RmwOp::UMax => pick(BinaryOp::Ult, false),
+    }
+}
