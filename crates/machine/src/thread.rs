@@ -467,7 +467,13 @@ impl<V: Clone> Thread<V> {
                     Truth::False => *otherwise,
                     Truth::Undecided => return Some(Operation::Branch { condition }),
                 };
-                if !matches!(terminator, Terminator::Branch { condition: Expr::Const(_), .. }) {
+                if !matches!(
+                    terminator,
+                    Terminator::Branch {
+                        condition: Expr::Const(_),
+                        ..
+                    }
+                ) {
                     self.decided += 1;
                 }
                 self.depend(condition, *join);

@@ -127,7 +127,10 @@ impl FunctionBuilder {
 
     /// Continues in `block`; where the current block has no end yet, it falls through.
     pub fn enter(&mut self, block: BlockId) {
-        self.terminate(Terminator::Jump(block));
+        let span = self.span;
+        let open = &mut self.blocks[self.current.0 as usize];
+        open.terminator
+            .get_or_insert((Terminator::Jump(block), span));
         self.current = block;
     }
 
