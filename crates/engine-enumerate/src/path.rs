@@ -4,6 +4,7 @@
 //! a store-conditional. Each path carries the constraints on its reads under which it is taken.
 
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 use parallax_machine::{Code, Domain, Fault, Limits, Operation, Site, Thread, modify};
 use parallax_program::{AccessSize, BinaryOp, Bits, Diagnostic, Tags, ThreadStart, VarId};
@@ -46,11 +47,17 @@ pub enum Pairing {
     Single,
 }
 
+/// A one-bit term that must be 1 for a path to be taken.
+#[derive(Clone, Debug)]
+pub struct Constraint {
+    pub term: TermId,
+    pub reads: Rc<[ReadVar]>,
+}
+
 #[derive(Clone, Debug)]
 pub struct Path<'p> {
     pub events: Vec<PathEvent<'p>>,
-    /// One-bit terms that must all be 1.
-    pub constraints: Vec<TermId>,
+    pub constraints: Vec<Constraint>,
     /// The final values of the variables asked for.
     pub finals: Vec<TermId>,
 }
@@ -241,7 +248,8 @@ impl<'p> Explorer<'_, 'p> {
         match self.terms.as_constant(condition) {
             Some(bit) => !bit.is_zero(),
             None => {
-                walk.path.constraints.push(condition);
+                let reads = self.terms.reads_in(condition).into();
+                walk.path.constraints.push(Constraint { term: condition, reads });
                 true
             }
         }

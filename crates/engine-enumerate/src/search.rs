@@ -170,11 +170,9 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
         for read in &self.skeleton.reads {
             let event = &self.skeleton.events[*read as usize];
             let Kind::Read { var, .. } = event.kind else { continue };
-            let constraints: Vec<TermId> = self.skeleton.constraints.clone();
-            let constraints: Vec<TermId> = constraints
-                .into_iter()
-                .filter(|constraint| self.terms.reads_in(*constraint).contains(&var))
-                .collect();
+            let constraints = self.skeleton.constraints.iter();
+            let constraints = constraints.filter(|constraint| constraint.reads.contains(&var));
+            let constraints: Vec<TermId> = constraints.map(|constraint| constraint.term).collect();
             let mut candidates = Vec::new();
             for write in &self.skeleton.writes {
                 if self.may_match(*read, *write) && self.value_fits(var, *write, &constraints) {

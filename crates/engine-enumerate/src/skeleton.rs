@@ -8,7 +8,7 @@ use parallax_program::Bits;
 
 use crate::dependency::Dependencies;
 use crate::image::Image;
-use crate::path::{Action, Pairing, Path, PathEvent};
+use crate::path::{Action, Constraint, Pairing, Path, PathEvent};
 use crate::term::{ReadVar, TermId, Terms};
 
 /// Some bytes of memory.
@@ -51,8 +51,7 @@ pub struct Skeleton<'a, 'p> {
     pub writes: Vec<u32>,
     /// Number of initial writes.
     pub initials: usize,
-    /// One-bit terms that must all be 1.
-    pub constraints: Vec<TermId>,
+    pub constraints: Vec<&'a Constraint>,
     /// Whether every address is known.
     pub addresses_known: bool,
     /// For each thread, the number of its first event.
@@ -106,7 +105,7 @@ impl<'a, 'p> Skeleton<'a, 'p> {
             reads: number(|kind| matches!(kind, Kind::Read { .. })),
             writes: number(|kind| matches!(kind, Kind::Write { .. })),
             initials,
-            constraints: paths.iter().flat_map(|path| path.constraints.iter().copied()).collect(),
+            constraints: paths.iter().flat_map(|path| &path.constraints).collect(),
             addresses_known: accesses().all(|event| event.footprint.is_some()),
             starts,
             events,

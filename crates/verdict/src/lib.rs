@@ -3,6 +3,9 @@
 
 mod execution;
 mod outcomes;
+mod replay;
+mod traced;
 
 pub use execution::{Edges, Event, EventKind, Execution};
 pub use outcomes::{Ending, FinalState, Observation, Outcomes, StateValue};
+pub use replay::replay;

@@ -1,0 +1,409 @@
+//! The independent replayer: an execution is believed only after this has rebuilt it.
+//!
+//! Each thread is run once more, concretely, by the interpreter; every load is answered with
+//! the value that the execution claims, and every event that the thread performs is compared
+//! with the claim: kind, address, value, tags, and the dependencies and atomic pairs that lead
+//! to it. Then the communication is checked: each read has exactly one source, of the same
+//! bytes and the same value, and coherence is a total order for each location, initial write
+//! first. Whether the model allows the execution is then for its `.cat` file to say.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use parallax_machine::{Code, Limits, Operation, Thread, modify};
+use parallax_program::{AccessSize, Bits, Program, Tags};
+
+use crate::traced::{Traced, Tracing};
+use crate::{EventKind, Execution};
+
+/// Checks that an execution is one of the program. The error says what is wrong with it.
+pub fn replay(program: &Program, execution: &Execution) -> Result<(), String> {
+    let code = Code::new(program);
+    let mut derived = Derived::default();
+    if execution.threads.len() != program.threads.len() {
+        return Err("the execution has another number of threads".to_string());
+    }
+    for thread in 0..program.threads.len() {
+        Replay::new(&code, execution, thread as u32).run(&mut derived)?;
+    }
+    let relations = [
+        ("addr", &execution.addr, derived.addr),
+        ("data", &execution.data, derived.data),
+        ("ctrl", &execution.ctrl, derived.ctrl),
+        ("rmw", &execution.rmw, derived.rmw),
+    ];
+    for (name, claimed, derived) in relations {
+        if claimed.iter().copied().collect::<BTreeSet<_>>() != derived {
+            return Err(format!(
+                "{name} differs: claimed {claimed:?}, found {derived:?}"
+            ));
+        }
+    }
+    communication(execution)
+}
+
+#[derive(Default)]
+struct Derived {
+    addr: BTreeSet<(u32, u32)>,
+    data: BTreeSet<(u32, u32)>,
+    ctrl: BTreeSet<(u32, u32)>,
+    rmw: BTreeSet<(u32, u32)>,
+}
+
+/// One thread on its way through the claimed events.
+struct Replay<'a, 'p> {
+    code: &'a Code<'p>,
+    execution: &'a Execution,
+    number: u32,
+    thread: Thread<Traced>,
+    /// The events of the thread that are still to come.
+    events: std::iter::Peekable<std::vec::IntoIter<u32>>,
+    /// Reads of the last load-linked.
+    reservation: Option<Vec<u32>>,
+}
+
+impl<'a, 'p> Replay<'a, 'p> {
+    fn new(code: &'a Code<'p>, execution: &'a Execution, number: u32) -> Self {
+        let start = &code.program.threads[number as usize];
+        let args = start
+            .args
+            .iter()
+            .map(|arg| code.evaluate(arg, &[], &mut Tracing))
+            .collect();
+        let own = execution.events.iter().enumerate();
+        let own = own
+            .filter(|(_, event)| event.thread == Some(number))
+            .map(|(i, _)| i as u32);
+        Replay {
+            code,
+            execution,
+            number,
+            thread: Thread::start(code, start.function, args, &mut Tracing),
+            events: own.collect::<Vec<_>>().into_iter().peekable(),
+            reservation: None,
+        }
+    }
+
+    fn run(mut self, derived: &mut Derived) -> Result<(), String> {
+        let limits = Limits {
+            repeats: u32::MAX - 1,
+            ..Limits::default()
+        };
+        loop {
+            match self.thread.run(self.code, &limits, &mut Tracing) {
+                Operation::Load {
+                    address,
+                    size,
+                    tags,
+                } => {
+                    let (value, _) = self.read(&address, size, tags, derived)?;
+                    self.thread.result(self.code, value);
+                }
+                Operation::LoadLinked {
+                    address,
+                    size,
+                    tags,
+                } => {
+                    let (value, reads) = self.read(&address, size, tags, derived)?;
+                    self.reservation = Some(reads);
+                    self.thread.result(self.code, value);
+                }
+                Operation::Store {
+                    address,
+                    value,
+                    size,
+                    tags,
+                } => {
+                    self.write(&address, &value, size, tags, None, derived)?;
+                    self.thread.done();
+                }
+                Operation::Rmw {
+                    address,
+                    op,
+                    operand,
+                    size,
+                    read_tags,
+                    write_tags,
+                } => {
+                    let (old, reads) = self.read(&address, size, read_tags, derived)?;
+                    let new = modify(op, &old, &operand, &mut Tracing);
+                    self.write(&address, &new, size, write_tags, Some(&reads), derived)?;
+                    self.thread.result(self.code, old);
+                }
+                Operation::Cas {
+                    address,
+                    expected,
+                    desired,
+                    size,
+                    read_tags,
+                    write_tags,
+                    fail_tags,
+                    weak,
+                } => {
+                    let old = self.claimed_value(size)?;
+                    let same = old == expected.bits;
+                    let succeeds = same && !(weak && self.write_does_not_follow(size));
+                    let tags = if succeeds { read_tags } else { fail_tags };
+                    let (old, reads) = self.read(&address, size, tags, derived)?;
+                    if succeeds {
+                        self.write(&address, &desired, size, write_tags, Some(&reads), derived)?;
+                    }
+                    let mut ok = Traced::plain(Bits::bool(succeeds));
+                    ok.reads = old
+                        .reads
+                        .union(&expected.reads)
+                        .copied()
+                        .collect::<BTreeSet<_>>()
+                        .into();
+                    self.thread.results(self.code, old, Some(ok));
+                }
+                Operation::StoreConditional {
+                    address,
+                    value,
+                    size,
+                    tags,
+                } => {
+                    let reads = self.reservation.take();
+                    let succeeds = self.next_is_written_here();
+                    if succeeds {
+                        let reads = reads.ok_or("a store-conditional without load-linked")?;
+                        self.write(&address, &value, size, tags, Some(&reads), derived)?;
+                    }
+                    self.thread
+                        .result(self.code, Traced::plain(Bits::bool(!succeeds)));
+                }
+                Operation::Fence { tags } => {
+                    let event = self.next()?;
+                    let claimed = &self.execution.events[event as usize];
+                    if claimed.kind != EventKind::Fence || claimed.tags != *tags {
+                        return Err(format!("event {event} is not the fence that is due"));
+                    }
+                    self.control(event, derived);
+                    self.thread.done();
+                }
+                Operation::Assume { condition } if !condition.bits.is_zero() => self.thread.done(),
+                Operation::End => break,
+                other => return Err(format!("thread {} cannot go on: {other:?}", self.number)),
+            }
+        }
+        match self.events.next() {
+            Some(event) => Err(format!("event {event} comes after the end of its thread")),
+            None => Ok(()),
+        }
+    }
+
+    fn next(&mut self) -> Result<u32, String> {
+        self.events
+            .next()
+            .ok_or_else(|| format!("thread {} has more events", self.number))
+    }
+
+    /// Whether the next claimed event is a write of the instruction at hand.
+    fn next_is_written_here(&mut self) -> bool {
+        let Some(event) = self.events.peek() else {
+            return false;
+        };
+        let event = &self.execution.events[*event as usize];
+        let site = self.thread.site().map(|site| self.code.span(site));
+        let here = site.map(|span| self.code.program.source.location(span));
+        matches!(event.kind, EventKind::Write { .. }) && event.place == here
+    }
+
+    /// Whether a compare-and-swap of that size is not followed by its write.
+    fn write_does_not_follow(&mut self, size: AccessSize) -> bool {
+        let mut ahead = self.events.clone();
+        let mut bytes = 0;
+        while bytes < size.bytes() {
+            match ahead
+                .next()
+                .map(|event| &self.execution.events[event as usize].kind)
+            {
+                Some(EventKind::Read { size, .. }) => bytes += size,
+                _ => return true,
+            }
+        }
+        std::mem::swap(&mut self.events, &mut ahead);
+        let written = self.next_is_written_here();
+        std::mem::swap(&mut self.events, &mut ahead);
+        !written
+    }
+
+    /// The value that the next read, in one part or several, is claimed to return.
+    fn claimed_value(&self, size: AccessSize) -> Result<Bits, String> {
+        let mut whole: Option<Bits> = None;
+        for event in self.events.clone() {
+            let EventKind::Read { value, .. } = &self.execution.events[event as usize].kind else {
+                break;
+            };
+            let joined = whole.map_or(*value, |low| value.concat(low));
+            if joined.width() == size.bits() {
+                return Ok(joined);
+            }
+            whole = Some(joined);
+        }
+        Err(format!("thread {} does not read what is due", self.number))
+    }
+
+    fn read(
+        &mut self,
+        address: &Traced,
+        size: AccessSize,
+        tags: &Tags,
+        derived: &mut Derived,
+    ) -> Result<(Traced, Vec<u32>), String> {
+        let bits = self.claimed_value(size)?;
+        let mut reads = Vec::new();
+        let mut at = 0;
+        while at < size.bytes() {
+            let event = self.next()?;
+            let claimed = &self.execution.events[event as usize];
+            let EventKind::Read {
+                address: place,
+                size: part,
+                ..
+            } = &claimed.kind
+            else {
+                return Err(format!("event {event} is not the read that is due"));
+            };
+            let due = address.bits.unsigned() as u64;
+            if *place != due.wrapping_add(u64::from(at)) || claimed.tags != *tags {
+                return Err(format!("event {event} reads another place than is due"));
+            }
+            derived
+                .addr
+                .extend(address.reads.iter().map(|read| (*read, event)));
+            self.control(event, derived);
+            reads.push(event);
+            at += part;
+        }
+        Ok((
+            Traced {
+                bits,
+                reads: reads.iter().copied().collect::<BTreeSet<_>>().into(),
+            },
+            reads,
+        ))
+    }
+
+    fn write(
+        &mut self,
+        address: &Traced,
+        value: &Traced,
+        size: AccessSize,
+        tags: &Tags,
+        pair: Option<&[u32]>,
+        derived: &mut Derived,
+    ) -> Result<(), String> {
+        let mut at = 0;
+        let mut part_number = 0;
+        while at < size.bytes() {
+            let event = self.next()?;
+            let claimed = &self.execution.events[event as usize];
+            let EventKind::Write {
+                address: place,
+                size: part,
+                value: written,
+                ..
+            } = &claimed.kind
+            else {
+                return Err(format!("event {event} is not the write that is due"));
+            };
+            let due = address.bits.unsigned() as u64;
+            if *place != due.wrapping_add(u64::from(at)) || claimed.tags != *tags {
+                return Err(format!("event {event} writes another place than is due"));
+            }
+            let expected = value.bits.extract(at * 8, part * 8);
+            if *written != expected {
+                return Err(format!("event {event} writes {written}, due is {expected}"));
+            }
+            derived
+                .addr
+                .extend(address.reads.iter().map(|read| (*read, event)));
+            derived
+                .data
+                .extend(value.reads.iter().map(|read| (*read, event)));
+            if let Some(read) = pair.and_then(|reads| reads.get(part_number)) {
+                derived.rmw.insert((*read, event));
+            }
+            self.control(event, derived);
+            at += part;
+            part_number += 1;
+        }
+        Ok(())
+    }
+
+    fn control(&self, event: u32, derived: &mut Derived) {
+        for condition in self.thread.control() {
+            derived
+                .ctrl
+                .extend(condition.reads.iter().map(|read| (*read, event)));
+        }
+    }
+}
+
+/// Sources and orders fit the events.
+fn communication(execution: &Execution) -> Result<(), String> {
+    let mut sources: BTreeMap<u32, u32> = BTreeMap::new();
+    for (write, read) in &execution.rf {
+        if sources.insert(*read, *write).is_some() {
+            return Err(format!("read {read} has two sources"));
+        }
+    }
+    let mut writes: BTreeMap<(u64, u32), Vec<u32>> = BTreeMap::new();
+    for (number, event) in execution.events.iter().enumerate() {
+        match &event.kind {
+            EventKind::Write { address, size, .. } => {
+                writes
+                    .entry((*address, *size))
+                    .or_default()
+                    .push(number as u32);
+            }
+            EventKind::Read {
+                address,
+                size,
+                value,
+                ..
+            } => {
+                let source = sources
+                    .get(&(number as u32))
+                    .ok_or(format!("read {number} has no source"))?;
+                match execution
+                    .events
+                    .get(*source as usize)
+                    .map(|event| &event.kind)
+                {
+                    Some(EventKind::Write {
+                        address: a,
+                        size: s,
+                        value: v,
+                        ..
+                    }) if a == address && s == size && v == value => {}
+                    _ => return Err(format!("read {number} does not fit its source {source}")),
+                }
+            }
+            EventKind::Fence => {}
+        }
+    }
+    let co: BTreeSet<(u32, u32)> = execution.co.iter().copied().collect();
+    for group in writes.values() {
+        for (i, a) in group.iter().enumerate() {
+            for b in &group[i + 1..] {
+                if co.contains(&(*a, *b)) == co.contains(&(*b, *a)) {
+                    return Err(format!("writes {a} and {b} are not in one order"));
+                }
+                let initial = |w: &u32| execution.events[*w as usize].thread.is_none();
+                if initial(a) && !co.contains(&(*a, *b)) || initial(b) && !co.contains(&(*b, *a)) {
+                    return Err(format!("the initial write of {a}, {b} is not the first"));
+                }
+            }
+        }
+    }
+    let transitive = co.iter().all(|(a, b)| {
+        co.range((*b, 0)..=(*b, u32::MAX))
+            .all(|(_, c)| co.contains(&(*a, *c)))
+    });
+    if transitive {
+        Ok(())
+    } else {
+        Err("co is not transitive".to_string())
+    }
+}

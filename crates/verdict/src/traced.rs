@@ -1,0 +1,94 @@
+//! Concrete values that remember which reads they come from: what dependencies are, in the
+//! plainest form.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use parallax_machine::{Concrete, Domain, Truth};
+use parallax_program::{BinaryOp, Bits, UnaryOp};
+
+#[derive(Clone, Debug)]
+pub struct Traced {
+    pub bits: Bits,
+    /// Event numbers of reads.
+    pub reads: Rc<BTreeSet<u32>>,
+}
+
+impl Traced {
+    pub fn plain(bits: Bits) -> Traced {
+        Traced {
+            bits,
+            reads: Rc::default(),
+        }
+    }
+
+    fn map(&self, bits: Bits) -> Traced {
+        Traced {
+            bits,
+            reads: self.reads.clone(),
+        }
+    }
+}
+
+fn join(bits: Bits, parts: &[&Traced]) -> Traced {
+    let mut reads: BTreeSet<u32> = BTreeSet::new();
+    for part in parts {
+        reads.extend(part.reads.iter());
+    }
+    Traced {
+        bits,
+        reads: Rc::new(reads),
+    }
+}
+
+/// The domain of traced values.
+pub struct Tracing;
+
+impl Domain for Tracing {
+    type Value = Traced;
+
+    fn constant(&mut self, bits: Bits) -> Traced {
+        Traced::plain(bits)
+    }
+
+    fn unary(&mut self, op: UnaryOp, value: &Traced) -> Traced {
+        value.map(Concrete.unary(op, &value.bits))
+    }
+
+    fn binary(&mut self, op: BinaryOp, left: &Traced, right: &Traced) -> Traced {
+        join(Concrete.binary(op, &left.bits, &right.bits), &[left, right])
+    }
+
+    fn extract(&mut self, value: &Traced, low: u32, width: u32) -> Traced {
+        value.map(value.bits.extract(low, width))
+    }
+
+    fn concat(&mut self, high: &Traced, low: &Traced) -> Traced {
+        join(high.bits.concat(low.bits), &[high, low])
+    }
+
+    fn zero_extend(&mut self, value: &Traced, width: u32) -> Traced {
+        value.map(value.bits.zero_extend(width))
+    }
+
+    fn sign_extend(&mut self, value: &Traced, width: u32) -> Traced {
+        value.map(value.bits.sign_extend(width))
+    }
+
+    fn select(&mut self, condition: &Traced, then: &Traced, otherwise: &Traced) -> Traced {
+        let taken = if condition.bits.is_zero() {
+            otherwise
+        } else {
+            then
+        };
+        join(taken.bits, &[condition, then, otherwise])
+    }
+
+    fn truth(&self, value: &Traced) -> Truth {
+        Concrete.truth(&value.bits)
+    }
+
+    fn known(&self, value: &Traced) -> Option<Bits> {
+        Some(value.bits)
+    }
+}
