@@ -1,22 +1,164 @@
-//! ARM assembly.
+//! Arm (AArch32: v7, and the acquire and release accesses of v8) as litmus tests write it:
+//! registers, mnemonics with their suffixes, and which file lowers what.
+//!
+//! The meaning of the instructions is that of the Arm Architecture Reference Manual, ARMv7-A
+//! edition. The flags N, Z, C and V are one-bit variables.
 
-use parallax_program::Diagnostic;
+mod arith;
+mod flags;
+mod memory;
+mod operand;
 
+use parallax_program::{Diagnostic, Terminator};
+
+use super::lowering::Lowering;
 use super::{AsmLine, Isa, Register, ThreadBuilder};
+use flags::Condition;
 
-/// The instruction set of ARM tests.
+const WIDTH: u32 = 32;
+
+/// The instruction set.
 pub struct Arm;
 
 impl Isa for Arm {
     fn pointer_width(&self) -> u32 {
-        32
+        WIDTH
     }
 
-    fn register(&self, _name: &str) -> Option<Register> {
-        None
+    fn register(&self, name: &str) -> Option<Register> {
+        register(name)
     }
 
     fn lower(&self, line: AsmLine<'_>, thread: &mut ThreadBuilder<'_>) -> Result<(), Diagnostic> {
-        Err(thread.error_at(line, line.text, "ARM tests are not supported yet"))
+        let mut l = Lowering::new(line, thread, register);
+        let name = l.mnemonic.to_ascii_uppercase();
+        match Mnemonic::parse(&name) {
+            Some(mnemonic) => mnemonic.lower(&mut l),
+            None => Err(l.unsupported("Arm")),
+        }
     }
 }
+
+/// The registers, with other names that some have. The program counter is not among them.
+const REGISTERS: [&[&str]; 15] = [
+    &["R0"],
+    &["R1"],
+    &["R2"],
+    &["R3"],
+    &["R4"],
+    &["R5"],
+    &["R6"],
+    &["R7"],
+    &["R8"],
+    &["R9"],
+    &["R10"],
+    &["R11", "FP"],
+    &["R12", "IP"],
+    &["SP", "R13"],
+    &["LR", "R14"],
+];
+
+fn register(name: &str) -> Option<Register> {
+    let name = name.to_ascii_uppercase();
+    let names = REGISTERS.iter().find(|names| names.contains(&&*name))?;
+    Some(Register {
+        whole: names.first()?,
+        whole_width: WIDTH,
+        low: 0,
+        width: WIDTH,
+    })
+}
+
+/// What a mnemonic says: an instruction, whether it sets flags, and when it is done.
+struct Mnemonic {
+    kind: Kind,
+    set_flags: bool,
+    condition: Condition,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Branch,
+    BranchIfZero(bool),
+    Nop,
+    Compute(arith::Operation),
+    Test(arith::Operation),
+    MoveHalf { top: bool },
+    Access(memory::Access),
+    Fence(&'static str),
+}
+
+impl Kind {
+    fn parse(name: &str) -> Option<Kind> {
+        Some(match name {
+            "B" => Kind::Branch,
+            "CBZ" => Kind::BranchIfZero(true),
+            "CBNZ" => Kind::BranchIfZero(false),
+            "NOP" => Kind::Nop,
+            "MOVW" => Kind::MoveHalf { top: false },
+            "MOVT" => Kind::MoveHalf { top: true },
+            "DMB" => Kind::Fence("DMB"),
+            "DSB" => Kind::Fence("DSB"),
+            "ISB" => Kind::Fence("ISB"),
+            _ => {
+                return arith::Operation::parse(name)
+                    .map(Kind::Compute)
+                    .or_else(|| arith::Operation::parse_test(name).map(Kind::Test))
+                    .or_else(|| memory::Access::parse(name).map(Kind::Access));
+            }
+        })
+    }
+}
+
+impl Mnemonic {
+    /// An instruction's name, then `S` where it sets flags, then a condition.
+    fn parse(name: &str) -> Option<Mnemonic> {
+        let conditional = name.len().checked_sub(2).and_then(|at| {
+            let (base, suffix) = name.split_at_checked(at)?;
+            Some((base, Condition::parse(suffix)?))
+        });
+        let always = Some((name, Condition::Always));
+        let readings = [always, conditional].into_iter().flatten();
+        readings.into_iter().find_map(|(base, condition)| {
+            let plain = Kind::parse(base).map(|kind| (kind, false));
+            let (kind, set_flags) = plain.or_else(|| {
+                let kind = Kind::parse(base.strip_suffix('S')?)?;
+                matches!(kind, Kind::Compute(_)).then_some((kind, true))
+            })?;
+            let fits = match kind {
+                Kind::BranchIfZero(_) | Kind::Fence(_) => condition == Condition::Always,
+                _ => true,
+            };
+            fits.then_some(Mnemonic {
+                kind,
+                set_flags,
+                condition,
+            })
+        })
+    }
+
+    fn lower(self, l: &mut Lowering) -> Result<(), Diagnostic> {
+        let condition = self.condition;
+        match self.kind {
+            Kind::Branch => {
+                let [label] = l.take()?;
+                let target = l.label(label)?;
+                match condition.holds(l) {
+                    Some(holds) => l.thread.function.branch(holds, target),
+                    None => l.thread.function.terminate(Terminator::Jump(target)),
+                }
+            }
+            Kind::BranchIfZero(zero) => arith::branch_if_zero(l, zero)?,
+            Kind::Nop => l.take().map(|[]| ())?,
+            Kind::Compute(op) => arith::compute(l, op, self.set_flags, condition)?,
+            Kind::Test(op) => arith::test(l, op, condition)?,
+            Kind::MoveHalf { top } => arith::move_half(l, top, condition)?,
+            Kind::Access(access) => memory::predicated(l, access, condition)?,
+            Kind::Fence(name) => memory::fence(l, name)?,
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
