@@ -211,7 +211,89 @@ fn integer(text: &str) -> Option<i128> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::asm::arm::Arm;
+    use crate::asm::ppc::Ppc;
+    use crate::asm::riscv::RiscV;
+    use crate::asm::testing::lower;
+    use crate::asm::Isa;
+
+    /// Instructions that are nearly right.
+    fn instruction() -> impl Strategy<Value = String> {
+        let mnemonic = prop::sample::select(vec![
+            "add",
+            "addi",
+            "subs",
+            "mov",
+            "movt",
+            "lsl",
+            "cmp",
+            "cmpwi",
+            "li",
+            "mr",
+            "lw",
+            "lw.aq",
+            "sd",
+            "lr.w",
+            "sc.d.rl",
+            "amoadd.w.aqrl",
+            "fence",
+            "beq",
+            "bne-",
+            "cbz",
+            "lwz",
+            "stwux",
+            "lwarx",
+            "stwcx.",
+            "ldrne",
+            "strh",
+            "strex",
+            "dmb",
+            "andi.",
+            "slliw",
+            "lui",
+        ]);
+        let operand = prop_oneof![
+            "[-#]?[0-9a-fx]{0,20}",
+            "[xrR]([0-9]|[12][0-9])",
+            "[0-9]{0,2}\\([xr][0-9]\\)",
+            "\\[R[0-9](,(#[0-9]|R[0-9])(,(LSL|ASR|ROR) ?#[0-9]{1,2})?)?\\]",
+            "cr[0-9]|rw?|iorw|sy|ISHST|L[0-9]",
+            "\\PC{0,4}",
+        ];
+        let operands = prop::collection::vec(operand, 0..5);
+        (
+            prop_oneof![4 => mnemonic.prop_map(str::to_string), 1 => "\\PC{1,6}"],
+            operands,
+        )
+            .prop_map(|(name, operands)| format!("{name} {}", operands.join(",")))
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_lowers_or_is_an_error_with_a_place(text in instruction()) {
+            for isa in [&RiscV as &dyn Isa, &Ppc, &Arm] {
+                let line = text.lines().next().unwrap_or("").trim_end_matches(':');
+                // A label that is jumped to must exist.
+                let whole = format!("{line}\n{}", labels(line));
+                if let Err(error) = lower(isa, &whole) {
+                    prop_assert_eq!(error.location.map(|at| at.line), Some(1));
+                }
+            }
+        }
+    }
+
+    /// A label line for the last operand, which a branch may name.
+    fn labels(line: &str) -> String {
+        let last = line.rsplit([',', ' ']).next().unwrap_or("").trim();
+        if last.is_empty() {
+            String::new()
+        } else {
+            format!("{last}:")
+        }
+    }
 
     #[test]
     fn brackets_keep_commas_together() {

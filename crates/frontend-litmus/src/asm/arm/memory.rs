@@ -1,7 +1,8 @@
 //! Loads, stores, exclusives and barriers.
 //!
-//! Tags follow herd7: `A` on load-acquire, `L` on store-release, `X` on exclusives; barriers
-//! carry `ISB`, or `DMB` and `DSB` with `.` and the option, where it is not `SY`.
+//! Tags follow herd7: `A` on load-acquire, `L` on store-release, `X` on exclusives. Barriers
+//! carry `ISB`, `DMB`, `DSB`, `DMB.ST` or `DSB.ST`; one that is limited to a domain carries
+//! also its own name, such as `DMB.ISH`, since to the threads of a test every domain is whole.
 //!
 //! A conditional access is done in a branch that ends with it, so that the access depends on
 //! the flags by control, and what follows does not.
@@ -195,21 +196,30 @@ fn plain_address(l: &mut Lowering, text: &str) -> Result<Expr, Diagnostic> {
     Ok(l.value(&base))
 }
 
-const OPTIONS: [&str; 8] = ["SY", "ST", "ISH", "ISHST", "NSH", "NSHST", "OSH", "OSHST"];
+/// The options of barriers: name, and what its tags add to the instruction's name.
+const OPTIONS: [(&str, &[&str]); 8] = [
+    ("SY", &[""]),
+    ("ISH", &["", ".ISH"]),
+    ("NSH", &["", ".NSH"]),
+    ("OSH", &["", ".OSH"]),
+    ("ST", &[".ST"]),
+    ("ISHST", &[".ST", ".ISHST"]),
+    ("NSHST", &[".ST", ".NSHST"]),
+    ("OSHST", &[".ST", ".OSHST"]),
+];
 
 pub(super) fn fence(l: &mut Lowering, name: &str) -> Result<(), Diagnostic> {
     let option = match *l.operands.as_slice() {
         [] => "SY",
-        [option] => OPTIONS
-            .into_iter()
-            .find(|o| o.eq_ignore_ascii_case(option))
-            .filter(|o| name != "ISB" || *o == "SY")
-            .ok_or_else(|| l.expected("an option such as `SY` or `ISH`", option))?,
+        [option] => option,
         _ => return l.take().map(|[_]| ()),
     };
-    match option {
-        "SY" => l.fence(name),
-        option => l.fence(&format!("{name}.{option}")),
-    }
+    let mut options = OPTIONS.iter().filter(|o| name != "ISB" || o.0 == "SY");
+    let Some((_, suffixes)) = options.find(|o| o.0.eq_ignore_ascii_case(option)) else {
+        return Err(l.expected("an option such as `SY` or `ISH`", option));
+    };
+    let tags: Vec<String> = suffixes.iter().map(|s| format!("{name}{s}")).collect();
+    let tags = Tags::new(tags.iter().map(String::as_str));
+    l.emit(InstKind::Fence { tags });
     Ok(())
 }

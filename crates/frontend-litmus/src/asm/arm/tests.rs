@@ -146,10 +146,11 @@ fn accesses_and_barriers_are_tagged() {
         ("STLEX R1,R2,[R3]", &["L", "X"]),
         ("DMB", &["DMB"]),
         ("DMB SY", &["DMB"]),
-        ("dmb ish", &["DMB.ISH"]),
+        ("dmb ish", &["DMB", "DMB.ISH"]),
         ("DMB ST", &["DMB.ST"]),
         ("DSB", &["DSB"]),
         ("DSB ST", &["DSB.ST"]),
+        ("DSB OSHST", &["DSB.ST", "DSB.OSHST"]),
         ("ISB", &["ISB"]),
     ];
     for (text, tags) in cases {
