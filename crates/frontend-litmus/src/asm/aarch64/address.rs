@@ -170,24 +170,24 @@ mod tests {
             ("SP", 0x2000),
         ];
         let cases = [
-            ("LDR X0,[X1]", 0x1000, 0x1000),
-            ("LDR X0,[X1,#-8]", 0xff8, 0x1000),
-            ("LDR X0, [ X1 , #8 ]", 0x1008, 0x1000),
-            ("LDR X0,[X1,X3]", 0x1003, 0x1000),
-            ("LDR X0,[X1,X3,LSL #3]", 0x1018, 0x1000),
-            ("LDR X0,[X1,X3,lsl 3]", 0x1018, 0x1000),
-            ("LDR X0,[X1,W2,SXTW]", 0xfff, 0x1000),
-            ("LDR X0,[X1,W2,SXTW #2]", 0xffc, 0x1000),
-            ("LDR X0,[X1,W2,UXTW]", 0x1_0000_0fff, 0x1000),
-            ("LDR X0,[X1,X3,SXTX #1]", 0x1006, 0x1000),
-            ("LDR X0,[X1,#16]!", 0x1010, 0x1010),
-            ("LDR X0,[X1],#16", 0x1000, 0x1010),
+            ("STR X0,[X1]", 0x1000, 0x1000),
+            ("STR X0,[X1,#-8]", 0xff8, 0x1000),
+            ("STR X0, [ X1 , #8 ]", 0x1008, 0x1000),
+            ("STR X0,[X1,X3]", 0x1003, 0x1000),
+            ("STR X0,[X1,X3,LSL #3]", 0x1018, 0x1000),
+            ("STR X0,[X1,X3,lsl 3]", 0x1018, 0x1000),
+            ("STR X0,[X1,W2,SXTW]", 0xfff, 0x1000),
+            ("STR X0,[X1,W2,SXTW #2]", 0xffc, 0x1000),
+            ("STR X0,[X1,W2,UXTW]", 0x1_0000_0fff, 0x1000),
+            ("STR X0,[X1,X3,SXTX #1]", 0x1006, 0x1000),
+            ("STR X0,[X1,#16]!", 0x1010, 0x1010),
+            ("STR X0,[X1],#16", 0x1000, 0x1010),
             ("STR X0,[X1],#-16", 0x1000, 0xff0),
-            ("LDR X1,[SP,#8]", 0x2008, 0),
+            ("STR X0,[SP,#8]", 0x2008, 0x1000),
         ];
         for (text, address, base) in cases {
             let after = run(&[text], &start);
-            assert_eq!(after.addresses, [address], "{text}");
+            assert!(after.0.memory(address).is_some(), "{text}");
             assert_eq!(after.register("X1"), base, "{text}");
         }
     }
@@ -197,35 +197,32 @@ mod tests {
         let cases = [
             (
                 "LDR X0,X1",
-                "t:1:8: expected an address in brackets, found 'X1'",
+                "1:8: expected an address in brackets, found 'X1'",
             ),
-            ("LDR X0,[]", "t:1:9: an operand is missing here"),
-            ("LDR X0,[W1]", "t:1:9: expected a X register, found 'W1'"),
-            ("LDR X0,[XZR]", "t:1:9: the zero register cannot be a base"),
-            (
-                "LDR X0,[X1,W2]",
-                "t:1:12: expected a X register, found 'W2'",
-            ),
-            ("LDR X0,[X1,X2]!", "t:1:8: a pre-index must be a constant"),
+            ("LDR X0,[]", "1:9: an operand is missing here"),
+            ("LDR X0,[W1]", "1:9: expected a X register, found 'W1'"),
+            ("LDR X0,[XZR]", "1:9: the zero register cannot be a base"),
+            ("LDR X0,[X1,W2]", "1:12: expected a X register, found 'W2'"),
+            ("LDR X0,[X1,X2]!", "1:8: a pre-index must be a constant"),
             (
                 "LDR X0,[X1,W2,UXTB]",
-                "t:1:15: 'UXTB' cannot be applied to an offset",
+                "1:15: 'UXTB' cannot be applied to an offset",
             ),
             (
                 "LDR X0,[X1,X2,LSL #3,X4]",
-                "t:1:22: unexpected 'X4' in an address",
+                "1:22: unexpected 'X4' in an address",
             ),
             (
                 "LDAR W0,[X1,#4]",
-                "t:1:9: LDAR has no addressing mode '[X1,#4]'",
+                "1:9: LDAR has no addressing mode '[X1,#4]'",
             ),
             (
                 "LDUR W0,[X1,#4]!",
-                "t:1:9: LDUR has no addressing mode '[X1,#4]!'",
+                "1:9: LDUR has no addressing mode '[X1,#4]!'",
             ),
             (
                 "LDR X0,=x",
-                "t:1:8: expected an address in brackets, found '=x'",
+                "1:8: expected an address in brackets, found '=x'",
             ),
         ];
         for (text, message) in cases {

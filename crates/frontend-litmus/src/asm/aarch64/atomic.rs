@@ -6,7 +6,7 @@
 //! or may not write the old value back (DDI 0487, CAS): both are performed here, the second as an
 //! atomic `or` with zero in executions in which the comparison failed.
 
-use parallax_program::{BinaryOp, Diagnostic, Expr, InstKind, RmwOp, Tags, Terminator};
+use parallax_program::{Diagnostic, Expr, InstKind, RmwOp, Tags};
 
 use super::access::Size;
 use super::address::base;
@@ -169,40 +169,41 @@ fn compare_and_swap(
     let write_tags = atomic.order.write_tags();
     let old = ins.thread.function.temp(size.bits());
     let writes_back = ins.thread.function.temp(1);
-    let function = &mut ins.thread.function;
-    let write_back = function.new_block("cas.write-back");
-    let done = function.new_block("cas.done");
-
-    function.emit(InstKind::Nondet { dst: writes_back });
-    function.branch(Expr::Var(writes_back), write_back);
-    function.emit(InstKind::Cas {
+    ins.thread
+        .function
+        .emit(InstKind::Nondet { dst: writes_back });
+    let write_back = InstKind::Rmw {
         dst: Some(old),
-        ok: None,
         address: address.clone(),
-        expected: compared.clone(),
-        desired: stored,
-        size,
-        read_tags: read_tags.clone(),
-        write_tags: write_tags.clone(),
-        fail_tags: atomic.order.fail_tags(expected),
-        weak: false,
-    });
-    function.terminate(Terminator::Jump(done));
-
-    function.enter(write_back);
-    function.emit(InstKind::Rmw {
-        dst: Some(old),
-        address,
         op: RmwOp::Or,
         operand: Expr::constant(size.bits(), 0),
         size,
+        read_tags: read_tags.clone(),
+        write_tags: write_tags.clone(),
+    };
+    let failed = InstKind::Assume {
+        condition: Expr::Var(old).ne(compared.clone()),
+    };
+    let succeed_or_read = InstKind::Cas {
+        dst: Some(old),
+        ok: None,
+        address,
+        expected: compared,
+        desired: stored,
+        size,
         read_tags,
         write_tags,
-    });
-    function.emit(InstKind::Assume {
-        condition: Expr::binary(BinaryOp::Ne, Expr::Var(old), compared),
-    });
-    function.enter(done);
+        fail_tags: atomic.order.fail_tags(expected),
+        weak: false,
+    };
+    ins.choose(
+        Expr::Var(writes_back),
+        |ins| {
+            ins.thread.function.emit(write_back);
+            ins.thread.function.emit(failed);
+        },
+        |ins| ins.thread.function.emit(succeed_or_read),
+    );
     ins.write(expected, Expr::Var(old).resize(size.bits(), expected.width));
 }
 
@@ -302,7 +303,7 @@ mod tests {
     #[test]
     fn compare_and_swap_may_write_back_where_it_fails() {
         let kinds = lowered(&["CASAL W0,W1,[X2]"]);
-        let [choice, keep, fails, result, cas] = kinds.as_slice() else {
+        let [choice, keep, fails, cas, result] = kinds.as_slice() else {
             panic!("{kinds:?}");
         };
         assert!(matches!(choice, InstKind::Nondet { .. }));
@@ -333,23 +334,23 @@ mod tests {
         let cases = [
             (
                 "STADDA W0,[X1]",
-                "t:1:1: unknown AArch64 instruction 'STADDA'",
+                "1:1: unknown AArch64 instruction 'STADDA'",
             ),
             (
                 "LDADDLA W0,W1,[X2]",
-                "t:1:1: unknown AArch64 instruction 'LDADDLA'",
+                "1:1: unknown AArch64 instruction 'LDADDLA'",
             ),
             (
                 "LDADD W0,X1,[X2]",
-                "t:1:10: expected a W register, found 'X1'",
+                "1:10: expected a W register, found 'X1'",
             ),
             (
                 "LDADDB X0,X1,[X2]",
-                "t:1:8: expected a W register, found 'X0'",
+                "1:8: expected a W register, found 'X0'",
             ),
             (
                 "SWP W0,W1,[X2,#4]",
-                "t:1:11: SWP has no addressing mode '[X2,#4]'",
+                "1:11: SWP has no addressing mode '[X2,#4]'",
             ),
         ];
         for (text, message) in cases {

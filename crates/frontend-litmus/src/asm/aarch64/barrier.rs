@@ -74,8 +74,8 @@ mod tests {
 
     #[test]
     fn an_option_must_exist() {
-        assert_eq!(error("DMB"), "t:1:1: DMB needs more operands");
-        assert_eq!(error("DMB LDX"), "t:1:5: 'LDX' is not an option of DMB");
-        assert_eq!(error("ISB ST"), "t:1:5: 'ST' is not an option of ISB");
+        assert_eq!(error("DMB"), "1:1: DMB needs more operands");
+        assert_eq!(error("DMB LDX"), "1:5: 'LDX' is not an option of DMB");
+        assert_eq!(error("ISB ST"), "1:5: 'ST' is not an option of ISB");
     }
 }

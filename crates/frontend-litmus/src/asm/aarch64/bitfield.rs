@@ -155,15 +155,15 @@ mod tests {
         let cases = [
             (
                 "UBFX W0,W1,#32,#1",
-                "t:1:12: 32 is out of range: expected 0 to 31",
+                "1:12: 32 is out of range: expected 0 to 31",
             ),
             (
                 "UBFX W0,W1,#4,#29",
-                "t:1:15: 29 is out of range: expected 1 to 28",
+                "1:15: 29 is out of range: expected 1 to 28",
             ),
             (
                 "BFI X0,X1,#4,#0",
-                "t:1:14: 0 is out of range: expected 1 to 60",
+                "1:14: 0 is out of range: expected 1 to 60",
             ),
         ];
         for (text, message) in cases {

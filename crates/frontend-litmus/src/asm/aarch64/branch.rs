@@ -99,13 +99,10 @@ mod tests {
     #[test]
     fn malformed_branches() {
         let cases = [
-            ("B .+8", "t:1:3: expected a label, found '.+8'"),
-            ("B", "t:1:1: B needs more operands"),
-            ("B.XX L", "t:1:1: unknown AArch64 instruction 'B.XX'"),
-            (
-                "TBZ W0,#32,L",
-                "t:1:8: 32 is out of range: expected 0 to 31",
-            ),
+            ("B .+8", "1:3: expected a label, found '.+8'"),
+            ("B", "1:1: B needs more operands"),
+            ("B.XX L", "1:1: unknown AArch64 instruction 'B.XX'"),
+            ("TBZ W0,#32,L", "1:8: 32 is out of range: expected 0 to 31"),
         ];
         for (text, message) in cases {
             assert_eq!(error(text), message);

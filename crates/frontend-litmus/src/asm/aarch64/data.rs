@@ -127,9 +127,11 @@ impl DataOp {
         };
         let otherwise = ins.immediate(0, 15)? as u32;
         let condition = Condition::take(ins)?.holds(ins);
-        let condition = Expr::Var(ins.hold(1, condition));
-        let (_, flags) = self.value_and_flags(ins, left, right, width);
-        flags.or_immediate(condition, otherwise).write(ins);
+        ins.choose(
+            condition,
+            |ins| self.value_and_flags(ins, left, right, width).1.write(ins),
+            |ins| Flags::of_constant(otherwise).write(ins),
+        );
         Ok(())
     }
 
@@ -245,16 +247,16 @@ mod tests {
     #[test]
     fn malformed_operations() {
         let cases = [
-            ("ADD X0,W1,X2", "t:1:8: expected a X register, found 'W1'"),
-            ("ADD X0,X1", "t:1:1: ADD needs more operands"),
+            ("ADD X0,W1,X2", "1:8: expected a X register, found 'W1'"),
+            ("ADD X0,X1", "1:1: ADD needs more operands"),
             (
                 "CCMP X0,#32,#0,EQ",
-                "t:1:9: 32 is out of range: expected 0 to 31",
+                "1:9: 32 is out of range: expected 0 to 31",
             ),
-            ("CCMP X0,#1,#0,XX", "t:1:15: 'XX' is not a condition"),
+            ("CCMP X0,#1,#0,XX", "1:15: 'XX' is not a condition"),
             (
                 "CMP X0,X1,X2",
-                "t:1:11: expected a shift or an extension, found 'X2'",
+                "1:11: expected a shift or an extension, found 'X2'",
             ),
         ];
         for (text, message) in cases {

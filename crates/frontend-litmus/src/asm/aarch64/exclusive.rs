@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(kinds.len(), 1);
         assert_eq!(
             error("STXR X0,X1,[X2]"),
-            "t:1:6: expected a W register, found 'X0'"
+            "1:6: expected a W register, found 'X0'"
         );
     }
 }

@@ -129,17 +129,14 @@ impl Flags {
         }
     }
 
-    /// These where the condition bit is 1, `immediate` (as `NZCV`) where not.
-    pub fn or_immediate(self, condition: Expr, immediate: u32) -> Flags {
-        let choose = |flag, bit: u32| {
-            let otherwise = Expr::constant(1, (immediate >> bit & 1).into());
-            condition.clone().select(flag, otherwise)
-        };
+    /// From a constant, as `NZCV`.
+    pub fn of_constant(nzcv: u32) -> Flags {
+        let bit = |position: u32| Expr::constant(1, (nzcv >> position & 1).into());
         Flags {
-            n: choose(self.n, 3),
-            z: choose(self.z, 2),
-            c: choose(self.c, 1),
-            v: choose(self.v, 0),
+            n: bit(3),
+            z: bit(2),
+            c: bit(1),
+            v: bit(0),
         }
     }
 

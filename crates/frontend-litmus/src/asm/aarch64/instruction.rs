@@ -1,7 +1,7 @@
 //! One instruction under translation: its text taken apart into a mnemonic and operands, which
 //! are then taken one after the other, and the thread that it is added to.
 
-use parallax_program::{BlockId, Diagnostic, Expr, VarId};
+use parallax_program::{BlockId, Diagnostic, Expr, Terminator, VarId};
 
 use super::registers::{Reg, Which};
 use crate::asm::{AsmLine, ThreadBuilder};
@@ -177,6 +177,31 @@ impl<'a, 't, 'g> Instruction<'a, 't, 'g> {
             let value = value.resize(reg.width, register.whole_width);
             self.thread.function.assign(var, value);
         }
+    }
+
+    /// Does one thing where the one-bit condition is 1 and another where it is 0; nothing after
+    /// that depends on the condition by control.
+    pub fn choose(
+        &mut self,
+        condition: Expr,
+        then: impl FnOnce(&mut Self),
+        otherwise: impl FnOnce(&mut Self),
+    ) {
+        let function = &mut self.thread.function;
+        let arms = [function.new_block("then"), function.new_block("otherwise")];
+        let join = function.new_block("join");
+        function.terminate(Terminator::Branch {
+            condition,
+            then: arms[0],
+            otherwise: arms[1],
+            join: Some(join),
+        });
+        function.enter(arms[0]);
+        then(self);
+        self.thread.function.terminate(Terminator::Jump(join));
+        self.thread.function.enter(arms[1]);
+        otherwise(self);
+        self.thread.function.enter(join);
     }
 
     /// A variable that holds `value` from here on, whatever happens to the registers in it.

@@ -103,6 +103,9 @@ fn unknown(ins: &Instruction<'_, '_, '_>, name: &str) -> Diagnostic {
 mod tests {
     use super::testing::{error, lowered};
     use super::*;
+    use crate::asm::Globals;
+    use parallax_program::{FunctionBuilder, SourceFile, Span};
+    use proptest::prelude::*;
 
     #[test]
     fn registers_by_name() {
@@ -130,21 +133,18 @@ mod tests {
 
     #[test]
     fn what_is_not_supported_is_named_at_its_place() {
-        assert_eq!(
-            error("FROB X1"),
-            "t:1:1: unknown AArch64 instruction 'FROB'"
-        );
+        assert_eq!(error("FROB X1"), "1:1: unknown AArch64 instruction 'FROB'");
         assert_eq!(
             error("ldxp W0,W1,[X2]"),
-            "t:1:1: the AArch64 instruction 'ldxp' is not supported"
+            "1:1: the AArch64 instruction 'ldxp' is not supported"
         );
-        assert_eq!(error("NOP X1"), "t:1:5: unexpected operand 'X1'");
-        assert_eq!(error("LDR W0"), "t:1:1: LDR needs more operands");
-        assert_eq!(error("LDR W0,[X1"), "t:1:8: unclosed '['");
-        assert_eq!(error("LDR W0,,[X1]"), "t:1:8: an operand is missing here");
+        assert_eq!(error("NOP X1"), "1:5: unexpected operand 'X1'");
+        assert_eq!(error("LDR W0"), "1:1: LDR needs more operands");
+        assert_eq!(error("LDR W0,[X1"), "1:8: unclosed '['");
+        assert_eq!(error("LDR W0,,[X1]"), "1:8: an operand is missing here");
         assert_eq!(
             error("LDR Q0,[X1]"),
-            "t:1:5: 'Q0' is not a general-purpose register"
+            "1:5: 'Q0' is not a general-purpose register"
         );
         for name in [
             "MRS X0,NZCV",
@@ -155,6 +155,73 @@ mod tests {
             "CASP X0,X1,X2,X3,[X4]",
         ] {
             assert!(error(name).ends_with("is not supported"), "{name}");
+        }
+    }
+
+    /// Text that is often almost an instruction.
+    fn almost_instructions() -> impl Strategy<Value = String> {
+        let words = [
+            "LDR",
+            "STXR",
+            "CASAL",
+            "LDADD",
+            "DMB",
+            "B.EQ",
+            "CBZ",
+            "ADD",
+            "CCMP",
+            "MOVK",
+            "UBFX",
+            "EXTR",
+            "MADD",
+            "CSEL",
+            "LSL",
+            "RBIT",
+            " ",
+            " ",
+            " ",
+            ",",
+            ",",
+            ",",
+            "[",
+            "]",
+            "!",
+            "#",
+            "-",
+            "X1",
+            "W2",
+            "XZR",
+            "SP",
+            "#1",
+            "#64",
+            "0x",
+            "LSL #12",
+            "SXTW",
+            "EQ",
+            "L0",
+            "é",
+            "18446744073709551615",
+        ];
+        let chosen = proptest::collection::vec(proptest::sample::select(&words), 1..12);
+        chosen.prop_map(|words| words.concat().trim().to_string())
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_an_instruction_or_an_error(text in almost_instructions()) {
+            prop_assume!(!text.is_empty());
+            let source = SourceFile::new("t", &text);
+            let mut globals = Globals::default();
+            let mut thread = ThreadBuilder {
+                function: FunctionBuilder::new("P0"),
+                number: 0,
+                globals: &mut globals,
+                source: &source,
+            };
+            let span = Span::new(0, text.len());
+            if let Err(error) = AArch64.lower(AsmLine { text: &text, span }, &mut thread) {
+                prop_assert!(error.location.is_some());
+            }
         }
     }
 }

@@ -99,20 +99,20 @@ mod tests {
     #[test]
     fn malformed_moves() {
         let cases = [
-            ("MOV W0,X1", "t:1:8: expected a W register, found 'X1'"),
+            ("MOV W0,X1", "1:8: expected a W register, found 'X1'"),
             (
                 "MOV W0,#0x100000000",
-                "t:1:8: 4294967296 is out of range: expected -2147483648 to 4294967295",
+                "1:8: 4294967296 is out of range: expected -2147483648 to 4294967295",
             ),
             (
                 "MOVZ W0,#1,LSL #32",
-                "t:1:12: a shift by 32 is not possible here",
+                "1:12: a shift by 32 is not possible here",
             ),
             (
                 "MOVZ X0,#65536",
-                "t:1:9: 65536 is out of range: expected 0 to 65535",
+                "1:9: 65536 is out of range: expected 0 to 65535",
             ),
-            ("MOV X0,x", "t:1:8: expected a number, found 'x'"),
+            ("MOV X0,x", "1:8: expected a number, found 'x'"),
         ];
         for (text, message) in cases {
             assert_eq!(error(text), message);

@@ -169,8 +169,8 @@ mod tests {
     fn widths_are_checked() {
         assert_eq!(
             error("SMULL W0,W1,W2"),
-            "t:1:7: expected a X register, found 'W0'"
+            "1:7: expected a X register, found 'W0'"
         );
-        assert_eq!(error("MADD X0,X1,X2"), "t:1:1: MADD needs more operands");
+        assert_eq!(error("MADD X0,X1,X2"), "1:1: MADD needs more operands");
     }
 }

@@ -1,4 +1,8 @@
-//! Conditional selection: a value depends on the flags and on the operand that they select.
+//! Conditional selection.
+//!
+//! What is selected depends on the operand it comes from, and on the flags only in the way in
+//! which it would after a branch that ends at once (the *pick* dependencies of DDI 0487, B2.3).
+//! So a selection is a branch whose two arms meet again; no access lies inside of them.
 
 use parallax_program::{Diagnostic, Expr};
 
@@ -62,11 +66,15 @@ pub fn lower(selection: Selection, ins: &mut Instruction<'_, '_, '_>) -> Result<
     };
     let holds = Condition::take(ins)?.holds(ins);
     let (first, second) = (ins.read(first), ins.read(second));
-    let value = match selection.form {
-        Form::TwoOperands => holds.select(first, selection.change.apply(second, width)),
-        _ => holds.select(selection.change.apply(first, width), second),
+    let (then, otherwise) = match selection.form {
+        Form::TwoOperands => (first, selection.change.apply(second, width)),
+        _ => (selection.change.apply(first, width), second),
     };
-    ins.write(dst, value);
+    ins.choose(
+        holds,
+        |ins| ins.write(dst, then),
+        |ins| ins.write(dst, otherwise),
+    );
     Ok(())
 }
 
@@ -113,6 +121,6 @@ mod tests {
 
     #[test]
     fn the_condition_must_exist() {
-        assert_eq!(error("CSET X0,FOO"), "t:1:9: 'FOO' is not a condition");
+        assert_eq!(error("CSET X0,FOO"), "1:9: 'FOO' is not a condition");
     }
 }

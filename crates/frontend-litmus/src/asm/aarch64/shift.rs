@@ -57,7 +57,7 @@ mod tests {
     fn a_constant_is_less_than_the_width() {
         assert_eq!(
             error("LSL W0,W1,#32"),
-            "t:1:11: 32 is out of range: expected 0 to 31"
+            "1:11: 32 is out of range: expected 0 to 31"
         );
     }
 }
