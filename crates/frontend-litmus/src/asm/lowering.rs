@@ -214,11 +214,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::asm::Isa;
     use crate::asm::arm::Arm;
     use crate::asm::ppc::Ppc;
     use crate::asm::riscv::RiscV;
     use crate::asm::testing::lower;
-    use crate::asm::Isa;
 
     /// Instructions that are nearly right.
     fn instruction() -> impl Strategy<Value = String> {
