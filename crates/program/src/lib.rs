@@ -10,12 +10,14 @@
 
 mod bits;
 mod build;
+mod check;
 mod diagnostic;
 mod expr;
 mod function;
 mod outcome;
 mod program;
 mod tags;
+mod text;
 
 pub use bits::Bits;
 pub use build::FunctionBuilder;
@@ -28,3 +30,4 @@ pub use function::{
 pub use outcome::{Observable, Operand, Place, Prop, Quantifier, Question};
 pub use program::{Cell, FunctionId, Global, GlobalId, Program, ThreadStart};
 pub use tags::{Tag, Tags};
+pub use text::parse_program;

@@ -1,0 +1,625 @@
+//! From text to programs: the lines outside functions, function frames, and recovery. After
+//! an error the parser goes on with the next line, so that one run finds several.
+//!
+//! Globals, functions and labels may be used before they are defined: a scan for the lines
+//! that define them gives them their numbers first.
+
+use std::collections::HashMap;
+
+use super::MOST_ERRORS;
+use super::lexer::{Spanned, Token, tokens};
+use crate::{
+    Block, BlockId, Cell, Diagnostic, Diagnostics, Expr, Function, FunctionId, Global, GlobalId,
+    Program, SourceFile, Span, Terminator, ThreadStart, Var, VarId,
+};
+
+/// Reads a program and checks it. `name` is what errors call the text.
+pub fn parse_program(name: &str, text: &str) -> Result<Program, Diagnostics> {
+    let source = SourceFile::new(name, text);
+    let mut errors = Vec::new();
+    let tokens = tokens(&source, &mut errors);
+    let mut parser = Parser {
+        source: &source,
+        tokens: &tokens,
+        at: 0,
+        errors,
+        nesting: 0,
+        names: Names::default(),
+        scope: Scope::default(),
+    };
+    parser.find_definitions();
+    let program = parser.program();
+    let mut errors = parser.errors;
+    if errors.is_empty() {
+        program.check()?;
+        return Ok(program);
+    }
+    errors.sort_by_key(|error| error.location.as_ref().map(|l| (l.line, l.column)));
+    Err(errors)
+}
+
+/// A step of the parser: the first error of a line ends the line.
+pub type Parsed<T> = Result<T, Diagnostic>;
+
+pub struct Parser<'a> {
+    source: &'a SourceFile,
+    tokens: &'a [Spanned],
+    at: usize,
+    errors: Diagnostics,
+    /// How many parentheses and prefix operators are open.
+    pub nesting: u32,
+    pub names: Names,
+    pub scope: Scope,
+}
+
+/// What is defined outside functions.
+#[derive(Default)]
+pub struct Names {
+    pub globals: HashMap<String, GlobalId>,
+    pub functions: HashMap<String, FunctionId>,
+    pointer_width: u32,
+}
+
+/// What is defined in the function at hand.
+#[derive(Default)]
+pub struct Scope {
+    pub vars: HashMap<String, VarId>,
+    declared: Vec<Var>,
+    pub labels: HashMap<String, BlockId>,
+}
+
+impl<'a> Parser<'a> {
+    pub fn peek(&self) -> &'a Token {
+        self.peek_after(0)
+    }
+
+    pub fn peek_after(&self, tokens: usize) -> &'a Token {
+        self.tokens
+            .get(self.at + tokens)
+            .map_or(&Token::End, |spanned| &spanned.token)
+    }
+
+    pub fn span(&self) -> Span {
+        let last = self.tokens.get(self.at).or(self.tokens.last());
+        last.map_or(Span::default(), |spanned| spanned.span)
+    }
+
+    pub fn previous_span(&self) -> Span {
+        let previous = self.tokens.get(self.at.wrapping_sub(1));
+        previous.map_or(Span::default(), |spanned| spanned.span)
+    }
+
+    pub fn next(&mut self) {
+        self.at += 1;
+    }
+
+    pub fn error_at(&self, span: Span, message: impl Into<String>) -> Diagnostic {
+        self.source.error(span, message)
+    }
+
+    /// "expected …, found …" at the next token.
+    pub fn expected(&self, what: &str) -> Diagnostic {
+        let found = match self.peek() {
+            Token::Word(word) => format!("'{word}'"),
+            Token::Quoted(_) => "a string".to_string(),
+            Token::Number(number) => format!("'{number}'"),
+            Token::Symbol(symbol) => format!("'{symbol}'"),
+            Token::Newline => "the end of the line".to_string(),
+            Token::End => "the end of the file".to_string(),
+        };
+        self.error_at(self.span(), format!("expected {what}, found {found}"))
+    }
+
+    pub fn accept(&mut self, symbol: &str) -> bool {
+        let found = matches!(self.peek(), Token::Symbol(s) if *s == symbol);
+        self.at += usize::from(found);
+        found
+    }
+
+    pub fn symbol(&mut self, symbol: &str) -> Parsed<()> {
+        match self.accept(symbol) {
+            true => Ok(()),
+            false => Err(self.expected(&format!("'{symbol}'"))),
+        }
+    }
+
+    pub fn accept_word(&mut self, word: &str) -> bool {
+        let found = matches!(self.peek(), Token::Word(w) if w == word);
+        self.at += usize::from(found);
+        found
+    }
+
+    pub fn keyword(&mut self, word: &str) -> Parsed<()> {
+        match self.accept_word(word) {
+            true => Ok(()),
+            false => Err(self.expected(&format!("'{word}'"))),
+        }
+    }
+
+    pub fn name(&mut self, what: &str) -> Parsed<&'a str> {
+        match self.peek() {
+            Token::Word(name) | Token::Quoted(name) => {
+                self.next();
+                Ok(name)
+            }
+            _ => Err(self.expected(what)),
+        }
+    }
+
+    pub fn string(&mut self) -> Parsed<String> {
+        match self.peek() {
+            Token::Quoted(text) => {
+                self.next();
+                Ok(text.clone())
+            }
+            _ => Err(self.expected("a quoted string")),
+        }
+    }
+
+    pub fn number<T: TryFrom<u128>>(&mut self, what: &str) -> Parsed<T> {
+        let Token::Number(number) = self.peek() else {
+            return Err(self.expected(what));
+        };
+        let Ok(number) = T::try_from(*number) else {
+            return Err(self.error_at(self.span(), format!("{number} is too large for {what}")));
+        };
+        self.next();
+        Ok(number)
+    }
+
+    /// A width of a bit-vector: 1 to 128.
+    pub fn width(&mut self) -> Parsed<u32> {
+        let span = self.span();
+        let width = self.number("a width in bits")?;
+        match width {
+            1..=128 => Ok(width),
+            _ => Err(self.error_at(span, "widths go from 1 to 128")),
+        }
+    }
+
+    /// One or more, separated by commas.
+    pub fn separated<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.accept(",") {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// `(…, …)`
+    pub fn parenthesised<T>(&mut self, item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        self.symbol("(")?;
+        if self.accept(")") {
+            return Ok(Vec::new());
+        }
+        let items = self.separated(item)?;
+        self.symbol(")")?;
+        Ok(items)
+    }
+
+    fn end_of_line(&mut self) -> Parsed<()> {
+        match self.peek() {
+            Token::Newline => {
+                self.next();
+                Ok(())
+            }
+            Token::End => Ok(()),
+            _ => Err(self.expected("the end of the line")),
+        }
+    }
+
+    fn skip_newlines(&mut self) {
+        while *self.peek() == Token::Newline {
+            self.next();
+        }
+    }
+
+    /// Goes to the start of the next line.
+    fn skip_line(&mut self) {
+        while !matches!(self.peek(), Token::Newline | Token::End) {
+            self.next();
+        }
+        self.skip_newlines();
+    }
+
+    /// Notes the error of a line and goes on after it.
+    fn recover(&mut self, line: Parsed<()>) {
+        let line = line.and_then(|()| self.end_of_line());
+        if let Err(error) = line {
+            self.errors.push(error);
+            self.skip_line();
+        }
+    }
+
+    fn gives_up(&self) -> bool {
+        *self.peek() == Token::End || self.errors.len() >= MOST_ERRORS
+    }
+
+    fn defined_twice(&self, span: Span, what: &str, name: &str) -> Diagnostic {
+        self.error_at(span, format!("{what} '{name}' is defined twice"))
+    }
+
+    /// Numbers the globals and functions.
+    fn find_definitions(&mut self) {
+        let mut line_start = true;
+        for (at, spanned) in self.tokens.iter().enumerate() {
+            if let (true, Token::Word(word)) = (line_start, &spanned.token) {
+                self.definition(word, self.tokens.get(at + 1));
+            }
+            line_start = spanned.token == Token::Newline;
+        }
+    }
+
+    fn definition(&mut self, word: &str, name: Option<&Spanned>) {
+        let Some(Spanned {
+            token: Token::Word(name) | Token::Quoted(name),
+            span,
+        }) = name
+        else {
+            return;
+        };
+        let before = match word {
+            "global" => {
+                let id = GlobalId(self.names.globals.len() as u32);
+                self.names.globals.insert(name.clone(), id).is_some()
+            }
+            "fn" => {
+                let id = FunctionId(self.names.functions.len() as u32);
+                self.names.functions.insert(name.clone(), id).is_some()
+            }
+            _ => false,
+        };
+        if before {
+            let what = if word == "fn" { "function" } else { "global" };
+            let error = self.defined_twice(*span, what, name);
+            self.errors.push(error);
+        }
+    }
+
+    fn program(&mut self) -> Program {
+        let (name, pointer_width) = match self.header() {
+            Ok(header) => header,
+            Err(error) => {
+                self.errors.push(error);
+                self.skip_line();
+                (String::new(), 64)
+            }
+        };
+        self.names.pointer_width = pointer_width;
+        let mut program = Program::new(&name, pointer_width, self.source.clone());
+        while !self.gives_up() {
+            let line = self.top_level(&mut program);
+            self.recover(line);
+        }
+        program
+    }
+
+    fn header(&mut self) -> Parsed<(String, u32)> {
+        self.keyword("program")?;
+        let name = self.name("the name of the program")?;
+        self.keyword("pointers")?;
+        let span = self.span();
+        let width = self.number("32 or 64")?;
+        if !matches!(width, 32 | 64) {
+            return Err(self.error_at(span, "pointers are 32 or 64 bits wide"));
+        }
+        self.end_of_line()?;
+        Ok((name.to_string(), width))
+    }
+
+    fn top_level(&mut self, program: &mut Program) -> Parsed<()> {
+        if self.accept_word("global") {
+            program.globals.push(self.global()?);
+        } else if self.accept_word("fn") {
+            program.functions.push(self.function()?);
+        } else if self.accept_word("thread") {
+            program.threads.push(self.thread()?);
+        } else {
+            return Err(self.expected("'global', 'fn' or 'thread'"));
+        }
+        Ok(())
+    }
+
+    fn global(&mut self) -> Parsed<Global> {
+        let name = self.name("the name of a global")?.to_string();
+        self.symbol(":")?;
+        let size: u64 = self.number("a size in bytes")?;
+        let align = match self.accept_word("align") {
+            true => self.number("an alignment")?,
+            false => natural_alignment(size),
+        };
+        let init = match self.accept("=") {
+            true => self.cells()?,
+            false => Vec::new(),
+        };
+        Ok(Global {
+            name,
+            size,
+            align,
+            init,
+        })
+    }
+
+    /// `{ 0: 1:32, 4: &x }`, over as many lines as wanted.
+    fn cells(&mut self) -> Parsed<Vec<Cell>> {
+        self.symbol("{")?;
+        let mut cells = Vec::new();
+        loop {
+            self.skip_newlines();
+            if self.accept("}") {
+                return Ok(cells);
+            }
+            cells.push(self.cell()?);
+            self.skip_newlines();
+            if !self.accept(",") {
+                self.symbol("}")?;
+                return Ok(cells);
+            }
+        }
+    }
+
+    fn cell(&mut self) -> Parsed<Cell> {
+        let offset = self.number("an offset in bytes")?;
+        self.symbol(":")?;
+        let start = self.span();
+        let value = self.expr()?;
+        let span = start.to(self.previous_span());
+        let width = crate::check::constant_width(&value, self.names.pointer_width)
+            .map_err(|message| self.error_at(span, message))?;
+        Ok(Cell {
+            offset,
+            width,
+            value,
+        })
+    }
+
+    fn thread(&mut self) -> Parsed<ThreadStart> {
+        let name = self.name("the name of a thread")?.to_string();
+        self.symbol("=")?;
+        let function = self.function_name()?;
+        let args = self.parenthesised(Parser::expr)?;
+        Ok(ThreadStart {
+            name,
+            function,
+            args,
+        })
+    }
+
+    pub fn function_name(&mut self) -> Parsed<FunctionId> {
+        let span = self.span();
+        let name = self.name("the name of a function")?;
+        let id = self.names.functions.get(name).copied();
+        id.ok_or_else(|| self.error_at(span, format!("there is no function '{name}'")))
+    }
+
+    fn function(&mut self) -> Parsed<Function> {
+        self.scope = Scope::default();
+        let frame = self.frame();
+        let function = match frame {
+            Ok((name, params, result)) => {
+                self.find_labels();
+                let blocks = self.body();
+                let vars = std::mem::take(&mut self.scope.declared);
+                Ok(Function {
+                    name,
+                    params,
+                    vars,
+                    result,
+                    blocks,
+                })
+            }
+            Err(error) => {
+                self.skip_body();
+                Err(error)
+            }
+        };
+        self.scope = Scope::default();
+        self.accept("}");
+        function
+    }
+
+    /// `name(a: 32) -> 32 {`
+    fn frame(&mut self) -> Parsed<(String, u32, Option<u32>)> {
+        let name = self.name("the name of a function")?.to_string();
+        self.parenthesised(Parser::declaration)?;
+        let params = self.scope.declared.len() as u32;
+        let result = match self.accept("->") {
+            true => Some(self.width()?),
+            false => None,
+        };
+        self.symbol("{")?;
+        self.end_of_line()?;
+        Ok((name, params, result))
+    }
+
+    /// `r0: 32`
+    pub fn declaration(&mut self) -> Parsed<()> {
+        let span = self.span();
+        let name = self.name("the name of a variable")?.to_string();
+        self.symbol(":")?;
+        let width = self.width()?;
+        let id = VarId(self.scope.declared.len() as u32);
+        if self.scope.vars.insert(name.clone(), id).is_some() {
+            return Err(self.defined_twice(span, "variable", &name));
+        }
+        self.scope.declared.push(Var { name, width });
+        Ok(())
+    }
+
+    /// Goes to the line that closes a function.
+    fn skip_body(&mut self) {
+        while !matches!(self.peek(), Token::Symbol("}") | Token::End) {
+            self.skip_line();
+        }
+    }
+
+    /// Numbers the labels of the function whose first line comes next. Without one on the
+    /// first instruction, its block is called `entry`.
+    fn find_labels(&mut self) {
+        let start = self.at;
+        let mut unlabelled = false;
+        while !matches!(self.peek(), Token::Symbol("}") | Token::End) {
+            let span = self.span();
+            if let Some(label) = self.label() {
+                self.new_label(label, span);
+            } else if !matches!(self.peek(), Token::Word(word) if word == "var") {
+                unlabelled = true;
+            }
+            if unlabelled && self.scope.labels.is_empty() {
+                self.new_label("entry", span);
+            }
+            self.skip_line();
+        }
+        if self.scope.labels.is_empty() {
+            self.new_label("entry", self.span());
+        }
+        self.at = start;
+    }
+
+    /// The label that the line starts with, if it does.
+    pub fn label(&self) -> Option<&'a str> {
+        match (self.peek(), self.peek_after(1)) {
+            (Token::Word(name) | Token::Quoted(name), Token::Symbol(":")) => Some(name),
+            _ => None,
+        }
+    }
+
+    fn new_label(&mut self, label: &str, span: Span) {
+        let id = BlockId(self.scope.labels.len() as u32);
+        if self.scope.labels.insert(label.to_string(), id).is_some() {
+            let error = self.defined_twice(span, "label", label);
+            self.errors.push(error);
+        }
+    }
+
+    /// The lines up to the closing brace.
+    fn body(&mut self) -> Vec<Block> {
+        let mut body = Body::default();
+        while !matches!(self.peek(), Token::Symbol("}")) {
+            if self.gives_up() {
+                if *self.peek() == Token::End {
+                    let error = self.expected("'}'");
+                    self.errors.push(error);
+                }
+                break;
+            }
+            let line = self.line(&mut body);
+            self.recover(line);
+        }
+        body.finish(self.previous_span())
+    }
+
+    fn line(&mut self, body: &mut Body) -> Parsed<()> {
+        if let Some(label) = self.label() {
+            body.open(label, self.span());
+            self.next();
+            self.next();
+            // An instruction may follow on the same line.
+            if *self.peek() == Token::Newline {
+                return Ok(());
+            }
+        }
+        if self.accept_word("var") {
+            return self.separated(Parser::declaration).map(|_| ());
+        }
+        let start = self.span();
+        body.expects_instruction(self)?;
+        match self.terminator()? {
+            Some(terminator) => body.close(terminator, start.to(self.previous_span())),
+            None => {
+                let kind = self.instruction()?;
+                body.push(kind, start.to(self.previous_span()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The blocks of a function, the last of which may be open.
+#[derive(Default)]
+struct Body {
+    blocks: Vec<Block>,
+    open: bool,
+}
+
+impl Body {
+    fn open(&mut self, label: &str, span: Span) {
+        let next = BlockId(self.blocks.len() as u32);
+        self.close(Terminator::Jump(next), span);
+        self.blocks.push(Block {
+            label: label.to_string(),
+            insts: Vec::new(),
+            terminator: Terminator::Return(None),
+            terminator_span: span,
+        });
+        self.open = true;
+    }
+
+    fn close(&mut self, terminator: Terminator, span: Span) {
+        if let (true, Some(block)) = (self.open, self.blocks.last_mut()) {
+            block.terminator = terminator;
+            block.terminator_span = span;
+        }
+        self.open = false;
+    }
+
+    fn push(&mut self, kind: crate::InstKind, span: Span) {
+        if let Some(block) = self.blocks.last_mut() {
+            block.insts.push(crate::Inst { kind, span });
+        }
+    }
+
+    fn expects_instruction(&mut self, parser: &Parser<'_>) -> Parsed<()> {
+        if self.blocks.is_empty() {
+            self.open("entry", parser.span());
+        }
+        match self.open {
+            true => Ok(()),
+            false => Err(parser
+                .error_at(parser.span(), "nothing leads here: the block has ended")
+                .with_help("start a new block with a label, such as 'next:'")),
+        }
+    }
+
+    /// A block that is still open ends the function.
+    fn finish(mut self, span: Span) -> Vec<Block> {
+        if self.blocks.is_empty() {
+            self.open("entry", span);
+        }
+        self.close(Terminator::Return(None), span);
+        self.blocks
+    }
+}
+
+/// The largest power of two that divides the size, up to 16.
+fn natural_alignment(size: u64) -> u32 {
+    1 << size.trailing_zeros().min(4)
+}
+
+impl Parser<'_> {
+    /// An expression that must be one of the names in scope.
+    pub fn variable(&mut self) -> Parsed<VarId> {
+        let span = self.span();
+        let name = self.name("the name of a variable")?;
+        let id = self.scope.vars.get(name).copied();
+        id.ok_or_else(|| self.unknown_variable(span, name))
+    }
+
+    pub fn unknown_variable(&self, span: Span, name: &str) -> Diagnostic {
+        let error = self.error_at(span, format!("there is no variable '{name}'"));
+        if self.names.globals.contains_key(name) {
+            error.with_help(format!("the address of the global is '&{name}'"))
+        } else {
+            error
+        }
+    }
+
+    pub fn global_address(&mut self) -> Parsed<Expr> {
+        let span = self.span();
+        let name = self.name("the name of a global")?;
+        match self.names.globals.get(name) {
+            Some(id) => Ok(Expr::Address(*id)),
+            None => Err(self.error_at(span, format!("there is no global '{name}'"))),
+        }
+    }
+}
