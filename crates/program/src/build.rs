@@ -134,12 +134,13 @@ impl FunctionBuilder {
         self.current = block;
     }
 
-    /// Ends the current block. What is emitted next is unreachable until a block is entered.
+    /// Ends the current block, if it has no end yet. What is emitted next is unreachable until
+    /// a block is entered.
     pub fn terminate(&mut self, terminator: Terminator) {
         let span = self.span;
-        let open = self.open();
-        if open.terminator.is_none() {
-            open.terminator = Some((terminator, span));
+        let current = &mut self.blocks[self.current.0 as usize];
+        if current.terminator.is_none() {
+            current.terminator = Some((terminator, span));
         }
     }
 

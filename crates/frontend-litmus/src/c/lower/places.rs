@@ -1,0 +1,73 @@
+//! What can be assigned to: local variables, and memory behind a pointer.
+
+use parallax_program::Expr;
+
+use super::{Lowered, Lowering, Value, Variable};
+use crate::c::ast::{Expr as Tree, ExprKind};
+use crate::c::types::CType;
+
+#[derive(Clone, Debug)]
+pub enum Place {
+    Local(Variable),
+    Memory(Pointer),
+}
+
+/// An address and the type of what is there.
+#[derive(Clone, Debug)]
+pub struct Pointer {
+    pub address: Expr,
+    pub target: CType,
+}
+
+impl<'a> Lowering<'a> {
+    pub(super) fn place(&mut self, tree: &'a Tree) -> Lowered<Place> {
+        match &tree.kind {
+            ExprKind::Name(name) => {
+                if let Some(variable) = self.variable(name) {
+                    return Ok(Place::Local(variable.clone()));
+                }
+                let message = if self.location(name).is_some() {
+                    format!("'{name}' is the address of a shared variable and cannot change")
+                } else {
+                    format!("unknown variable '{name}'")
+                };
+                Err(self.error(tree.span, message))
+            }
+            ExprKind::Deref(pointer) => Ok(Place::Memory(self.pointer(pointer)?)),
+            _ => Err(self.error(tree.span, "this is neither a variable nor in memory")),
+        }
+    }
+
+    /// The value of an expression as a pointer. Numbers are taken for addresses, as herd7 does.
+    pub fn pointer(&mut self, tree: &'a Tree) -> Lowered<Pointer> {
+        let value = self.scalar(tree)?;
+        let target = match &value.ty {
+            CType::Pointer(target) if **target == CType::Void => {
+                return Err(self.error(tree.span, "a 'void *' points to nothing known"));
+            }
+            CType::Pointer(target) => (**target).clone(),
+            _ => CType::INT,
+        };
+        let address = value.resize(CType::POINTER_WIDTH);
+        Ok(Pointer { address, target })
+    }
+
+    /// The memory that an argument such as the `*x` of `READ_ONCE(*x)` stands for.
+    pub fn shared(&mut self, tree: &'a Tree) -> Lowered<Pointer> {
+        match &tree.kind {
+            ExprKind::Deref(pointer) => self.pointer(pointer),
+            _ => Err(self
+                .error(tree.span, "expected a place in memory, such as '*x'")
+                .with_help("local variables are not in memory")),
+        }
+    }
+
+    /// Evaluates an expression that must have a value.
+    pub fn scalar(&mut self, tree: &'a Tree) -> Lowered<Value> {
+        let value = self.value(tree)?;
+        if value.ty.is_scalar() {
+            return Ok(value);
+        }
+        Err(self.error(tree.span, "this has no value"))
+    }
+}
