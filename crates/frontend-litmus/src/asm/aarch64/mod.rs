@@ -160,7 +160,7 @@ mod tests {
 
     /// Text that is often almost an instruction.
     fn almost_instructions() -> impl Strategy<Value = String> {
-        let words = [
+        const WORDS: &[&str] = &[
             "LDR",
             "STXR",
             "CASAL",
@@ -202,7 +202,7 @@ mod tests {
             "é",
             "18446744073709551615",
         ];
-        let chosen = proptest::collection::vec(proptest::sample::select(&words), 1..12);
+        let chosen = proptest::collection::vec(proptest::sample::select(WORDS), 1..12);
         chosen.prop_map(|words| words.concat().trim().to_string())
     }
 
