@@ -1,7 +1,8 @@
 //! The paths of one thread: every way through its code, with the reads left open.
 //!
-//! Forks are undecided branches, the two ends of a compare-and-swap, and success or failure of
-//! a store-conditional. Each path carries the constraints on its reads under which it is taken.
+//! Forks are undecided branches, the two ends of a compare-and-swap, success or failure of a
+//! store-conditional, and nondeterministic bits. Each path carries the constraints on its reads
+//! under which it is taken.
 
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -219,6 +220,14 @@ impl<'p> Explorer<'_, 'p> {
                         return Ok(());
                     }
                 }
+                Operation::Nondet { width: 1 } => {
+                    let mut other = walk.clone();
+                    let zero = Domain::constant(self.terms, Bits::bool(false));
+                    other.thread.result(self.code, zero);
+                    open.push(other);
+                    let one = Domain::constant(self.terms, Bits::bool(true));
+                    walk.thread.result(self.code, one);
+                }
                 Operation::Assume { condition } => {
                     if !self.require(&mut walk, condition.term) {
                         return Ok(());
@@ -406,7 +415,7 @@ impl<'p> Explorer<'_, 'p> {
             }
             Operation::Alloc { .. } | Operation::Free { .. } => "allocation".to_string(),
             Operation::Assert { .. } => "assertions".to_string(),
-            Operation::Nondet { .. } => "nondeterministic values".to_string(),
+            Operation::Nondet { .. } => "nondeterministic values of several bits".to_string(),
             _ => "atomic sections".to_string(),
         };
         let message = format!("{what}: not supported by the enumeration of executions");
