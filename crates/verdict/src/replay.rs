@@ -41,7 +41,7 @@ pub fn replay(program: &Program, execution: &Execution) -> Result<(), String> {
     communication(execution)
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Derived {
     addr: BTreeSet<(u32, u32)>,
     data: BTreeSet<(u32, u32)>,
@@ -50,6 +50,7 @@ struct Derived {
 }
 
 /// One thread on its way through the claimed events.
+#[derive(Clone)]
 struct Replay<'a, 'p> {
     code: &'a Code<'p>,
     execution: &'a Execution,
@@ -181,6 +182,15 @@ impl<'a, 'p> Replay<'a, 'p> {
                     self.thread.done();
                 }
                 Operation::Assume { condition } if !condition.bits.is_zero() => self.thread.done(),
+                Operation::Nondet { width: 1 } => {
+                    let (mut other, mut found) = (self.clone(), derived.clone());
+                    other.answer(false);
+                    if other.run(&mut found).is_ok() {
+                        *derived = found;
+                        return Ok(());
+                    }
+                    self.answer(true);
+                }
                 Operation::End => break,
                 other => return Err(format!("thread {} cannot go on: {other:?}", self.number)),
             }
@@ -189,6 +199,12 @@ impl<'a, 'p> Replay<'a, 'p> {
             Some(event) => Err(format!("event {event} comes after the end of its thread")),
             None => Ok(()),
         }
+    }
+
+    /// Chooses a nondeterministic bit. Which one was chosen shows in what the thread does next.
+    fn answer(&mut self, bit: bool) {
+        let bit = Traced::plain(Bits::bool(bit));
+        self.thread.result(self.code, bit);
     }
 
     fn next(&mut self) -> Result<u32, String> {
