@@ -164,9 +164,7 @@ impl Machine {
                 match op {
                     UnaryOp::Neg => Bits::signed(v.width(), -v.to_signed()),
                     UnaryOp::Not => Bits::new(v.width(), !v.unsigned()),
-                    UnaryOp::PopCount => {
-                        Bits::new(v.width(), v.unsigned().count_ones().into())
-                    }
+                    UnaryOp::PopCount => Bits::new(v.width(), v.unsigned().count_ones().into()),
                     other => panic!("not run here: {other:?}"),
                 }
             }

@@ -1,12 +1,9 @@
 //! Computation on registers, comparisons, and branches on a register.
-//!
-//! A conditional computation chooses between the new and the old value, so that its result
-//! depends on the flags.
 
 use parallax_program::{BinaryOp, Diagnostic, Expr};
 
 use super::WIDTH;
-use super::flags::{Condition, Flags, choose};
+use super::flags::Flags;
 use super::operand::{self, Operand};
 use crate::asm::lowering::Lowering;
 
@@ -91,12 +88,7 @@ impl Operation {
 
 /// `op rd, rn, operand`, or `op rd, operand` where one operand is all there is to compute on,
 /// and where `rd` is also the first operand.
-pub(super) fn compute(
-    l: &mut Lowering,
-    op: Operation,
-    set_flags: bool,
-    condition: Condition,
-) -> Result<(), Diagnostic> {
+pub(super) fn compute(l: &mut Lowering, op: Operation, set_flags: bool) -> Result<(), Diagnostic> {
     let operands = l.operands.clone();
     let Some((rd, rest)) = operands.split_first() else {
         return Err(l.expected("a register", ""));
@@ -113,17 +105,13 @@ pub(super) fn compute(
         Shift(shift) => shift_operand(l, a.clone(), shift, second)?,
         _ => operand::read(l, second)?,
     };
-    let holds = hold_condition(l, condition);
-    if !set_flags {
-        let old = l.value(&rd);
-        let value = choose(holds.as_ref(), op.apply(a, b.value), old);
-        l.set(&rd, value);
-        return Ok(());
+    if set_flags {
+        let (result, flags) = result_and_flags(l, op, a, b);
+        l.set(&rd, result);
+        flags.set(l);
+    } else {
+        l.set(&rd, op.apply(a, b.value));
     }
-    let (result, flags) = result_and_flags(l, op, a, b);
-    let old = l.value(&rd);
-    l.set(&rd, choose(holds.as_ref(), result, old));
-    flags.set(l, holds.as_ref());
     Ok(())
 }
 
@@ -147,11 +135,7 @@ fn shift_operand(
 }
 
 /// `op rn, operand`
-pub(super) fn test(
-    l: &mut Lowering,
-    op: Operation,
-    condition: Condition,
-) -> Result<(), Diagnostic> {
+pub(super) fn test(l: &mut Lowering, op: Operation) -> Result<(), Diagnostic> {
     let operands = l.operands.clone();
     let Some((first, second)) = operands.split_first() else {
         return Err(l.expected("a register", ""));
@@ -159,16 +143,9 @@ pub(super) fn test(
     let first = l.register(first)?;
     let a = l.value(&first);
     let b = operand::read(l, second)?;
-    let holds = hold_condition(l, condition);
     let (_, flags) = result_and_flags(l, op, a, b);
-    flags.set(l, holds.as_ref());
+    flags.set(l);
     Ok(())
-}
-
-/// The condition as it was before the instruction changes anything.
-fn hold_condition(l: &mut Lowering, condition: Condition) -> Option<Expr> {
-    let holds = condition.holds(l)?;
-    Some(Expr::Var(l.hold(1, holds)))
 }
 
 /// The result and the flags, as functions of copies of the operands, which stay as they are
@@ -182,22 +159,16 @@ fn result_and_flags(l: &mut Lowering, op: Operation, a: Expr, b: Operand) -> (Ex
 }
 
 /// `MOVW rd, #half` and `MOVT rd, #half`.
-pub(super) fn move_half(
-    l: &mut Lowering,
-    top: bool,
-    condition: Condition,
-) -> Result<(), Diagnostic> {
+pub(super) fn move_half(l: &mut Lowering, top: bool) -> Result<(), Diagnostic> {
     let [rd, value] = l.take()?;
     let rd = l.register(rd)?;
     let value = value.strip_prefix('#').map_or(value, str::trim);
     let value = l.integer_in(value, 0, 0xffff)?;
-    let old = l.value(&rd);
-    let new = match top {
-        true => Expr::signed(16, value).concat(old.clone().extract(0, 16)),
+    let value = match top {
+        true => Expr::signed(16, value).concat(l.value(&rd).extract(0, 16)),
         false => Expr::signed(WIDTH, value),
     };
-    let holds = condition.holds(l);
-    l.set(&rd, choose(holds.as_ref(), new, old));
+    l.set(&rd, value);
     Ok(())
 }
 

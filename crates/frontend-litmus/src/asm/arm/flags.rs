@@ -106,29 +106,20 @@ impl Flags {
         }
     }
 
-    /// Gives the flags these values, where `holds` does. Neither may mention a flag.
-    pub(super) fn set(self, l: &mut Lowering, holds: Option<&Expr>) {
-        let new = [
+    /// Gives the flags these values, none of which may mention a flag.
+    pub(super) fn set(self, l: &mut Lowering) {
+        let flags = [
             ("N", Some(self.n)),
             ("Z", Some(self.z)),
             ("C", self.c),
             ("V", self.v),
         ];
-        for (name, value) in new {
+        for (name, value) in flags {
             if let Some(value) = value {
                 let flag = l.thread.function.var(name, 1);
-                let value = choose(holds, value, Expr::Var(flag));
                 l.thread.function.assign(flag, value);
             }
         }
-    }
-}
-
-/// `new` where the condition holds, else `old`.
-pub(super) fn choose(holds: Option<&Expr>, new: Expr, old: Expr) -> Expr {
-    match holds {
-        Some(holds) => holds.clone().select(new, old),
-        None => new,
     }
 }
 

@@ -3,14 +3,10 @@
 //! Tags follow herd7: `A` on load-acquire, `L` on store-release, `X` on exclusives. Barriers
 //! carry `ISB`, `DMB`, `DSB`, `DMB.ST` or `DSB.ST`; one that is limited to a domain carries
 //! also its own name, such as `DMB.ISH`, since to the threads of a test every domain is whole.
-//!
-//! A conditional access is done in a branch that ends with it, so that the access depends on
-//! the flags by control, and what follows does not.
 
-use parallax_program::{AccessSize, Diagnostic, Expr, InstKind, Tags, Terminator};
+use parallax_program::{AccessSize, Diagnostic, Expr, InstKind, Tags};
 
 use super::WIDTH;
-use super::flags::Condition;
 use super::operand;
 use crate::asm::lowering::{Lowering, zero_from};
 
@@ -55,7 +51,7 @@ impl Access {
         })
     }
 
-    fn lower(self, l: &mut Lowering) -> Result<(), Diagnostic> {
+    pub(super) fn lower(self, l: &mut Lowering) -> Result<(), Diagnostic> {
         match self {
             Access::Load { size, signed } => load(l, size, signed, Tags::none()),
             Access::Store { size } => store(l, size, Tags::none()),
@@ -66,28 +62,6 @@ impl Access {
             Access::StoreExclusive { release } => store_exclusive(l, release),
         }
     }
-}
-
-pub(super) fn predicated(
-    l: &mut Lowering,
-    access: Access,
-    condition: Condition,
-) -> Result<(), Diagnostic> {
-    let Some(condition) = condition.holds(l) else {
-        return access.lower(l);
-    };
-    let function = &mut l.thread.function;
-    let (then, end) = (function.new_block("then"), function.new_block("end"));
-    function.terminate(Terminator::Branch {
-        condition,
-        then,
-        otherwise: end,
-        join: Some(end),
-    });
-    function.enter(then);
-    let result = access.lower(l);
-    l.thread.function.enter(end);
-    result
 }
 
 fn load(l: &mut Lowering, size: AccessSize, signed: bool, tags: Tags) -> Result<(), Diagnostic> {

@@ -108,6 +108,24 @@ impl Kind {
             }
         })
     }
+
+    fn lower(self, l: &mut Lowering, set_flags: bool) -> Result<(), Diagnostic> {
+        match self {
+            Kind::Branch => {
+                let [label] = l.take()?;
+                let target = l.label(label)?;
+                l.thread.function.terminate(Terminator::Jump(target));
+                Ok(())
+            }
+            Kind::BranchIfZero(zero) => arith::branch_if_zero(l, zero),
+            Kind::Nop => l.take().map(|[]| ()),
+            Kind::Compute(op) => arith::compute(l, op, set_flags),
+            Kind::Test(op) => arith::test(l, op),
+            Kind::MoveHalf { top } => arith::move_half(l, top),
+            Kind::Access(access) => access.lower(l),
+            Kind::Fence(name) => memory::fence(l, name),
+        }
+    }
 }
 
 impl Mnemonic {
@@ -137,26 +155,32 @@ impl Mnemonic {
         })
     }
 
+    /// A conditional instruction is done in a branch that ends with it: an access depends on
+    /// the flags by control, and what follows does not.
     fn lower(self, l: &mut Lowering) -> Result<(), Diagnostic> {
-        let condition = self.condition;
-        match self.kind {
-            Kind::Branch => {
-                let [label] = l.take()?;
-                let target = l.label(label)?;
-                match condition.holds(l) {
-                    Some(holds) => l.thread.function.branch(holds, target),
-                    None => l.thread.function.terminate(Terminator::Jump(target)),
-                }
-            }
-            Kind::BranchIfZero(zero) => arith::branch_if_zero(l, zero)?,
-            Kind::Nop => l.take().map(|[]| ())?,
-            Kind::Compute(op) => arith::compute(l, op, self.set_flags, condition)?,
-            Kind::Test(op) => arith::test(l, op, condition)?,
-            Kind::MoveHalf { top } => arith::move_half(l, top, condition)?,
-            Kind::Access(access) => memory::predicated(l, access, condition)?,
-            Kind::Fence(name) => memory::fence(l, name)?,
+        let holds = self.condition.holds(l);
+        let (condition, is_branch) = match (holds, self.kind) {
+            (None, kind) => return kind.lower(l, self.set_flags),
+            (Some(condition), kind) => (condition, matches!(kind, Kind::Branch)),
+        };
+        if is_branch {
+            let [label] = l.take()?;
+            let target = l.label(label)?;
+            l.thread.function.branch(condition, target);
+            return Ok(());
         }
-        Ok(())
+        let function = &mut l.thread.function;
+        let (then, end) = (function.new_block("then"), function.new_block("end"));
+        function.terminate(Terminator::Branch {
+            condition,
+            then,
+            otherwise: end,
+            join: Some(end),
+        });
+        function.enter(then);
+        let result = self.kind.lower(l, self.set_flags);
+        l.thread.function.enter(end);
+        result
     }
 }
 
