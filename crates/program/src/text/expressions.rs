@@ -1,8 +1,8 @@
 //! Expressions of the text form, by precedence climbing. Both how deep the text nests and
 //! how deep the tree gets are limited, so that no input exhausts the stack.
 
+use super::cursor::{Parsed, Parser};
 use super::lexer::Token;
-use super::parser::{Parsed, Parser};
 use super::{BINARY_OPS, Level, UNARY_FUNCTIONS};
 use crate::check::MAX_DEPTH;
 use crate::{BinaryOp, Bits, Expr, UnaryOp};

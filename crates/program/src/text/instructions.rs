@@ -1,7 +1,7 @@
 //! Instructions and block ends of the text form.
 
+use super::cursor::{Parsed, Parser};
 use super::lexer::Token;
-use super::parser::{Parsed, Parser};
 use super::{RMW_OPS, is_keyword};
 use crate::{
     AccessSize, BlockId, Callee, Diagnostic, Expr, InstKind, LockKind, Span, Tags, Terminator,

@@ -26,6 +26,7 @@
 //!
 //! What both directions must agree on (words, operators, how names are quoted) is here.
 
+mod cursor;
 mod expressions;
 mod instructions;
 mod lexer;
