@@ -136,8 +136,8 @@ impl Mnemonic {
             Some((base, Condition::parse(suffix)?))
         });
         let always = Some((name, Condition::Always));
-        let readings = [always, conditional].into_iter().flatten();
-        readings.into_iter().find_map(|(base, condition)| {
+        let mut readings = [always, conditional].into_iter().flatten();
+        readings.find_map(|(base, condition)| {
             let plain = Kind::parse(base).map(|kind| (kind, false));
             let (kind, set_flags) = plain.or_else(|| {
                 let kind = Kind::parse(base.strip_suffix('S')?)?;
@@ -158,12 +158,10 @@ impl Mnemonic {
     /// A conditional instruction is done in a branch that ends with it: an access depends on
     /// the flags by control, and what follows does not.
     fn lower(self, l: &mut Lowering) -> Result<(), Diagnostic> {
-        let holds = self.condition.holds(l);
-        let (condition, is_branch) = match (holds, self.kind) {
-            (None, kind) => return kind.lower(l, self.set_flags),
-            (Some(condition), kind) => (condition, matches!(kind, Kind::Branch)),
+        let Some(condition) = self.condition.holds(l) else {
+            return self.kind.lower(l, self.set_flags);
         };
-        if is_branch {
+        if let Kind::Branch = self.kind {
             let [label] = l.take()?;
             let target = l.label(label)?;
             l.thread.function.branch(condition, target);
