@@ -2,11 +2,14 @@
 //! fetch-and-modify family, with acquire and release forms.
 //!
 //! Where the old value goes to the zero register, the read is `NoRet`: it has no acquire meaning
-//! and is not ordered by barriers for loads (DDI 0487, B2.3). A compare-and-swap that fails may
-//! or may not write the old value back (DDI 0487, CAS): both are performed here, the second as an
-//! atomic `or` with zero in executions in which the comparison failed.
+//! and is not ordered by barriers for loads (DDI 0487, B2.3).
+//!
+//! A compare-and-swap leaves two things open (DDI 0487, CAS and B2.3). One that fails may or may
+//! not write the old value back: writing back is an atomic `or` with zero, in executions in which
+//! the comparison fails. After one that succeeds, the compared register holds the old value, and
+//! may depend on the read of it or on what the register held before, which is equal.
 
-use parallax_program::{Diagnostic, Expr, InstKind, RmwOp, Tags};
+use parallax_program::{Diagnostic, Expr, InstKind, RmwOp, Tags, VarId};
 
 use super::access::Size;
 use super::address::base;
@@ -168,10 +171,7 @@ fn compare_and_swap(
     let read_tags = atomic.order.read_tags(expected);
     let write_tags = atomic.order.write_tags();
     let old = ins.thread.function.temp(size.bits());
-    let writes_back = ins.thread.function.temp(1);
-    ins.thread
-        .function
-        .emit(InstKind::Nondet { dst: writes_back });
+    let ok = ins.thread.function.temp(1);
     let write_back = InstKind::Rmw {
         dst: Some(old),
         address: address.clone(),
@@ -184,11 +184,11 @@ fn compare_and_swap(
     let failed = InstKind::Assume {
         condition: Expr::Var(old).ne(compared.clone()),
     };
-    let succeed_or_read = InstKind::Cas {
+    let cas = InstKind::Cas {
         dst: Some(old),
-        ok: None,
+        ok: Some(ok),
         address,
-        expected: compared,
+        expected: compared.clone(),
         desired: stored,
         size,
         read_tags,
@@ -196,15 +196,52 @@ fn compare_and_swap(
         fail_tags: atomic.order.fail_tags(expected),
         weak: false,
     };
-    ins.choose(
-        Expr::Var(writes_back),
+    either(
+        ins,
         |ins| {
             ins.thread.function.emit(write_back);
             ins.thread.function.emit(failed);
+            ins.thread.function.assign(ok, Expr::constant(1, 0));
         },
-        |ins| ins.thread.function.emit(succeed_or_read),
+        |ins| ins.thread.function.emit(cas),
     );
-    ins.write(expected, Expr::Var(old).resize(size.bits(), expected.width));
+    if !expected.is_zero() {
+        let from_register = compared.resize(size.bits(), expected.width);
+        let from_memory = Expr::Var(old).resize(size.bits(), expected.width);
+        set_compared(ins, expected, ok, from_register, from_memory);
+    }
+}
+
+/// Gives the compared register its value, from one of two places where they are equal.
+fn set_compared(
+    ins: &mut Instruction<'_, '_, '_>,
+    expected: Reg,
+    ok: VarId,
+    from_register: Expr,
+    from_memory: Expr,
+) {
+    ins.choose(
+        Expr::Var(ok),
+        |ins| {
+            either(
+                ins,
+                |ins| ins.write(expected, from_register),
+                |ins| ins.write(expected, from_memory.clone()),
+            );
+        },
+        |ins| ins.write(expected, from_memory.clone()),
+    );
+}
+
+/// One of two things happens, and nothing says which.
+fn either<'a, 't, 'g>(
+    ins: &mut Instruction<'a, 't, 'g>,
+    one: impl FnOnce(&mut Instruction<'a, 't, 'g>),
+    other: impl FnOnce(&mut Instruction<'a, 't, 'g>),
+) {
+    let dst = ins.thread.function.temp(1);
+    ins.thread.function.emit(InstKind::Nondet { dst });
+    ins.choose(Expr::Var(dst), one, other);
 }
 
 #[cfg(test)]
@@ -303,26 +340,38 @@ mod tests {
     #[test]
     fn compare_and_swap_may_write_back_where_it_fails() {
         let kinds = lowered(&["CASAL W0,W1,[X2]"]);
-        let [choice, keep, fails, cas, result] = kinds.as_slice() else {
+        let [choice, keep, fails, _, cas, ..] = kinds.as_slice() else {
             panic!("{kinds:?}");
         };
         assert!(matches!(choice, InstKind::Nondet { .. }));
-        assert!(
-            matches!(cas, InstKind::Cas { size: AccessSize::WORD, fail_tags, .. }
-            if *fail_tags == Tags::new(["A"]))
-        );
         assert!(
             matches!(keep, InstKind::Rmw { op: RmwOp::Or, read_tags, write_tags, .. }
             if *read_tags == Tags::new(["X", "A"]) && *write_tags == Tags::new(["X", "L"]))
         );
         assert!(matches!(fails, InstKind::Assume { .. }));
-        assert!(matches!(result, InstKind::Assign { .. }));
+        assert!(
+            matches!(cas, InstKind::Cas { size: AccessSize::WORD, fail_tags, .. }
+            if *fail_tags == Tags::new(["A"]))
+        );
+    }
+
+    #[test]
+    fn the_compared_register_depends_on_memory_or_on_itself() {
+        let kinds = lowered(&["CAS X0,X1,[X2]"]);
+        let x0 = VarId(1);
+        let results = kinds.iter().filter_map(|kind| match kind {
+            InstKind::Assign { dst, value } if *dst == x0 => Some(value.clone()),
+            _ => None,
+        });
+        let old = || Expr::Var(VarId(3));
+        let results: Vec<Expr> = results.collect();
+        assert_eq!(results, [old(), Expr::Var(x0), old()]);
     }
 
     #[test]
     fn compare_and_swap_with_the_zero_register_returns_nothing() {
         let kinds = lowered(&["CASAB WZR,W1,[X2]"]);
-        assert_eq!(kinds.len(), 4);
+        assert_eq!(kinds.len(), 5);
         assert!(kinds.iter().any(|kind| {
             matches!(kind, InstKind::Cas { read_tags, fail_tags, .. }
             if *read_tags == Tags::new(["X", "NoRet"]) && read_tags == fail_tags)
