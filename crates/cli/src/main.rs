@@ -1,1 +1,60 @@
-fn main() {}
+//! The command `parallax`: arguments, batches, progress and exit codes; no logic of its own.
+
+mod args;
+mod batch;
+mod expect;
+mod graph;
+mod interrupt;
+mod litmus;
+mod models;
+mod one_test;
+mod output;
+mod progress;
+mod shell;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Arguments, Command};
+
+/// How a run ends, for the shell.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Exit {
+    /// All as expected.
+    Fine = 0,
+    /// An expectation was missed.
+    Missed = 1,
+    /// No answer to everything: a limit or Ctrl-C stopped the search.
+    Unknown = 3,
+    /// Bad input or usage.
+    BadInput = 2,
+}
+
+impl Exit {
+    /// Bad input weighs more than a search that was stopped, and that more than a miss.
+    pub fn and(self, other: Exit) -> Exit {
+        let weight = |exit| match exit {
+            Exit::Fine => 0,
+            Exit::Missed => 1,
+            Exit::Unknown => 2,
+            Exit::BadInput => 3,
+        };
+        if weight(other) > weight(self) {
+            other
+        } else {
+            self
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let exit = match &arguments.command {
+        Command::Litmus(options) => litmus::run(options),
+        Command::Models(options) => models::run(options),
+        Command::Completions(options) => shell::completions(options),
+        Command::Man(options) => shell::man(options),
+    };
+    ExitCode::from(exit as u8)
+}

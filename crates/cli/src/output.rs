@@ -1,0 +1,83 @@
+//! Results on stdout, everything else on stderr.
+
+use std::io::{self, IsTerminal, Write};
+use std::ops::ControlFlow;
+
+use parallax_program::Diagnostic;
+
+/// Writes results; a reader that has gone away ends the run without a word.
+pub struct Results {
+    out: io::BufWriter<io::Stdout>,
+}
+
+impl Results {
+    pub fn new() -> Results {
+        Results {
+            out: io::BufWriter::new(io::stdout()),
+        }
+    }
+
+    pub fn write(&mut self, text: &str) -> ControlFlow<()> {
+        check(self.out.write_all(text.as_bytes()))
+    }
+
+    pub fn flush(&mut self) -> ControlFlow<()> {
+        check(self.out.flush())
+    }
+}
+
+fn check(result: io::Result<()>) -> ControlFlow<()> {
+    match result {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            if error.kind() != io::ErrorKind::BrokenPipe {
+                report(&Diagnostic::new(format!(
+                    "cannot write the results: {error}"
+                )));
+            }
+            ControlFlow::Break(())
+        }
+    }
+}
+
+/// Prints text that is the whole answer of a command.
+pub fn print(text: &str) -> ControlFlow<()> {
+    let mut results = Results::new();
+    results.write(text)?;
+    results.flush()
+}
+
+/// Prints what is wrong.
+pub fn report(diagnostic: &Diagnostic) {
+    note(&render(diagnostic, error_colour()));
+}
+
+/// Prints a line on stderr. Where stderr is gone, there is nobody to tell.
+pub fn note(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+fn error_colour() -> bool {
+    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+fn render(diagnostic: &Diagnostic, colour: bool) -> String {
+    let text = diagnostic.to_string();
+    if colour {
+        text.replacen("error:", "\x1b[1;31merror:\x1b[0m", 1)
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_red_where_colours_are_wanted() {
+        let diagnostic = Diagnostic::new("no");
+        assert_eq!(render(&diagnostic, false), "error: no");
+        assert_eq!(render(&diagnostic, true), "\x1b[1;31merror:\x1b[0m no");
+    }
+}

@@ -1,0 +1,101 @@
+//! Runs of the real command in folders of their own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+pub const SB: &str = "X86 SB\n{ x=0; y=0; }\n P0 | P1 ;\n MOV [x],$1 | MOV [y],$1 ;\n \
+    MOV EAX,[y] | MOV EAX,[x] ;\nexists (0:EAX=0 /\\ 1:EAX=0)\n";
+
+/// Message passing; forbidden on x86.
+pub const MP: &str = "X86 MP\n{ x=0; y=0; }\n P0 | P1 ;\n MOV [x],$1 | MOV EAX,[y] ;\n \
+    MOV [y],$1 | MOV EBX,[x] ;\nexists (1:EAX=1 /\\ 1:EBX=0)\n";
+
+/// A fresh folder, removed at the end of the test.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    pub fn new() -> Folder {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("parallax-cli-{}-{number}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir_all(&path).expect("a folder");
+        Folder(path)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) -> &Folder {
+        let path = self.0.join(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        fs::write(path, content).expect("a file");
+        self
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Run {
+        run_in(&self.0, arguments)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+pub struct Run {
+    pub stdout: String,
+    pub stderr: String,
+    pub code: i32,
+}
+
+impl Run {
+    fn new(output: Output) -> Run {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Run {
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+            code: output.status.code().unwrap_or(-1),
+        }
+    }
+
+    #[track_caller]
+    pub fn ends_with(&self, code: i32) -> &Run {
+        assert_eq!(self.code, code, "{}{}", self.stdout, self.stderr);
+        self
+    }
+
+    #[track_caller]
+    pub fn says(&self, text: &str) -> &Run {
+        assert!(
+            self.stdout.contains(text),
+            "no {text:?} in:\n{}",
+            self.stdout
+        );
+        self
+    }
+
+    #[track_caller]
+    pub fn complains(&self, text: &str) -> &Run {
+        assert!(
+            self.stderr.contains(text),
+            "no {text:?} in:\n{}",
+            self.stderr
+        );
+        self
+    }
+}
+
+pub fn command() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_parallax"))
+}
+
+pub fn run_in(folder: &Path, arguments: &[&str]) -> Run {
+    let mut command = command();
+    let output = command.current_dir(folder).args(arguments).output();
+    Run::new(output.expect("the command starts"))
+}
