@@ -7,8 +7,22 @@ use super::{Lowered, Lowering, Value};
 use crate::c::ast::{BinaryOp, Expr as Tree, ExprKind, LogicalOp};
 use crate::c::types::CType;
 
+/// Expressions of the intermediate language are not to become deep: after so many operators a
+/// value is put into a variable of its own.
+const SPILL_DEPTH: u32 = 32;
+
 impl<'a> Lowering<'a> {
     pub(super) fn value(&mut self, tree: &'a Tree) -> Lowered<Value> {
+        let value = self.value_of(tree)?;
+        if tree.depth % SPILL_DEPTH != 0 || !value.ty.is_scalar() {
+            return Ok(value);
+        }
+        let saved = self.temp(value.ty.width());
+        self.builder.assign(saved, value.expr);
+        Ok(Value::new(Expr::Var(saved), value.ty))
+    }
+
+    fn value_of(&mut self, tree: &'a Tree) -> Lowered<Value> {
         self.builder.at(tree.span);
         match &tree.kind {
             ExprKind::Number(value, ty) => {

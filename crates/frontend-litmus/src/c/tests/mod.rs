@@ -1,15 +1,23 @@
 //! What threads do, seen as the list of their visible operations, and what is refused.
 
+mod values;
+
 use std::fmt::Write;
 
 use parallax_program::{Expr, InstKind, Program, Tags, Terminator};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
 
 use crate::{Arch, LitmusTest, parse};
 
 fn test(code: &str) -> LitmusTest {
     let text = format!("C t\n{{}}\n{code}\nexists (true)\n");
     match parse("t.litmus", &text) {
-        Ok(test) => test,
+        Ok(test) => {
+            assert_eq!(test.program.check(), Ok(()), "{code}");
+            test
+        }
         Err(errors) => panic!("{}", errors[0]),
     }
 }
@@ -397,3 +405,73 @@ fn nesting_is_limited() {
     let sum = format!("P0() {{ int r = 1{}; }}", " + 1".repeat(5000));
     assert!(errors(&sum)[0].contains("too long"));
 }
+
+proptest! {
+    /// Whatever the text, there is a well-formed program or an error with a place.
+    #[test]
+    fn any_text_is_a_program_or_an_error(words in vec(select(WORDS), 0..60)) {
+        let text = format!("C t\n{{}}\nP0(int *x, int *y) {{ {} }}\n", words.join(" "));
+        match parse("t.litmus", &text) {
+            Ok(test) => prop_assert_eq!(test.program.check(), Ok(())),
+            Err(errors) => prop_assert!(errors.iter().all(|error| error.location.is_some())),
+        }
+    }
+}
+
+const WORDS: &[&str] = &[
+    "int",
+    "long",
+    "r",
+    "s",
+    "x",
+    "y",
+    "*",
+    "&",
+    "(",
+    ")",
+    "{",
+    "}",
+    ";",
+    ";",
+    ",",
+    "=",
+    "==",
+    "+",
+    "-",
+    "!",
+    "&&",
+    "||",
+    "?",
+    ":",
+    "<<",
+    "+=",
+    "++",
+    "0",
+    "1",
+    "0xffffffffff",
+    "if",
+    "else",
+    "while",
+    "do",
+    "for",
+    "break",
+    "continue",
+    "return",
+    "goto",
+    "L:",
+    "L",
+    "READ_ONCE(*x)",
+    "WRITE_ONCE(*y, 1);",
+    "cmpxchg(x, 0, 1)",
+    "spin_trylock(x)",
+    "smp_mb();",
+    "(int)",
+    "(int **)",
+    "int r = 1;",
+    "if (r)",
+    "[",
+    "]",
+    "->",
+    "sizeof(",
+    "atomic_add_unless(x, 1, 2)",
+];
