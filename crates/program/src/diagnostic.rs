@@ -86,10 +86,9 @@ impl SourceFile {
 
     /// The text of a line (from 1), without its end.
     pub fn line(&self, line: u32) -> &str {
-        self.text
-            .lines()
-            .nth(line.saturating_sub(1) as usize)
-            .unwrap_or("")
+        let start = self.line_starts.get(line.saturating_sub(1) as usize);
+        let rest = start.and_then(|start| self.text.get(*start as usize..));
+        rest.and_then(|rest| rest.lines().next()).unwrap_or("")
     }
 
     pub fn error(&self, span: Span, message: impl Into<String>) -> Diagnostic {

@@ -2,7 +2,7 @@
 
 use parallax_program::{AccessSize, Diagnostic, Expr, InstKind, Tags};
 
-use super::Instruction;
+use super::{Instruction, registers};
 use crate::asm::Register;
 use crate::lexer::parse_number;
 
@@ -49,7 +49,7 @@ impl<'l> Instruction<'l, '_, '_> {
     }
 
     fn operand_kind(&mut self, text: &'l str) -> Result<OperandKind, Diagnostic> {
-        if let Ok(register) = self.lowering.register(text) {
+        if let Some(register) = self.register_named(text) {
             return Ok(OperandKind::Register(register));
         }
         if let Some(value) = text.strip_prefix('$') {
@@ -159,7 +159,7 @@ impl<'l> Instruction<'l, '_, '_> {
 
     fn term(&mut self, text: &'l str) -> Result<Term, Diagnostic> {
         let pointer_width = self.pointer_width();
-        let value = if let Ok(register) = self.lowering.register(text) {
+        let value = if let Some(register) = self.register_named(text) {
             let value = self.lowering.value(&register);
             value.resize(register.width, pointer_width)
         } else if self.wide && text.trim_start_matches('%').eq_ignore_ascii_case("rip") {
@@ -175,6 +175,14 @@ impl<'l> Instruction<'l, '_, '_> {
             value,
             negative: false,
         })
+    }
+
+    fn register_named(&self, name: &str) -> Option<Register> {
+        if self.wide {
+            registers::wide(name)
+        } else {
+            registers::narrow(name)
+        }
     }
 
     fn symbol(&mut self, name: &str) -> Expr {
