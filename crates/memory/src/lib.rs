@@ -1,1 +1,31 @@
-//! To be written.
+//! Memory models: the cat language, and two ways to judge executions by a model.
+//!
+//! A [`Model`] is read from a cat file. [`Checker`] judges many similar executions fast: it
+//! computes each relation of the model once and again only where it can have changed.
+//! [`reference`] judges one execution by running the model's text, slowly and plainly.
+
+mod check;
+mod checker;
+mod event_set;
+mod graph;
+mod interpret;
+mod library;
+mod loader;
+mod model;
+mod names;
+mod place;
+mod plan;
+mod prelude;
+pub mod reference;
+mod relation;
+mod store;
+mod strength;
+mod symbolic;
+mod syntax;
+
+pub use checker::Checker;
+pub use event_set::EventSet;
+pub use model::{Axiom, Input, InputId, InputKind, Model};
+pub use place::Place;
+pub use relation::Relation;
+pub use syntax::ast::{Role, TestKind};

@@ -1,0 +1,65 @@
+//! The models and library files that come with the program.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use parallax_program::Diagnostics;
+
+use crate::model::Model;
+
+macro_rules! embedded {
+    ($($path:literal),* $(,)?) => {
+        &[$(($path, include_str!(concat!("../../../models/", $path, ".cat")))),*]
+    };
+}
+
+const MODELS: &[(&str, &str)] = embedded![];
+
+const FILES: &[(&str, &str)] = embedded![];
+
+type Cache = Mutex<BTreeMap<&'static str, Result<Arc<Model>, Diagnostics>>>;
+
+pub(crate) fn builtin(name: &str) -> Option<Result<Arc<Model>, Diagnostics>> {
+    static CACHE: OnceLock<Cache> = OnceLock::new();
+    let (name, text) = MODELS.iter().find(|(model, _)| *model == name)?;
+    let mut cache = match CACHE.get_or_init(Cache::default).lock() {
+        Ok(cache) => cache,
+        Err(poisoned) => poisoned.into_inner(),
+    };
+    let model = cache
+        .entry(name)
+        .or_insert_with(|| Model::parse(name, text, &|_| None).map(Arc::new));
+    Some(model.clone())
+}
+
+pub(crate) fn summaries() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    MODELS.iter().map(|(name, text)| (*name, summary(text), *text))
+}
+
+/// The first line of the comment that a file opens with.
+fn summary(text: &'static str) -> &'static str {
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
+    let first = first.trim().trim_start_matches("(*").trim_start_matches("//");
+    first.trim_end_matches("*)").trim()
+}
+
+/// A file that models include.
+pub(crate) fn file(name: &str) -> Option<&'static str> {
+    let found = FILES.iter().find(|(path, _)| {
+        let path = path.trim_start_matches("lib/");
+        name.strip_suffix(".cat") == Some(path)
+    });
+    found.map(|(_, text)| *text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summaries_are_first_comment_lines() {
+        assert_eq!(summary("\n(* SC: one step at a time *)\nlet a = 0"), "SC: one step at a time");
+        assert_eq!(summary("(* SC: one step\n   at a time *)"), "SC: one step");
+        assert_eq!(summary(""), "");
+    }
+}

@@ -1,0 +1,257 @@
+//! Memory models: cat files, read and compiled.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use parallax_program::{Diagnostic, Diagnostics, SourceFile};
+
+use crate::graph::{Graph, NodeId};
+use crate::interpret::{Interpreter, Value};
+use crate::library;
+use crate::loader::{self, Loaded};
+use crate::place::{Place, Problem};
+use crate::plan::Plan;
+use crate::strength::Strength;
+use crate::symbolic::{NotedTest, Symbolic};
+use crate::syntax::ast::{Role, Stmt, StmtKind, TestKind};
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum InputKind {
+    Set,
+    Relation,
+}
+
+/// A base set or relation that a model uses.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Input {
+    pub name: String,
+    pub kind: InputKind,
+}
+
+/// Position of an input in [`Model::inputs`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct InputId(pub usize);
+
+/// One test of a model.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Axiom {
+    /// The name that the model gives it with `as`, or `axiom 2` for the second test.
+    pub name: String,
+    pub kind: TestKind,
+    pub negated: bool,
+    pub role: Role,
+    pub place: Place,
+}
+
+impl Axiom {
+    /// Whether the test only raises a flag and never forbids an execution.
+    pub fn is_flag(&self) -> bool {
+        self.role != Role::Axiom
+    }
+}
+
+pub struct Model {
+    name: String,
+    title: Option<String>,
+    variants: Vec<String>,
+    files: Vec<SourceFile>,
+    statements: Vec<Stmt>,
+    shown: Vec<String>,
+    axioms: Vec<Axiom>,
+    definitions: BTreeMap<String, NodeId>,
+    graph: Graph,
+    plan: Option<Plan>,
+    strength: Strength,
+}
+
+impl Model {
+    /// One of the models that come with the program.
+    pub fn builtin(name: &str) -> Option<Result<Arc<Model>, Diagnostics>> {
+        library::builtin(name)
+    }
+
+    /// Name, one-line summary and text of every model that comes with the program.
+    pub fn builtin_names() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+        library::summaries()
+    }
+
+    /// Reads a user's model. Files it includes are looked for beside it, then in the library.
+    pub fn load(path: &Path, variants: &[String]) -> Result<Model, Diagnostics> {
+        let unreadable = |error| {
+            let message = format!("cannot read '{}': {error}", path.display());
+            vec![Diagnostic::new(message)]
+        };
+        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
+        let find = |name: &str| {
+            let beside = std::fs::read_to_string(folder.join(name)).ok();
+            beside.or_else(|| library::file(name).map(str::to_string))
+        };
+        let name = path.file_stem().map_or_else(
+            || path.display().to_string(),
+            |stem| stem.to_string_lossy().into_owned(),
+        );
+        let file = path.display().to_string();
+        Model::compile(&name, loader::load(&file, &text, variants, &find)?, variants)
+    }
+
+    /// Reads a model from text. `lookup` finds included files; those it does not find are
+    /// looked for in the library.
+    pub fn parse(
+        name: &str,
+        text: &str,
+        lookup: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Model, Diagnostics> {
+        let find = |file: &str| lookup(file).or_else(|| library::file(file).map(str::to_string));
+        Model::compile(name, loader::load(name, text, &[], &find)?, &[])
+    }
+
+    fn compile(name: &str, loaded: Loaded, variants: &[String]) -> Result<Model, Diagnostics> {
+        let mut interpreter = Interpreter::new(Symbolic::default(), variants);
+        if let Err(crate::interpret::Stop::Problem(problem)) = interpreter.run(&loaded.statements) {
+            interpreter.problems.push(*problem);
+        }
+        let mut problems: Vec<Problem> = std::mem::take(&mut interpreter.problems);
+        if !problems.is_empty() {
+            problems.sort_by_key(|problem| problem.place);
+            return Err(loader::diagnostics(&problems, &loaded.files));
+        }
+        let mut definitions = BTreeMap::new();
+        for path in &interpreter.paths {
+            path.environment.visit(&mut |name, value| {
+                if let Value::Relation(node) | Value::Set(node) = value {
+                    definitions.insert(name.to_string(), *node);
+                }
+            });
+        }
+        let incomplete = interpreter.incomplete;
+        let Symbolic { mut graph, tests } = interpreter.algebra;
+        let plan = if incomplete {
+            None
+        } else {
+            Plan::new(&mut graph, &tests)
+        };
+        let strength = Strength::of(&graph, &tests);
+        Ok(Model {
+            name: name.to_string(),
+            title: loaded.title,
+            variants: variants.to_vec(),
+            files: loaded.files,
+            shown: shown(&loaded.statements),
+            statements: loaded.statements,
+            axioms: axioms(&tests),
+            definitions,
+            graph,
+            plan,
+            strength,
+        })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the model calls itself.
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// The base sets and relations the model uses; the index is the [`InputId`].
+    pub fn inputs(&self) -> &[Input] {
+        &self.graph.inputs
+    }
+
+    pub fn input(&self, name: &str) -> Option<InputId> {
+        self.graph.input(name).map(InputId)
+    }
+
+    pub fn axioms(&self) -> &[Axiom] {
+        &self.axioms
+    }
+
+    /// Names that the model asks to see in pictures.
+    pub fn shown(&self) -> &[String] {
+        &self.shown
+    }
+
+    /// Names of the relations that the model defines at its top level.
+    pub fn relations(&self) -> impl Iterator<Item = &str> {
+        let relations = self.definitions.iter().filter(|(_, id)| !self.graph.is_set(**id));
+        relations.map(|(name, _)| name.as_str())
+    }
+
+    /// Whether a flag, or an axiom that more coherence could satisfy, depends on `co`: then
+    /// every total coherence order must be looked at.
+    pub fn observes_coherence_fully(&self) -> bool {
+        self.plan.as_ref().is_none_or(Plan::observes_coherence_fully)
+    }
+
+    /// Whether the axioms imply `acyclic po-loc | rf | co | fr`.
+    pub fn implies_coherence(&self) -> bool {
+        self.strength.coherence
+    }
+
+    /// Whether some axiom implies `empty rmw & (fre; coe)`.
+    pub fn implies_atomicity(&self) -> bool {
+        self.strength.atomicity
+    }
+
+    pub(crate) fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// None for models that only the reference evaluator can judge.
+    pub(crate) fn plan(&self) -> Option<&Plan> {
+        self.plan.as_ref()
+    }
+
+    pub(crate) fn definition(&self, name: &str) -> Option<NodeId> {
+        self.definitions.get(name).copied()
+    }
+
+    pub(crate) fn variants(&self) -> &[String] {
+        &self.variants
+    }
+
+    pub(crate) fn statements(&self) -> &[Stmt] {
+        &self.statements
+    }
+
+    pub(crate) fn files(&self) -> &[SourceFile] {
+        &self.files
+    }
+}
+
+impl std::fmt::Debug for Model {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Model({})", self.name)
+    }
+}
+
+fn axioms(tests: &[NotedTest]) -> Vec<Axiom> {
+    let named = tests.iter().enumerate().map(|(index, test)| Axiom {
+        name: test.name.clone().unwrap_or_else(|| format!("axiom {}", index + 1)),
+        kind: test.kind,
+        negated: test.negated,
+        role: test.role,
+        place: test.place,
+    });
+    named.collect()
+}
+
+/// What `show` asks for and no later `unshow` takes back.
+fn shown(statements: &[Stmt]) -> Vec<String> {
+    let mut shown: Vec<String> = Vec::new();
+    for statement in statements {
+        match &statement.kind {
+            StmtKind::Show(names) => shown.extend(names.iter().map(|name| name.to_string())),
+            StmtKind::ShowAs(_, name) => shown.push(name.to_string()),
+            StmtKind::Unshow(names) => shown.retain(|s| !names.iter().any(|name| **name == **s)),
+            StmtKind::Block(inner) => shown.extend(self::shown(inner)),
+            _ => {}
+        }
+    }
+    shown.dedup();
+    shown
+}

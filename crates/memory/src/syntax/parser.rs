@@ -1,0 +1,534 @@
+//! The parser's frame and the statements of cat files. Expressions are in their own file.
+
+use super::ast::*;
+use super::lexer::{Token, tokens};
+use crate::place::{Place, Problem};
+
+/// How deep expressions and statements may nest, so that no input exhausts the stack.
+const MAX_DEPTH: u32 = 128;
+
+/// Statements reported wrong, after which the rest is not looked at any more.
+const MAX_PROBLEMS: usize = 20;
+
+pub(crate) struct File {
+    pub title: Option<String>,
+    pub statements: Vec<Stmt>,
+}
+
+/// Parses one file. A statement that is wrong is reported and skipped, up to the next keyword
+/// that starts one.
+pub(crate) fn parse_file(file: u32, text: &str) -> Result<File, Vec<Problem>> {
+    let tokens = tokens(file, text).map_err(|problem| vec![problem])?;
+    let mut parser = Parser {
+        tokens: &tokens,
+        at: 0,
+        depth: 0,
+    };
+    let mut problems = Vec::new();
+    let title = parser.title().unwrap_or_else(|problem| {
+        problems.push(problem);
+        None
+    });
+    let mut statements = Vec::new();
+    while parser.peek() != Token::End && problems.len() < MAX_PROBLEMS {
+        match parser.statement() {
+            Ok(statement) => statements.push(statement),
+            Err(problem) => {
+                problems.push(problem);
+                parser.skip_to_statement();
+            }
+        }
+    }
+    if problems.is_empty() {
+        Ok(File { title, statements })
+    } else {
+        Err(problems)
+    }
+}
+
+const OPTIONS: [&str; 6] = [
+    "withco",
+    "withoutco",
+    "withinit",
+    "withoutinit",
+    "withsc",
+    "withoutsc",
+];
+
+const STARTS: [&str; 20] = [
+    "let",
+    "acyclic",
+    "irreflexive",
+    "empty",
+    "show",
+    "unshow",
+    "undefined_unless",
+    "flag",
+    "assert",
+    "include",
+    "procedure",
+    "call",
+    "enum",
+    "debug",
+    "forall",
+    "with",
+    "instructions",
+    "default",
+    "match",
+    "if",
+];
+
+pub(super) struct Parser<'t> {
+    tokens: &'t [(Token<'t>, Place)],
+    at: usize,
+    depth: u32,
+}
+
+pub(super) type Parsed<T> = Result<T, Problem>;
+
+impl<'t> Parser<'t> {
+    pub(super) fn peek(&self) -> Token<'t> {
+        self.peek_at(0)
+    }
+
+    pub(super) fn peek_at(&self, ahead: usize) -> Token<'t> {
+        self.tokens
+            .get(self.at + ahead)
+            .map_or(Token::End, |(token, _)| *token)
+    }
+
+    /// The place of the next token.
+    pub(super) fn here(&self) -> Place {
+        let last = self.tokens.len().saturating_sub(1);
+        self.tokens
+            .get(self.at.min(last))
+            .map_or(Place::default(), |(_, place)| *place)
+    }
+
+    /// The place from `start` up to the last token taken.
+    pub(super) fn since(&self, start: Place) -> Place {
+        match self.tokens.get(self.at.saturating_sub(1)) {
+            Some((_, last)) if last.span.end >= start.span.start => start.to(*last),
+            _ => start,
+        }
+    }
+
+    pub(super) fn advance(&mut self) {
+        if self.at + 1 < self.tokens.len() {
+            self.at += 1;
+        }
+    }
+
+    pub(super) fn eat(&mut self, token: Token<'_>) -> bool {
+        let found = self.peek() == token;
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    pub(super) fn eat_symbol(&mut self, symbol: &'static str) -> bool {
+        self.eat(Token::Symbol(symbol))
+    }
+
+    pub(super) fn eat_keyword(&mut self, keyword: &'static str) -> bool {
+        self.eat(Token::Keyword(keyword))
+    }
+
+    pub(super) fn expect_symbol(&mut self, symbol: &'static str) -> Parsed<()> {
+        if self.eat_symbol(symbol) {
+            return Ok(());
+        }
+        Err(self.unexpected(&format!("'{symbol}'")))
+    }
+
+    pub(super) fn expect_keyword(&mut self, keyword: &'static str) -> Parsed<()> {
+        if self.eat_keyword(keyword) {
+            return Ok(());
+        }
+        Err(self.unexpected(&format!("'{keyword}'")))
+    }
+
+    pub(super) fn expect_name(&mut self) -> Parsed<Name> {
+        match self.peek() {
+            Token::Name(name) => {
+                self.advance();
+                Ok(name.into())
+            }
+            _ => Err(self.unexpected("a name")),
+        }
+    }
+
+    pub(super) fn unexpected(&self, wanted: &str) -> Problem {
+        let found = match self.peek() {
+            Token::Name(name) => format!("the name '{name}'"),
+            Token::Keyword(word) => format!("'{word}'"),
+            Token::Tag(tag) => format!("the tag ''{tag}'"),
+            Token::Text(_) => "a string".to_string(),
+            Token::Symbol(symbol) => format!("'{symbol}'"),
+            Token::End => "the end of the file".to_string(),
+        };
+        Problem::new(self.here(), format!("expected {wanted}, found {found}"))
+    }
+
+    /// Runs `inner` one level deeper.
+    pub(super) fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= MAX_DEPTH {
+            let message = format!("nested more than {MAX_DEPTH} levels deep");
+            return Err(Problem::new(self.here(), message));
+        }
+        self.depth += 1;
+        let result = inner(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn skip_to_statement(&mut self) {
+        self.depth = 0;
+        loop {
+            self.advance();
+            match self.peek() {
+                Token::End => return,
+                Token::Keyword(word) if STARTS.contains(&word) => return,
+                _ => {}
+            }
+        }
+    }
+
+    /// `"Title"`, `Name`, `ARCH "Title"` or nothing, then options about what the enumeration
+    /// does, which have no meaning here: coherence is always enumerated outside the model.
+    fn title(&mut self) -> Parsed<Option<String>> {
+        let mut title = None;
+        let mut words = 0;
+        loop {
+            match self.peek() {
+                Token::Name(option) if OPTIONS.contains(&option) => {}
+                Token::Name(word) | Token::Text(word) if words < 2 => {
+                    title = Some(word.to_string());
+                    words += 1;
+                }
+                Token::Name(_) | Token::Text(_) => return Err(self.unexpected("a statement")),
+                _ => return Ok(title),
+            }
+            self.advance();
+        }
+    }
+
+    fn statements(&mut self, ends: &[Token<'_>]) -> Parsed<Vec<Stmt>> {
+        self.nested(|parser| {
+            let mut statements = Vec::new();
+            while !ends.contains(&parser.peek()) {
+                statements.push(parser.statement()?);
+            }
+            Ok(statements)
+        })
+    }
+
+    fn statement(&mut self) -> Parsed<Stmt> {
+        let start = self.here();
+        let kind = match self.peek() {
+            Token::Keyword(word) => match word {
+                "let" => self.let_statement()?,
+                "acyclic" | "irreflexive" | "empty" => StmtKind::Test(self.test(Role::Axiom)?),
+                "flag" => self.test_with_role(Role::Flag)?,
+                "undefined_unless" => self.test_with_role(Role::UndefinedUnless)?,
+                "assert" => self.test_with_role(Role::Assert)?,
+                "show" | "unshow" => self.show()?,
+                "include" => self.include()?,
+                "procedure" => self.procedure()?,
+                "call" => self.call()?,
+                "enum" => self.enumeration()?,
+                "debug" => {
+                    self.advance();
+                    self.expression()?;
+                    StmtKind::Block(Vec::new())
+                }
+                "forall" => self.forall()?,
+                "with" => self.with_from()?,
+                "match" => self.match_statement()?,
+                "if" => self.if_statement()?,
+                "instructions" | "default" => self.instructions()?,
+                _ => return Err(self.unexpected("a statement")),
+            },
+            Token::Symbol("~") => StmtKind::Test(self.test(Role::Axiom)?),
+            _ => return Err(self.unexpected("a statement")),
+        };
+        let place = self.since(start);
+        Ok(Stmt { kind, place })
+    }
+
+    fn let_statement(&mut self) -> Parsed<StmtKind> {
+        let bindings = self.bindings()?;
+        let when = if bindings.recursive && self.eat_keyword("when") {
+            Some(self.test(Role::Axiom)?)
+        } else {
+            None
+        };
+        self.eat_keyword("in");
+        Ok(StmtKind::Let { bindings, when })
+    }
+
+    fn test_with_role(&mut self, role: Role) -> Parsed<StmtKind> {
+        self.advance();
+        Ok(StmtKind::Test(self.test(role)?))
+    }
+
+    fn test(&mut self, role: Role) -> Parsed<Test> {
+        let start = self.here();
+        let negated = self.eat_symbol("~");
+        let kind = match self.peek() {
+            Token::Keyword("acyclic") => TestKind::Acyclic,
+            Token::Keyword("irreflexive") => TestKind::Irreflexive,
+            Token::Keyword("empty") => TestKind::Empty,
+            _ => return Err(self.unexpected("'acyclic', 'irreflexive' or 'empty'")),
+        };
+        self.advance();
+        let subject = self.expression()?;
+        let name = self.label()?;
+        Ok(Test {
+            kind,
+            negated,
+            role,
+            subject,
+            name,
+            place: self.since(start),
+        })
+    }
+
+    /// `as NAME`, or nothing.
+    fn label(&mut self) -> Parsed<Option<Name>> {
+        if self.eat_keyword("as") {
+            self.expect_name().map(Some)
+        } else {
+            Ok(None)
+        }
+    }
+
+    fn show(&mut self) -> Parsed<StmtKind> {
+        let hide = self.peek() == Token::Keyword("unshow");
+        self.advance();
+        let first = self.operators()?;
+        if !hide && self.eat_keyword("as") {
+            return Ok(StmtKind::ShowAs(first, self.expect_name()?));
+        }
+        let ExprKind::Name(first) = first.kind else {
+            return Err(Problem::new(first.place, "expected a name"));
+        };
+        let mut names = vec![first];
+        while self.eat_symbol(",") {
+            names.push(self.expect_name()?);
+        }
+        Ok(if hide {
+            StmtKind::Unshow(names)
+        } else {
+            StmtKind::Show(names)
+        })
+    }
+
+    fn include(&mut self) -> Parsed<StmtKind> {
+        self.advance();
+        match self.peek() {
+            Token::Text(path) => {
+                self.advance();
+                Ok(StmtKind::Include(path.into()))
+            }
+            _ => Err(self.unexpected("the name of a file in double quotes")),
+        }
+    }
+
+    fn procedure(&mut self) -> Parsed<StmtKind> {
+        self.advance();
+        let recursive = self.eat_keyword("rec");
+        let name = self.expect_name()?;
+        let parameters = self.parameters()?;
+        self.expect_symbol("=")?;
+        let body = self.statements(&[Token::Keyword("end")])?;
+        self.expect_keyword("end")?;
+        Ok(StmtKind::Procedure(Procedure {
+            recursive,
+            name,
+            parameters,
+            body,
+        }))
+    }
+
+    fn call(&mut self) -> Parsed<StmtKind> {
+        self.advance();
+        let name = self.expect_name()?;
+        let argument = self.argument()?;
+        let label = self.label()?;
+        Ok(StmtKind::Call {
+            name,
+            argument,
+            label,
+        })
+    }
+
+    fn enumeration(&mut self) -> Parsed<StmtKind> {
+        self.advance();
+        let name = self.expect_name()?;
+        self.expect_symbol("=")?;
+        self.eat_symbol("||");
+        let mut tags = Vec::new();
+        loop {
+            match self.peek() {
+                Token::Tag(tag) => tags.push(tag.into()),
+                _ => return Err(self.unexpected("a tag")),
+            }
+            self.advance();
+            if !self.eat_symbol("||") {
+                return Ok(StmtKind::Enum { name, tags });
+            }
+        }
+    }
+
+    fn forall(&mut self) -> Parsed<StmtKind> {
+        self.advance();
+        let name = self.expect_name()?;
+        self.expect_keyword("in")?;
+        let set = self.expression()?;
+        self.expect_keyword("do")?;
+        let body = self.statements(&[Token::Keyword("end")])?;
+        self.expect_keyword("end")?;
+        Ok(StmtKind::Forall { name, set, body })
+    }
+
+    fn with_from(&mut self) -> Parsed<StmtKind> {
+        self.advance();
+        let name = self.expect_name()?;
+        self.expect_keyword("from")?;
+        let set = self.expression()?;
+        Ok(StmtKind::WithFrom { name, set })
+    }
+
+    fn match_statement(&mut self) -> Parsed<StmtKind> {
+        self.advance();
+        let subject = self.expression()?;
+        self.expect_keyword("with")?;
+        self.eat_symbol("||");
+        let ends = [Token::Keyword("end"), Token::Symbol("||")];
+        let (mut clauses, mut default) = (Vec::new(), None);
+        loop {
+            match self.peek() {
+                Token::Tag(tag) => {
+                    self.advance();
+                    self.expect_symbol("->")?;
+                    clauses.push((tag.into(), self.statements(&ends)?));
+                }
+                Token::Symbol("_") => {
+                    self.advance();
+                    self.expect_symbol("->")?;
+                    default = Some(self.statements(&ends)?);
+                }
+                _ => return Err(self.unexpected("a tag or '_'")),
+            }
+            if default.is_some() || !self.eat_symbol("||") {
+                self.expect_keyword("end")?;
+                return Ok(StmtKind::Match {
+                    subject,
+                    clauses,
+                    default,
+                });
+            }
+        }
+    }
+
+    fn if_statement(&mut self) -> Parsed<StmtKind> {
+        self.advance();
+        let condition = self.variant()?;
+        self.eat_keyword("then");
+        let then = self.statements(&[Token::Keyword("else"), Token::Keyword("end")])?;
+        let otherwise = if self.eat_keyword("else") {
+            self.statements(&[Token::Keyword("end")])?
+        } else {
+            Vec::new()
+        };
+        self.expect_keyword("end")?;
+        Ok(StmtKind::If {
+            condition,
+            then,
+            otherwise,
+        })
+    }
+
+    fn instructions(&mut self) -> Parsed<StmtKind> {
+        self.advance();
+        self.expect_name()?;
+        self.expect_symbol("[")?;
+        let tags = self.list("]")?;
+        Ok(StmtKind::Instructions(tags))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> File {
+        parse_file(0, text).unwrap_or_else(|problems| panic!("{problems:?}"))
+    }
+
+    #[test]
+    fn titles() {
+        let title = |text| parse(text).title;
+        assert_eq!(title("").as_deref(), None);
+        assert_eq!(title("SC acyclic po").as_deref(), Some("SC"));
+        assert_eq!(title("C \"C++11\" withoutco let a = 0").as_deref(), Some("C++11"));
+        assert_eq!(title("\"Linux\"").as_deref(), Some("Linux"));
+    }
+
+    #[test]
+    fn statements_of_every_kind() {
+        let text = r#"
+            let rec a = b | a;a and c(x, y) = x & y when acyclic a as stop
+            let f x = x in
+            let g _ = 0
+            let p, q = (a, b)
+            let (r, s) = p
+            ~empty a as e
+            flag ~irreflexive a as f
+            undefined_unless empty a
+            assert empty a as g
+            show a, b
+            show a
+            show W \ IW as ww
+            show rf^-1 as inverse
+            show a as b
+            unshow a, b
+            include "cos.cat"
+            procedure p(a, b) = empty a \ b end
+            procedure rec q x = call q x end
+            call p(a, b) as pq
+            enum Tags = 'a || 'b
+            enum More = || 'c
+            forall x in S do call q x end
+            with co from generate_cos(co0)
+            match t with || 'a -> empty a || _ -> acyclic b end
+            if "mixed" && not ("kvm" || "mte") include "a.cat" else empty a end
+            instructions R[{'once,'acquire}, 'x]
+            default W['once]
+            debug a
+        "#;
+        assert_eq!(parse(text).statements.len(), 29);
+    }
+
+    #[test]
+    fn several_errors_are_reported() {
+        let problems = parse_file(0, "let = a\nacyclic )\nlet b = c\nshow ;").err();
+        assert_eq!(problems.map(|p| p.len()), Some(3));
+    }
+
+    #[test]
+    fn nesting_is_limited() {
+        for text in ["(", "~", "[", "{", "begin ", "fun x -> ", "let x = 0 in ", "f ("] {
+            let deep = format!("let x = {}", text.repeat(100_000));
+            assert!(parse_file(0, &deep).is_err());
+        }
+        let deep = format!("let x = a{}", "+".repeat(100_000));
+        assert!(parse_file(0, &deep).is_err());
+        let deep = "forall x in S do ".repeat(100_000);
+        assert!(parse_file(0, &deep).is_err());
+        let wide = format!("let x = a{}", "|a;a".repeat(100_000));
+        assert!(parse_file(0, &wide).is_ok());
+    }
+}
