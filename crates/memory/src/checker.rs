@@ -128,7 +128,9 @@ impl<'m> Checker<'m> {
     /// Whether the model allows the execution; `rf` and `co` are complete.
     pub fn is_allowed(&mut self) -> bool {
         let Some(plan) = self.model.plan() else {
-            return self.interpret().is_some_and(|evaluation| evaluation.allowed);
+            return self
+                .interpret()
+                .is_some_and(|evaluation| evaluation.allowed);
         };
         let tests = plan.order.iter().map(|index| &plan.tests[*index]);
         let failed = self.first_failing(plan, tests, self.last_failed);
@@ -151,21 +153,24 @@ impl<'m> Checker<'m> {
             return Some(favourite);
         }
         let mut others = tests.enumerate();
-        let failing = others.find(|(position, test)| {
-            *position != favourite && !self.passes(plan, test)
-        });
+        let failing =
+            others.find(|(position, test)| *position != favourite && !self.passes(plan, test));
         failing.map(|(position, _)| position)
     }
 
     fn passes(&mut self, plan: &Plan, test: &PlannedTest) -> bool {
-        self.store.update(self.model.graph(), &plan.rounds, &test.needs);
+        self.store
+            .update(self.model.graph(), &plan.rounds, &test.needs);
         test.check.holds(&self.store) != test.negated
     }
 
     /// The flags that the execution, being allowed and complete, raises.
     pub fn flags(&mut self) -> Vec<String> {
         let Some(plan) = self.model.plan() else {
-            return self.interpret().map(|e| e.flags.clone()).unwrap_or_default();
+            return self
+                .interpret()
+                .map(|e| e.flags.clone())
+                .unwrap_or_default();
         };
         let mut flags = Vec::new();
         for test in &plan.tests {
@@ -190,7 +195,9 @@ impl<'m> Checker<'m> {
             return self.interpret()?.violated;
         };
         let mut axioms = plan.tests.iter().filter(|test| test.role == Role::Axiom);
-        axioms.find(|test| !self.passes(plan, test)).map(|test| test.axiom)
+        axioms
+            .find(|test| !self.passes(plan, test))
+            .map(|test| test.axiom)
     }
 
     /// Events that show why an axiom does not hold: a cycle, of which the last event leads
@@ -198,7 +205,8 @@ impl<'m> Checker<'m> {
     pub fn cycle(&mut self, axiom: usize) -> Option<Vec<usize>> {
         let plan = self.model.plan()?;
         let test = plan.tests.get(axiom)?;
-        self.store.update(self.model.graph(), &plan.rounds, &test.needs);
+        self.store
+            .update(self.model.graph(), &plan.rounds, &test.needs);
         test.check.counterexample(&self.store)
     }
 
@@ -214,7 +222,10 @@ impl<'m> Checker<'m> {
         let Some(plan) = self.model.plan() else {
             return self.interpret()?.relations.get(name).cloned();
         };
-        let node = self.model.definition(name).filter(|id| !graph.is_set(*id))?;
+        let node = self
+            .model
+            .definition(name)
+            .filter(|id| !graph.is_set(*id))?;
         let needs = plan.needs(graph, &[node]);
         self.store.update(graph, &plan.rounds, &needs);
         Some(self.store.relation(node).clone())
@@ -243,7 +254,9 @@ impl<'m> Checker<'m> {
                     inputs.sets.insert(name, self.store.set(*node).clone());
                 }
                 InputKind::Relation => {
-                    inputs.relations.insert(name, self.store.relation(*node).clone());
+                    inputs
+                        .relations
+                        .insert(name, self.store.relation(*node).clone());
                 }
             }
         }

@@ -271,12 +271,17 @@ impl Graph {
 
     /// Parts that depend on the same choices are united first.
     pub fn union(&mut self, parts: &[NodeId]) -> NodeId {
-        let mut flat: Vec<NodeId> = parts.iter().flat_map(|part| self.union_parts(*part)).collect();
+        let mut flat: Vec<NodeId> = parts
+            .iter()
+            .flat_map(|part| self.union_parts(*part))
+            .collect();
         flat.sort();
         flat.dedup();
         let mut together = Vec::new();
         for depends in [Depends::STRUCTURE, Depends::RF, Depends::CO, Depends::BOTH] {
-            let (same, others) = flat.into_iter().partition(|part| self.depends(*part) == depends);
+            let (same, others) = flat
+                .into_iter()
+                .partition(|part| self.depends(*part) == depends);
             flat = others;
             match same {
                 _ if same.is_empty() => {}

@@ -13,9 +13,28 @@ macro_rules! embedded {
     };
 }
 
-const MODELS: &[(&str, &str)] = embedded![];
+const MODELS: &[(&str, &str)] = embedded![
+    "sc", "tso", "pso", "rmo", "power", "arm", "aarch64", "riscv", "c11", "rc11", "imm", "lkmm",
+];
 
-const FILES: &[(&str, &str)] = embedded![];
+const FILES: &[(&str, &str)] = embedded![
+    "lib/aarch64fences",
+    "lib/armfences",
+    "lib/cos",
+    "lib/cos-no-opt",
+    "lib/cos-ok-opt",
+    "lib/cos-opt",
+    "lib/coscat",
+    "lib/cross",
+    "lib/fences",
+    "lib/filters",
+    "lib/lock",
+    "lib/mipsfences",
+    "lib/ppcfences",
+    "lib/ppo",
+    "lib/stdlib",
+    "lib/x86fences",
+];
 
 type Cache = Mutex<BTreeMap<&'static str, Result<Arc<Model>, Diagnostics>>>;
 
@@ -33,13 +52,21 @@ pub(crate) fn builtin(name: &str) -> Option<Result<Arc<Model>, Diagnostics>> {
 }
 
 pub(crate) fn summaries() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    MODELS.iter().map(|(name, text)| (*name, summary(text), *text))
+    MODELS
+        .iter()
+        .map(|(name, text)| (*name, summary(text), *text))
 }
 
 /// The first line of the comment that a file opens with.
 fn summary(text: &'static str) -> &'static str {
-    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
-    let first = first.trim().trim_start_matches("(*").trim_start_matches("//");
+    let first = text
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or("");
+    let first = first
+        .trim()
+        .trim_start_matches("(*")
+        .trim_start_matches("//");
     first.trim_end_matches("*)").trim()
 }
 
@@ -58,7 +85,10 @@ mod tests {
 
     #[test]
     fn summaries_are_first_comment_lines() {
-        assert_eq!(summary("\n(* SC: one step at a time *)\nlet a = 0"), "SC: one step at a time");
+        assert_eq!(
+            summary("\n(* SC: one step at a time *)\nlet a = 0"),
+            "SC: one step at a time"
+        );
         assert_eq!(summary("(* SC: one step\n   at a time *)"), "SC: one step");
         assert_eq!(summary(""), "");
     }

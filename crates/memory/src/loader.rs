@@ -139,9 +139,10 @@ impl Loader<'_> {
             Some(text) => self.file(path, &text).1,
             None => {
                 let problem = Problem::new(place, format!("cannot find the file '{path}'"));
-                self.problems.push(problem.with_help(
-                    "looked beside the including file and in the library of models",
-                ));
+                self.problems
+                    .push(problem.with_help(
+                        "looked beside the including file and in the library of models",
+                    ));
                 Vec::new()
             }
         }

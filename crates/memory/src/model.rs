@@ -93,7 +93,11 @@ impl Model {
             |stem| stem.to_string_lossy().into_owned(),
         );
         let file = path.display().to_string();
-        Model::compile(&name, loader::load(&file, &text, variants, &find)?, variants)
+        Model::compile(
+            &name,
+            loader::load(&file, &text, variants, &find)?,
+            variants,
+        )
     }
 
     /// Reads a model from text. `lookup` finds included files; those it does not find are
@@ -108,7 +112,10 @@ impl Model {
     }
 
     fn compile(name: &str, loaded: Loaded, variants: &[String]) -> Result<Model, Diagnostics> {
-        let mut interpreter = Interpreter::new(Symbolic::default(), variants);
+        let mut symbolic = Symbolic::default();
+        let rf = symbolic.graph.base("rf", InputKind::Relation);
+        let co = symbolic.graph.base("co", InputKind::Relation);
+        let mut interpreter = Interpreter::new(symbolic, variants);
         if let Err(crate::interpret::Stop::Problem(problem)) = interpreter.run(&loaded.statements) {
             interpreter.problems.push(*problem);
         }
@@ -117,7 +124,9 @@ impl Model {
             problems.sort_by_key(|problem| problem.place);
             return Err(loader::diagnostics(&problems, &loaded.files));
         }
-        let mut definitions = BTreeMap::new();
+        let from_read = interpreter.algebra.graph.inverse(rf);
+        let fr = interpreter.algebra.graph.sequence(&[from_read, co]);
+        let mut definitions = BTreeMap::from([("fr".to_string(), fr)]);
         for path in &interpreter.paths {
             path.environment.visit(&mut |name, value| {
                 if let Value::Relation(node) | Value::Set(node) = value {
@@ -177,14 +186,19 @@ impl Model {
 
     /// Names of the relations that the model defines at its top level.
     pub fn relations(&self) -> impl Iterator<Item = &str> {
-        let relations = self.definitions.iter().filter(|(_, id)| !self.graph.is_set(**id));
+        let relations = self
+            .definitions
+            .iter()
+            .filter(|(_, id)| !self.graph.is_set(**id));
         relations.map(|(name, _)| name.as_str())
     }
 
     /// Whether a flag, or an axiom that more coherence could satisfy, depends on `co`: then
     /// every total coherence order must be looked at.
     pub fn observes_coherence_fully(&self) -> bool {
-        self.plan.as_ref().is_none_or(Plan::observes_coherence_fully)
+        self.plan
+            .as_ref()
+            .is_none_or(Plan::observes_coherence_fully)
     }
 
     /// Whether the axioms imply `acyclic po-loc | rf | co | fr`.
@@ -195,6 +209,12 @@ impl Model {
     /// Whether some axiom implies `empty rmw & (fre; coe)`.
     pub fn implies_atomicity(&self) -> bool {
         self.strength.atomicity
+    }
+
+    /// Whether executions are judged by a plan. Where not, by the slow reference evaluator,
+    /// and executions with an incomplete `rf` or `co` are never refused.
+    pub fn is_compiled(&self) -> bool {
+        self.plan.is_some()
     }
 
     pub(crate) fn graph(&self) -> &Graph {
@@ -231,7 +251,10 @@ impl std::fmt::Debug for Model {
 
 fn axioms(tests: &[NotedTest]) -> Vec<Axiom> {
     let named = tests.iter().enumerate().map(|(index, test)| Axiom {
-        name: test.name.clone().unwrap_or_else(|| format!("axiom {}", index + 1)),
+        name: test
+            .name
+            .clone()
+            .unwrap_or_else(|| format!("axiom {}", index + 1)),
         kind: test.kind,
         negated: test.negated,
         role: test.role,
@@ -246,7 +269,7 @@ fn shown(statements: &[Stmt]) -> Vec<String> {
     for statement in statements {
         match &statement.kind {
             StmtKind::Show(names) => shown.extend(names.iter().map(|name| name.to_string())),
-            StmtKind::ShowAs(_, name) => shown.push(name.to_string()),
+            StmtKind::ShowAs(name) => shown.push(name.to_string()),
             StmtKind::Unshow(names) => shown.retain(|s| !names.iter().any(|name| **name == **s)),
             StmtKind::Block(inner) => shown.extend(self::shown(inner)),
             _ => {}

@@ -156,7 +156,10 @@ const TAGS: [&[&str]; 7] = [
 
 /// Things that herd7 knows and that are refused here, with the reason.
 const REFUSED: &[(&str, &str)] = &[
-    ("rf-reg", "reads and writes of registers are not events here"),
+    (
+        "rf-reg",
+        "reads and writes of registers are not events here",
+    ),
     ("PoD", "reads and writes of registers are not events here"),
     ("DATA", "reads and writes of registers are not events here"),
     ("ADDR", "reads and writes of registers are not events here"),
@@ -165,12 +168,21 @@ const REFUSED: &[(&str, &str)] = &[
     ("scl", "cache maintenance is not modelled"),
     ("lift", "relations on classes of events are not supported"),
     ("delift", "relations on classes of events are not supported"),
-    ("deliftinter", "relations on classes of events are not supported"),
+    (
+        "deliftinter",
+        "relations on classes of events are not supported",
+    ),
     ("bisimulation", "it is not supported"),
-    ("different-values", "relations do not know the values of events"),
+    (
+        "different-values",
+        "relations do not know the values of events",
+    ),
     ("same-oa", "address translation is not modelled"),
     ("oa-changes", "address translation is not modelled"),
-    ("at-least-one-writable", "address translation is not modelled"),
+    (
+        "at-least-one-writable",
+        "address translation is not modelled",
+    ),
     ("loc2events", "sets by name of a location are not supported"),
     ("tag2level", "scopes are not supported"),
     ("fromto", "it is not supported; 'fencerel' may do"),
@@ -255,7 +267,10 @@ mod tests {
 
     #[test]
     fn suggestions() {
-        assert_eq!(closest("po-lock", ["po-loc", "po"].into_iter()), Some("po-loc"));
+        assert_eq!(
+            closest("po-lock", ["po-loc", "po"].into_iter()),
+            Some("po-loc")
+        );
         assert_eq!(closest("mfence", known()), Some("MFENCE"));
         assert_eq!(closest("zzzzzz", known()), None);
     }

@@ -82,7 +82,9 @@ impl Plan {
             role: tests[axiom].role,
         };
         let cheapest_first = |checks: Vec<(usize, Check)>| {
-            let checks = checks.into_iter().map(|(axiom, check)| planned(axiom, check));
+            let checks = checks
+                .into_iter()
+                .map(|(axiom, check)| planned(axiom, check));
             let mut checks: Vec<PlannedTest> = checks.collect();
             checks.sort_by_key(|test| cost(graph, test));
             checks
@@ -145,7 +147,10 @@ fn open_groups(graph: &Graph) -> Vec<Vec<u32>> {
             Node::Unknown(group, _) => vec![*group],
             _ => {
                 let operands = graph.operands(NodeId(index as u32));
-                operands.iter().flat_map(|id| open[id.index()].clone()).collect()
+                operands
+                    .iter()
+                    .flat_map(|id| open[id.index()].clone())
+                    .collect()
             }
         };
         if let Node::Solution(own, _) = node {
@@ -191,7 +196,10 @@ impl LowerBounds {
                         && !graph.depends(*b).meets(growing)
                         && open[b.index()].is_empty()
                 }
-                _ => graph.operands(id).iter().all(|part| only_grows[part.index()]),
+                _ => graph
+                    .operands(id)
+                    .iter()
+                    .all(|part| only_grows[part.index()]),
             };
             only_grows.push(grows);
         }

@@ -60,7 +60,8 @@ impl Strength {
         let mut covered = [false; AFTER_PO_LOC.len()];
         let mut strength = Strength::default();
         for test in tests {
-            let (Role::Axiom, false, Some(subject)) = (test.role, test.negated, test.subject) else {
+            let (Role::Axiom, false, Some(subject)) = (test.role, test.negated, test.subject)
+            else {
                 continue;
             };
             match test.kind {
@@ -110,7 +111,10 @@ fn cover(
     factors.push(includes(left));
     // A cycle can be entered anywhere: all rotations say the same.
     for start in 0..factors.len() {
-        let (head, rest) = (factors[start], [&factors[start + 1..], &factors[..start]].concat());
+        let (head, rest) = (
+            factors[start],
+            [&factors[start + 1..], &factors[..start]].concat(),
+        );
         if !has(head, PO_LOC) {
             continue;
         }
@@ -162,9 +166,7 @@ fn includes(graph: &Graph) -> Vec<Includes> {
             Node::Identity(set) if has(of(set), READS | WRITES) => ID,
             Node::Product(from, to) => selected_from(selected_to(!0, of(to)), of(from)) & !ID,
             // `r \ id` loses nothing that is irreflexive anyhow.
-            Node::Difference(a, b) if matches!(graph.node(*b), Node::Identity(_)) => {
-                of(a) & STRICT
-            }
+            Node::Difference(a, b) if matches!(graph.node(*b), Node::Identity(_)) => of(a) & STRICT,
             Node::Sequence(a, b) => compose(of(a), of(b)),
             Node::Inverse(a) if has(of(a), RF) => RF_INVERSE,
             Node::Plus(a) => {

@@ -2,8 +2,8 @@
 
 use crate::event_set::EventSet;
 use crate::graph::{Graph, NodeId};
-use crate::interpret::algebra::{Algebra, Answer, Either, Operand};
 use crate::interpret::Value;
+use crate::interpret::algebra::{Algebra, Answer, Either, Operand};
 use crate::model::InputKind;
 use crate::place::Place;
 use crate::relation::Relation;
@@ -132,7 +132,13 @@ impl Algebra for Symbolic {
         });
         let kinds: Vec<InputKind> = kinds.collect();
         let unknowns = self.graph.unknowns(kinds);
-        Some(unknowns.iter().zip(start).map(|(id, like)| alike(*id, like)).collect())
+        Some(
+            unknowns
+                .iter()
+                .zip(start)
+                .map(|(id, like)| alike(*id, like))
+                .collect(),
+        )
     }
 
     fn tie(
@@ -144,7 +150,11 @@ impl Algebra for Symbolic {
         let stand_ins: Vec<NodeId> = unknowns.iter().map(node).collect();
         let bodies = definitions.iter().map(node).collect();
         let solutions = self.graph.tie(&stand_ins, bodies, place);
-        solutions.iter().zip(unknowns).map(|(id, like)| alike(*id, like)).collect()
+        solutions
+            .iter()
+            .zip(unknowns)
+            .map(|(id, like)| alike(*id, like))
+            .collect()
     }
 
     fn test(

@@ -82,9 +82,8 @@ impl<'a, A: Algebra> Environment<'a, A> {
         let Some(node) = &self.0 else {
             return (Environment(None), Environment(None));
         };
-        let copy = |left, right| {
-            Self::node(&node.name, node.value.clone(), node.priority, left, right)
-        };
+        let copy =
+            |left, right| Self::node(&node.name, node.value.clone(), node.priority, left, right);
         if *node.name < *name {
             let (before, after) = node.right.split(name);
             (copy(node.left.clone(), before), after)

@@ -104,14 +104,18 @@ impl<'a> FreeNames<'a> {
                 self.expression(subject);
                 self.expression(empty);
                 self.scoped(|this| {
-                    this.bound.extend(match split {
-                        Split::First { element, rest } => [element, rest, &None],
-                        Split::Middle {
-                            before,
-                            element,
-                            after,
-                        } => [before, element, after],
-                    }.into_iter().flatten());
+                    this.bound.extend(
+                        match split {
+                            Split::First { element, rest } => [element, rest, &None],
+                            Split::Middle {
+                                before,
+                                element,
+                                after,
+                            } => [before, element, after],
+                        }
+                        .into_iter()
+                        .flatten(),
+                    );
                     this.expression(otherwise);
                 });
             }
@@ -140,9 +144,15 @@ impl<'a> FreeNames<'a> {
         let names = bindings.bindings.iter().flat_map(|b| b.pattern.names());
         if bindings.recursive {
             self.bound.extend(names);
-            bindings.bindings.iter().for_each(|b| self.expression(&b.value));
+            bindings
+                .bindings
+                .iter()
+                .for_each(|b| self.expression(&b.value));
         } else {
-            bindings.bindings.iter().for_each(|b| self.expression(&b.value));
+            bindings
+                .bindings
+                .iter()
+                .for_each(|b| self.expression(&b.value));
             self.bound.extend(names);
         }
     }

@@ -94,11 +94,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
         Ok(())
     }
 
-    fn nested<T>(
-        &mut self,
-        place: Place,
-        inner: impl FnOnce(&mut Self) -> Result<T>,
-    ) -> Result<T> {
+    fn nested<T>(&mut self, place: Place, inner: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.spend(place)?;
         if self.depth >= MAX_DEPTH {
             return Err(Problem::new(place, "functions call each other without end").into());
@@ -169,12 +165,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
         Ok(kind.map(|kind| self.algebra.base(name, kind)))
     }
 
-    fn unknown_name(
-        &self,
-        environment: &Environment<'a, A>,
-        name: &str,
-        place: Place,
-    ) -> Problem {
+    fn unknown_name(&self, environment: &Environment<'a, A>, name: &str, place: Place) -> Problem {
         let problem = Problem::new(place, format!("unknown name '{name}'"));
         let defined = environment.names();
         let defined = defined.iter().map(|name| &**name);

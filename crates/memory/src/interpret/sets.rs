@@ -77,18 +77,25 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
 
     pub fn union(&mut self, parts: Vec<(Place, Value<'a, A>)>) -> Result<Value<'a, A>> {
         let sort = self.sort(&parts.iter().collect::<Vec<_>>())?;
-        if parts.iter().any(|(_, value)| matches!(value, Value::Universe)) {
+        if parts
+            .iter()
+            .any(|(_, value)| matches!(value, Value::Universe))
+        {
             return Ok(Value::Universe);
         }
         match sort {
             None => Ok(Value::Empty),
             Some(Sort::Events) => {
-                let sets = parts.iter().map(|(place, value)| self.as_set(value, *place));
+                let sets = parts
+                    .iter()
+                    .map(|(place, value)| self.as_set(value, *place));
                 let sets = sets.collect::<Result<Vec<_>>>()?;
                 Ok(Value::Set(self.algebra.set_union(&sets)))
             }
             Some(Sort::Pairs) => {
-                let parts = parts.iter().map(|(place, value)| self.as_relation(value, *place));
+                let parts = parts
+                    .iter()
+                    .map(|(place, value)| self.as_relation(value, *place));
                 let relations = parts.collect::<Result<Vec<_>>>()?;
                 Ok(Value::Relation(self.algebra.union(&relations)))
             }
@@ -200,7 +207,9 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
             return Err(Problem::new(place, message).into());
         };
         let same = self.tags.iter().filter(|(_, other)| *other == enumeration);
-        Ok(Rc::new(same.map(|(tag, _)| Value::Tag(tag.clone())).collect()))
+        Ok(Rc::new(
+            same.map(|(tag, _)| Value::Tag(tag.clone())).collect(),
+        ))
     }
 
     /// `e ++ s`
@@ -277,7 +286,10 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
             Value::Relation(relation) => {
                 let bits = self.algebra.bits_of_relation(relation);
                 let bits = bits.ok_or(Stop::Dynamic)?;
-                Ok(bits.iter().map(|(from, to)| Value::Pair(from, to)).collect())
+                Ok(bits
+                    .iter()
+                    .map(|(from, to)| Value::Pair(from, to))
+                    .collect())
             }
             Value::Values(values) => Ok(values.iter().cloned().collect()),
             Value::Tag(_) => Ok(vec![set.clone()]),
@@ -286,11 +298,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
     }
 
     /// The set of some elements of `like`, of its kind.
-    fn subset(
-        &mut self,
-        like: &Value<'a, A>,
-        elements: &[Value<'a, A>],
-    ) -> Result<Value<'a, A>> {
+    fn subset(&mut self, like: &Value<'a, A>, elements: &[Value<'a, A>]) -> Result<Value<'a, A>> {
         match like {
             Value::Set(_) => {
                 let events = elements.iter().filter_map(|element| match element {
@@ -395,7 +403,10 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
     /// Empty sets of every kind are equal.
     fn comparable(&mut self, value: Value<'a, A>) -> Result<Value<'a, A>> {
         let empty = match &value {
-            Value::Set(set) => self.algebra.bits_of_set(set).is_some_and(EventSet::is_empty),
+            Value::Set(set) => self
+                .algebra
+                .bits_of_set(set)
+                .is_some_and(EventSet::is_empty),
             Value::Relation(relation) => {
                 let bits = self.algebra.bits_of_relation(relation);
                 bits.is_some_and(Relation::is_empty)

@@ -124,12 +124,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
 
     /// Without an execution, goes on after something wrong or unknown: all that the statement
     /// defines is unknown from here on.
-    fn recover(
-        &mut self,
-        state: &mut State<'a, A>,
-        statement: &'a Stmt,
-        stop: Stop,
-    ) -> Result<()> {
+    fn recover(&mut self, state: &mut State<'a, A>, statement: &'a Stmt, stop: Stop) -> Result<()> {
         if self.algebra.events().is_some() {
             return Err(stop);
         }
@@ -308,7 +303,12 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
             inner.bind(&procedure.name, value);
         }
         let argument_value = self.evaluate(&environment, argument)?;
-        self.bind(&mut inner, &procedure.parameters, argument_value, argument.place)?;
+        self.bind(
+            &mut inner,
+            &procedure.parameters,
+            argument_value,
+            argument.place,
+        )?;
         state.push(Frame::Restore(environment));
         state.path.environment = inner;
         state.push(Frame::Statements {

@@ -125,7 +125,6 @@ impl Variant {
 
 #[derive(Debug)]
 pub(crate) struct Function {
-    pub name: Name,
     pub parameters: Pattern,
     pub body: Expr,
 }
@@ -176,7 +175,8 @@ pub(crate) enum StmtKind {
     Test(Test),
     Show(Vec<Name>),
     Unshow(Vec<Name>),
-    ShowAs(Expr, Name),
+    /// `show … as NAME`
+    ShowAs(Name),
     Include(Name),
     /// What an `include` or a decided `if` stands for.
     Block(Vec<Stmt>),

@@ -63,8 +63,7 @@ impl Parser<'_> {
         let (pattern, function) = match (self.peek(), self.peek_at(1)) {
             (Token::Name(name), Token::Symbol("(" | "_") | Token::Name(_)) => {
                 self.advance();
-                let name: Name = name.into();
-                (Pattern::One(Some(name.clone())), Some((name, self.parameters()?)))
+                (Pattern::One(Some(name.into())), Some(self.parameters()?))
             }
             (Token::Symbol("("), _) => (self.parameters()?, None),
             _ => (self.bare_pattern()?, None),
@@ -74,12 +73,8 @@ impl Parser<'_> {
         let place = self.since(start);
         let value = match function {
             None => body,
-            Some((name, parameters)) => Expr {
-                kind: ExprKind::Function(Box::new(Function {
-                    name,
-                    parameters,
-                    body,
-                })),
+            Some(parameters) => Expr {
+                kind: ExprKind::Function(Box::new(Function { parameters, body })),
                 place,
             },
         };
@@ -134,11 +129,7 @@ impl Parser<'_> {
         let parameters = self.parameters()?;
         self.expect_symbol("->")?;
         let body = self.expression()?;
-        Ok(ExprKind::Function(Box::new(Function {
-            name: "fun".into(),
-            parameters,
-            body,
-        })))
+        Ok(ExprKind::Function(Box::new(Function { parameters, body })))
     }
 
     fn try_with(&mut self) -> Parsed<ExprKind> {
