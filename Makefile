@@ -1,0 +1,69 @@
+# Everything that can be done with the project, by name. `make help` lists it.
+
+CARGO ?= cargo
+PARALLAX = $(shell $(CARGO) metadata --format-version 1 --no-deps 2>/dev/null \
+	| sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release/parallax
+# Seconds for each fuzz target.
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS ?= litmus cat program
+# A folder of litmus tests with an expected.csv, beside the project.
+SUITE ?= ../shared/suites/litmus
+
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+
+.PHONY: help build demo test format lint unit suites bench docs fuzz clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+build: ## the command parallax, optimised
+	$(CARGO) build --release --locked
+
+demo: ## install what is missing, build, and run an example
+	@sh scripts/bootstrap
+	@$(MAKE) --no-print-directory build
+	@sh scripts/demo "$(PARALLAX)"
+
+test: format lint unit suites ## everything: format, lints, unit, corpus and property tests
+
+format:
+	$(CARGO) fmt --all --check
+
+lint:
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+unit:
+	$(CARGO) test --locked --workspace
+
+suites: build ## the corpus, and the suite beside the project if there is one
+	$(PARALLAX) litmus --quiet --expect tests/corpus/expected.csv
+	@if [ -f "$(SUITE)/expected.csv" ]; then \
+		set -x; $(PARALLAX) litmus --quiet --expect "$(SUITE)/expected.csv"; \
+	fi
+
+bench: ## timings: whole suites and scaling families
+	$(CARGO) bench --locked -p parallax-bench
+
+docs: ## the book and the documentation of the crates
+	@command -v mdbook >/dev/null || $(CARGO) install --locked mdbook
+	mdbook build docs
+	$(CARGO) doc --locked --workspace --no-deps
+
+# Sanitizers and coverage are switched on with compiler flags that stable Rust hides.
+fuzz: export RUSTC_BOOTSTRAP = 1
+fuzz: ## FUZZ_SECONDS of each fuzz target
+	@command -v cargo-fuzz >/dev/null || env -u RUSTC_BOOTSTRAP $(CARGO) install --locked cargo-fuzz
+	@set -e; for target in $(FUZZ_TARGETS); do \
+		case $$target in \
+			litmus) seeds=tests/corpus ;; \
+			cat) seeds=models ;; \
+			*) seeds=examples/programs ;; \
+		esac; \
+		mkdir -p fuzz/corpus/$$target; \
+		$(CARGO) fuzz run $$target fuzz/corpus/$$target $$seeds -- \
+			-max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024; \
+	done
+
+clean: ## remove what was built
+	$(CARGO) clean
+	rm -rf docs/book
