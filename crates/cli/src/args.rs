@@ -101,8 +101,8 @@ Exit codes:
   3  some test was stopped before its answer was settled
 
 Examples:
-  parallax litmus examples/litmus/SB.litmus
-  parallax litmus --model sc --format json examples/litmus";
+  parallax litmus examples/store-buffering.litmus
+  parallax litmus --model sc --format json examples";
 
 /// List the built-in memory models, or print one.
 #[derive(Args, Debug)]

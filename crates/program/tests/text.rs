@@ -3,6 +3,9 @@
 
 mod arbitrary;
 
+use std::fs;
+use std::path::Path;
+
 use arbitrary::Choices;
 use parallax_program::{
     Diagnostics, Expr, InstKind, Program, Span, Terminator, VarId, parse_program,
@@ -191,6 +194,34 @@ fn files_that_end_too_early_are_errors_or_shorter_programs() {
 fn many_mistakes_do_not_take_forever() {
     let text = "program p pointers 64\n".to_string() + &"?\n".repeat(200_000);
     assert!(parse_program("p", &text).is_err());
+}
+
+/// Programs shown to people: the examples, and the blocks of the book's page on the form.
+fn shown_programs() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut programs = Vec::new();
+    for entry in fs::read_dir(root.join("examples/programs")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        programs.push((path.display().to_string(), text));
+    }
+    let page = fs::read_to_string(root.join("docs/src/program-text.md")).unwrap();
+    let blocks = page.split("```").skip(1).step_by(2);
+    for block in blocks.filter_map(|block| block.strip_prefix("text\nprogram")) {
+        programs.push(("program-text.md".to_string(), format!("program{block}")));
+    }
+    programs
+}
+
+#[test]
+fn programs_shown_to_people_are_right() {
+    let programs = shown_programs();
+    assert!(programs.len() >= 3);
+    for (name, text) in programs {
+        if let Err(errors) = parse_program(&name, &text) {
+            panic!("{}", errors[0]);
+        }
+    }
 }
 
 /// The parts of a program that a text has: all but the places.
