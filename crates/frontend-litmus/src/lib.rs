@@ -206,12 +206,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The errors in source order.
+    /// The errors in source order, no more than a person will read.
     fn into_errors(mut self) -> Diagnostics {
         self.errors.sort_by_key(|error| {
             let location = error.location.as_ref();
             location.map(|location| (location.line, location.column))
         });
+        self.errors.truncate(MAX_ERRORS);
         self.errors
     }
 }

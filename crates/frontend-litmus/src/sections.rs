@@ -47,11 +47,10 @@ pub fn split(source: &SourceFile) -> Result<Sections, Diagnostic> {
     let whole = source.text();
     let (arch, name, rest) = first_line(source)?;
     let is_c = matches!(arch, Arch::C | Arch::Lkmm);
-    let header_end = find_brace(source, rest)?;
-    let (doc, metadata) = header(whole.get(rest..header_end).unwrap_or(""));
+    let header = header(source, rest)?;
 
     let mut text = whole.as_bytes().to_vec();
-    let init_end = blank_init(source, &mut text, header_end)?;
+    let init_end = blank_init(source, &mut text, header.end)?;
     let code_start = init_end + 1;
     let code_end = if is_c {
         end_of_functions(source, code_start)?
@@ -72,9 +71,9 @@ pub fn split(source: &SourceFile) -> Result<Sections, Diagnostic> {
     Ok(Sections {
         arch,
         name,
-        doc,
-        metadata,
-        init: Span::new(header_end + 1, init_end),
+        doc: header.doc,
+        metadata: header.metadata,
+        init: Span::new(header.end + 1, init_end),
         code: Span::new(code_start, code_end),
         condition: Span::new(code_end, condition_end),
         text,
@@ -117,39 +116,55 @@ fn first_line(source: &SourceFile) -> Result<(Arch, String, usize), Diagnostic> 
     Ok((arch, name.to_string(), start + word + indent + name.len()))
 }
 
-/// Offset of the brace that opens the initial state.
-fn find_brace(source: &SourceFile, from: usize) -> Result<usize, Diagnostic> {
-    let bytes = source.text().as_bytes();
+/// What stands between the name of a test and its initial state.
+struct Header {
+    doc: Option<String>,
+    metadata: Vec<(String, String)>,
+    /// Offset of the brace that opens the initial state.
+    end: usize,
+}
+
+/// Reads the header: a quoted line, `Key=value` lines, comments, and words that mean nothing.
+fn header(source: &SourceFile, from: usize) -> Result<Header, Diagnostic> {
+    let text = source.text();
+    let mut header = Header {
+        doc: None,
+        metadata: Vec::new(),
+        end: from,
+    };
     let mut at = from;
     let mut line_start = false;
-    while let Some(byte) = bytes.get(at) {
-        let rest = bytes.get(at..).unwrap_or(&[]);
+    while let Some(byte) = text.as_bytes().get(at).copied() {
+        let rest = text.as_bytes().get(at..).unwrap_or(&[]);
         if rest.starts_with(b"(*") {
             at = comment_end(source, at)?;
             continue;
         }
         if line_start && is_metadata(rest) {
-            at += line_length(rest);
+            let line = text.get(at..at + line_length(rest)).unwrap_or("");
+            let (key, value) = line.split_once('=').unwrap_or((line, ""));
+            let pair = (key.trim().to_string(), value.trim().to_string());
+            header.metadata.push(pair);
+            at += line.len();
             continue;
         }
-        match byte {
-            b'{' => return Ok(at),
-            b'"' => {
-                at += rest
-                    .iter()
-                    .skip(1)
-                    .position(|b| *b == b'"')
-                    .map_or(0, |n| n + 1)
-            }
-            _ => {}
+        if byte == b'{' {
+            header.end = at;
+            return Ok(header);
         }
-        line_start = *byte == b'\n' || (line_start && byte.is_ascii_whitespace());
+        if byte == b'"' {
+            let quoted = text.get(at + 1..).and_then(|rest| rest.split_once('"'));
+            if let Some((quoted, _)) = quoted {
+                let words: Vec<&str> = quoted.split_whitespace().collect();
+                header.doc.get_or_insert_with(|| words.join(" "));
+                at += quoted.len() + 1;
+            }
+        }
+        line_start = byte == b'\n' || (line_start && byte.is_ascii_whitespace());
         at += 1;
     }
-    let error = source.error(
-        Span::new(bytes.len(), bytes.len()),
-        "the file ends before the initial state",
-    );
+    let end = Span::new(text.len(), text.len());
+    let error = source.error(end, "the file ends before the initial state");
     Err(error.with_help("write { } where every location starts as zero"))
 }
 
@@ -169,21 +184,6 @@ fn is_metadata(line: &[u8]) -> bool {
         .skip(word)
         .skip_while(|b| matches!(b, b' ' | b'\t'));
     named && after.next() == Some(&b'=')
-}
-
-/// The quoted line and the `Key=value` lines of the header.
-fn header(text: &str) -> (Option<String>, Vec<(String, String)>) {
-    let doc = text
-        .split('"')
-        .nth(1)
-        .filter(|_| text.matches('"').count() >= 2)
-        .filter(|_| !text.split('"').next().unwrap_or("").contains('='))
-        .map(|doc| doc.split_whitespace().collect::<Vec<_>>().join(" "));
-    let metadata = text.lines().map(str::trim_start);
-    let metadata = metadata.filter(|line| is_metadata(line.as_bytes()));
-    let metadata = metadata.filter_map(|line| line.split_once('='));
-    let metadata = metadata.map(|(key, value)| (key.trim().to_string(), value.trim().to_string()));
-    (doc, metadata.collect())
 }
 
 /// Blanks the comments of the initial state; gives the offset of its closing brace.
