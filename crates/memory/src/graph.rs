@@ -392,13 +392,17 @@ impl Graph {
         result
     }
 
-    /// The factors of a sequence, without sequences among them; none if one is empty.
+    /// The factors of a sequence; none if one is empty. Sequences among them that are the
+    /// same for many executions are taken apart, so that their parts can join others; the
+    /// rest stays, to be computed once for all who mention it.
     fn factors(&self, parts: &[NodeId]) -> Option<Vec<NodeId>> {
         let mut flat = Vec::new();
         let mut left: Vec<NodeId> = parts.iter().rev().copied().collect();
         while let Some(part) = left.pop() {
             match self.node(part) {
-                Node::Sequence(a, b) => left.extend([*b, *a]),
+                Node::Sequence(a, b) if self.depends(part) == Depends::STRUCTURE => {
+                    left.extend([*b, *a]);
+                }
                 Node::NoPairs => return None,
                 _ => flat.push(part),
             }

@@ -102,13 +102,7 @@ fn cover(
         *covered = [true; AFTER_PO_LOC.len()];
         return;
     }
-    let mut factors = Vec::new();
-    let mut left = part;
-    while let Node::Sequence(first, rest) = graph.node(left) {
-        factors.push(includes(*first));
-        left = *rest;
-    }
-    factors.push(includes(left));
+    let factors = factors(graph, part, includes);
     // A cycle can be entered anywhere: all rotations say the same.
     for start in 0..factors.len() {
         let (head, rest) = (
@@ -130,11 +124,31 @@ fn is_atomicity(graph: &Graph, part: NodeId, includes: &impl Fn(NodeId) -> Inclu
         return false;
     };
     [(*a, *b), (*b, *a)].into_iter().any(|(rmw, between)| {
-        let Node::Sequence(first, second) = graph.node(between) else {
-            return false;
-        };
-        has(includes(rmw), RMW) && has(includes(*first), FRE) && has(includes(*second), COE)
+        let factors = factors(graph, between, includes);
+        let all = |part: &[Includes]| part.iter().copied().reduce(compose).unwrap_or(0);
+        has(includes(rmw), RMW)
+            && (1..factors.len()).any(|middle| {
+                let (first, second) = factors.split_at(middle);
+                has(all(first), FRE) && has(all(second), COE)
+            })
     })
+}
+
+/// What the factors of a sequence include, from left to right.
+fn factors(
+    graph: &Graph,
+    sequence: NodeId,
+    includes: &impl Fn(NodeId) -> Includes,
+) -> Vec<Includes> {
+    let mut found = Vec::new();
+    let mut left = vec![sequence];
+    while let Some(id) = left.pop() {
+        match graph.node(id) {
+            Node::Sequence(a, b) => left.extend([*b, *a]),
+            _ => found.push(includes(id)),
+        }
+    }
+    found
 }
 
 fn includes(graph: &Graph) -> Vec<Includes> {
