@@ -27,7 +27,7 @@ impl<'a> Lowering<'a> {
                     return Ok(Place::Local(variable.clone()));
                 }
                 let message = if self.location(name).is_some() {
-                    format!("'{name}' is the address of a shared variable and cannot change")
+                    format!("'{name}' is the address of a shared variable, which is '*{name}'")
                 } else {
                     format!("unknown variable '{name}'")
                 };

@@ -94,16 +94,16 @@ impl<'a> Parser<'a> {
         let start = self.span();
         let mut words = Specifiers::default();
         while let Some(word) = self.name() {
-            if is_qualifier(word) || words.keyword(word) {
+            let wraps = word == "_Atomic" && self.ahead(1) == Some(&TokenKind::Punctuation("("));
+            if !wraps && is_qualifier(word) || words.keyword(word) {
                 self.advance();
             } else if words.named.is_some() || words.has_keywords() {
                 break;
-            } else if word == "_Atomic" {
+            } else if wraps {
                 self.advance();
-                if self.accept("(") {
-                    words.named = Some(self.nested(|parser| parser.full_type())?);
-                    self.expect(")")?;
-                }
+                self.expect("(")?;
+                words.named = Some(self.nested(|parser| parser.full_type())?);
+                self.expect(")")?;
             } else if word == "struct" || word == "union" || word == "enum" {
                 words.named = Some(self.structure(word)?);
             } else if let Some(named) = CType::named(word) {
@@ -218,7 +218,7 @@ impl<'a> Parser<'a> {
 }
 
 fn starts_type(name: &str) -> bool {
-    let structure = matches!(name, "struct" | "union" | "enum" | "_Atomic");
+    let structure = matches!(name, "struct" | "union" | "enum");
     structure
         || is_qualifier(name)
         || Specifiers::default().keyword(name)
@@ -232,6 +232,7 @@ fn is_qualifier(name: &str) -> bool {
         name,
         "const"
             | "volatile"
+            | "_Atomic"
             | "restrict"
             | "__restrict"
             | "register"

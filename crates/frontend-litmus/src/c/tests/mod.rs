@@ -314,6 +314,24 @@ fn accesses_are_as_wide_as_their_location() {
 }
 
 #[test]
+fn types_are_written_in_many_ways() {
+    for (ty, bits) in [
+        ("_Atomic int", 32),
+        ("int _Atomic", 32),
+        ("_Atomic(long)", 64),
+        ("const volatile unsigned char", 8),
+        ("long long unsigned int", 64),
+        ("atomic_ushort", 16),
+        ("atomic_uintptr_t", 64),
+        ("int *volatile", 64),
+        ("_Bool", 8),
+    ] {
+        let code = format!("P0({ty} *x) {{ *x = 1; }}");
+        assert_eq!(operations(&code), format!("W{bits} x [NA]\n"), "{ty}");
+    }
+}
+
+#[test]
 fn the_dialect_is_told_by_the_functions_used() {
     assert_eq!(test("P0(int *x) { *x = 1; }").arch, Arch::C);
     assert_eq!(test("P0(int *x) { smp_mb(); }").arch, Arch::Lkmm);
@@ -360,7 +378,10 @@ fn what_is_refused_by_name() {
             "P0(int *x) { int r; r = &r; }",
             "local variables have no address",
         ),
-        ("P0(int *x) { x = 1; }", "cannot change"),
+        (
+            "P0(int *x) { x = 1; }",
+            "is the address of a shared variable",
+        ),
         ("P0(int *x) { READ_ONCE(x); }", "expected a place in memory"),
         ("P0(void *x) { int r = *x; }", "points to nothing known"),
         ("P0() { goto out; }", "label 'out' is nowhere"),
