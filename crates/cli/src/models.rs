@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use parallax_frontend_litmus::{Arch, LitmusTest};
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, Span};
+use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, Span};
 
 use crate::Exit;
 use crate::args::ModelsArguments;
@@ -58,7 +58,7 @@ impl Models {
             ModelChoice::BuiltIn(name) => {
                 let model = self.get(choice)?;
                 match language_of(name) {
-                    Some(arch) if arch != test.arch => Err(vec![wrong_architecture(name, test)]),
+                    Some(arch) if !suits(arch, test) => Err(vec![wrong_architecture(name, test)]),
                     _ => Ok(model),
                 }
             }
@@ -80,6 +80,11 @@ impl Models {
     fn load(&self, choice: &ModelChoice) -> Loaded {
         match choice {
             ModelChoice::ByArchitecture => Err(vec![unknown_model("")]),
+            ModelChoice::BuiltIn(name) if !self.variants.is_empty() => {
+                let message = format!("the built-in model '{name}' has no variants");
+                let help = "--variant is for models of your own: --model FILE.cat";
+                Err(vec![Diagnostic::new(message).with_help(help)])
+            }
             ModelChoice::BuiltIn(name) => {
                 Model::builtin(name).unwrap_or_else(|| Err(vec![unknown_model(name)]))
             }
@@ -120,6 +125,27 @@ fn language_of(model: &str) -> Option<Arch> {
         "lkmm" => Some(Arch::Lkmm),
         _ => None,
     }
+}
+
+fn suits(known: Arch, test: &LitmusTest) -> bool {
+    known == test.arch
+        || known == Arch::Lkmm && test.arch == Arch::C && has_plain_accesses_only(&test.program)
+}
+
+/// Such a test in C is C11 and kernel C alike.
+fn has_plain_accesses_only(program: &Program) -> bool {
+    let blocks = program
+        .functions
+        .iter()
+        .flat_map(|function| &function.blocks);
+    let mut instructions = blocks.flat_map(|block| &block.insts);
+    instructions.all(|instruction| match &instruction.kind {
+        InstKind::Load { tags, .. } | InstKind::Store { tags, .. } => {
+            tags.iter().all(|tag| tag.as_str() == "NA")
+        }
+        InstKind::Rmw { .. } | InstKind::Cas { .. } | InstKind::Fence { .. } => false,
+        _ => true,
+    })
 }
 
 fn default_model(arch: Arch) -> &'static str {

@@ -25,8 +25,8 @@ fn broken_tests_are_refused_with_their_place() {
             "t.litmus:5:2: error: ",
             "JUMPY",
         ),
-        (unknown_register.as_bytes(), "t.litmus:6:21: error: ", "EQX"),
-        (unknown_thread.as_bytes(), "t.litmus:6:21: error: ", "7"),
+        (unknown_register.as_bytes(), "t.litmus:6:20: error: ", "EQX"),
+        (unknown_thread.as_bytes(), "t.litmus:6:20: error: ", "7"),
     ];
     for (content, place, what) in cases {
         let folder = Folder::new();
@@ -111,6 +111,23 @@ fn a_model_for_another_architecture_is_refused() {
     folder
         .run(&["litmus", "--model", "pso", "SB.litmus"])
         .ends_with(0);
+}
+
+#[test]
+fn c_without_atomics_is_kernel_c_too() {
+    let plain = "C plain\n{ x=0; }\nP0(int *x) { *x = 1; }\nP1(int *x) { int r0 = *x; }\n\
+        exists (1:r0=1)\n";
+    let atomic = plain.replace("*x = 1", "atomic_store(x, 1)");
+    let folder = Folder::new();
+    folder
+        .write("plain.litmus", plain)
+        .write("atomic.litmus", atomic);
+    let run = |model, test| folder.run(&["litmus", "--model", model, test]);
+    run("lkmm", "plain.litmus").ends_with(0);
+    run("lkmm", "atomic.litmus")
+        .ends_with(2)
+        .complains("wrong architecture");
+    run("rc11", "atomic.litmus").ends_with(0);
 }
 
 #[test]
