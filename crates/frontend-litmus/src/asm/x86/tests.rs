@@ -1,8 +1,9 @@
 use parallax_program::{InstKind, RmwOp, Tags};
+use proptest::prelude::*;
 
 use super::X86;
 use crate::asm::Isa;
-use crate::asm::testing::{Machine, error, visible};
+use crate::asm::testing::{Machine, error, lower, visible};
 
 const X86_32: X86 = X86 { wide: false };
 const X86_64: X86 = X86 { wide: true };
@@ -237,5 +238,72 @@ fn what_is_wrong_is_named() {
         ("LOCK", "1:1: unsupported x86 instruction `LOCK`"),
     ] {
         assert_eq!(error(&X86_32, text), expected);
+    }
+}
+
+/// Text that is often almost an instruction.
+fn almost_instructions() -> impl Strategy<Value = String> {
+    const WORDS: &[&str] = &[
+        "mov",
+        "movz",
+        "movs",
+        "cmov",
+        "set",
+        "xchg",
+        "xadd",
+        "cmpxchg",
+        "add",
+        "neg",
+        "lea",
+        "j",
+        "shl",
+        "lock",
+        "b",
+        "w",
+        "l",
+        "q",
+        "c",
+        "ne",
+        " ",
+        " ",
+        " ",
+        ",",
+        ",",
+        "%",
+        "$",
+        "-",
+        "(",
+        ")",
+        "[",
+        "]",
+        "+",
+        "*",
+        "eax",
+        "rax",
+        "al",
+        "ah",
+        "bx",
+        "r8d",
+        "rip",
+        "x",
+        "0",
+        "8",
+        ";",
+        "byte ptr ",
+        "0x7fffffffffffffff",
+        "99999999999999999999999999999999999999999",
+        "é",
+    ];
+    let words = proptest::collection::vec(proptest::sample::select(WORDS), 1..12);
+    words.prop_map(|words| words.concat().trim().to_string())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    #[test]
+    fn any_text_is_an_instruction_or_an_error(text in almost_instructions(), wide: bool) {
+        prop_assume!(!text.is_empty() && !text.contains('j'));
+        let _ = lower(&X86 { wide }, &text);
     }
 }
