@@ -112,6 +112,21 @@ fn independent_reads() -> Execution {
     iriw
 }
 
+/// A wide write and a wide read, each in two parts that no order relates.
+fn mixed_size() -> Execution {
+    let parts = [
+        "W x=1 ; STR X0,[X1]",
+        "W x+4=1 ; STR X0,[X1]",
+        "R x=1 ; LDR X2,[X1]",
+        "R x+4=0 ; LDR X2,[X1]",
+    ];
+    let mut mixed = execution(&["x=0", "x+4=0"], &[&parts]);
+    mixed.po.retain(|pair| ![(2, 3), (4, 5)].contains(pair));
+    mixed.rf = vec![(2, 4), (1, 5)];
+    mixed.co = vec![(0, 2), (1, 3)];
+    mixed
+}
+
 fn check_all(name: &str, execution: &Execution) {
     let title = format!("Test {name}");
     let caption = Caption {
@@ -131,6 +146,11 @@ fn store_buffering_is_drawn() {
 #[test]
 fn arrows_cross_columns_between_boxes() {
     check_all("iriw", &independent_reads());
+}
+
+#[test]
+fn parts_of_an_access_hang_together() {
+    check_all("mixed", &mixed_size());
 }
 
 #[test]

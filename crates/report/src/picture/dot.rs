@@ -61,6 +61,12 @@ fn write_node(out: &mut String, indent: &str, number: usize, node: &Node) -> fmt
 }
 
 fn write_arrows(out: &mut String, scene: &Scene) -> fmt::Result {
+    for (above, below) in &scene.ties {
+        writeln!(
+            out,
+            "  n{above} -> n{below} [dir=none, color=gray75, weight=8];"
+        )?;
+    }
     for arrow in &scene.arrows {
         let label = scene.arrow_label(arrow);
         let first = arrow

@@ -2,49 +2,83 @@
 //! along the curve are tried; covering a box or another name counts most, then other curves,
 //! then being far from the middle.
 
-use super::geometry::{Path, Point, Rect};
+use super::geometry::{Path, Point, Rect, point};
 use super::layout::text_width;
 
 pub const SIZE: f64 = 11.0;
 const HEIGHT: f64 = 14.0;
 
 /// The centre of each label; empty labels get none.
-pub fn place_labels(texts: &[String], paths: &[Path], boxes: &[Rect]) -> Vec<Option<Point>> {
-    let samples: Vec<Vec<Point>> = paths
+pub fn place_labels(
+    texts: &[String],
+    paths: &[Path],
+    boxes: &[Rect],
+    width: f64,
+) -> Vec<Option<Point>> {
+    let mut board = Board {
+        boxes,
+        curves: paths.iter().map(samples).collect(),
+        taken: Vec::new(),
+        width,
+    };
+    texts
         .iter()
-        .map(|path| (0..=32).map(|i| path.at(f64::from(i) / 32.0)).collect())
-        .collect();
-    let mut taken: Vec<Rect> = Vec::new();
-    let mut spots = Vec::with_capacity(texts.len());
-    for (number, (text, path)) in texts.iter().zip(paths).enumerate() {
+        .enumerate()
+        .map(|(number, text)| board.place(number, text, paths.get(number)?))
+        .collect()
+}
+
+fn samples(path: &Path) -> Vec<Point> {
+    (0..=32).map(|i| path.at(f64::from(i) / 32.0)).collect()
+}
+
+struct Board<'a> {
+    boxes: &'a [Rect],
+    /// Points on each curve.
+    curves: Vec<Vec<Point>>,
+    /// Where labels stand already.
+    taken: Vec<Rect>,
+    width: f64,
+}
+
+impl Board<'_> {
+    fn place(&mut self, number: usize, text: &str, path: &Path) -> Option<Point> {
         if text.is_empty() {
-            spots.push(None);
-            continue;
+            return None;
         }
         let width = text_width(text, SIZE) + 6.0;
-        let cost = |centre: Point, t: f64| {
-            let rect = Rect::around(centre, width, HEIGHT);
-            let hidden = |others: &[Rect]| others.iter().map(|o| rect.overlap(o)).sum::<f64>();
-            let crossed = samples
-                .iter()
-                .enumerate()
-                .filter(|(other, _)| *other != number)
-                .flat_map(|(_, points)| points)
-                .filter(|p| rect.contains(**p))
-                .count();
-            8.0 * hidden(boxes)
-                + 8.0 * hidden(&taken)
-                + 25.0 * crossed as f64
-                + 60.0 * (t - 0.5).abs()
-        };
-        let tries = (2..=14).map(|i| f64::from(i) / 16.0);
-        let best = tries
-            .map(|t| (cost(path.at(t), t), path.at(t)))
-            .min_by(|a, b| a.0.total_cmp(&b.0));
-        if let Some((_, centre)) = best {
-            taken.push(Rect::around(centre, width, HEIGHT));
+        let mut best: Option<(f64, Rect)> = None;
+        for t in (2..=14).map(|i| f64::from(i) / 16.0) {
+            let on_curve = path.at(t);
+            // A long name may also stand beside its curve.
+            for shift in [0.0, -0.3, 0.3] {
+                let centre = point(on_curve.x + shift * width, on_curve.y);
+                let rect = Rect::around(centre, width, HEIGHT);
+                let away = 60.0 * (t - 0.5).abs() + 20.0 * shift.abs();
+                let cost = self.hidden_by(number, &rect) + away;
+                if best.is_none_or(|(least, _)| cost < least) {
+                    best = Some((cost, rect));
+                }
+            }
         }
-        spots.push(best.map(|(_, centre)| centre));
+        let (_, rect) = best?;
+        self.taken.push(rect);
+        Some(rect.centre())
     }
-    spots
+
+    /// How much of the picture a label of that arrow would hide or lose.
+    fn hidden_by(&self, number: usize, rect: &Rect) -> f64 {
+        let covered = self.boxes.iter().chain(&self.taken);
+        let covered: f64 = covered.map(|other| rect.overlap(other)).sum();
+        let crossed = self
+            .curves
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != number)
+            .flat_map(|(_, points)| points)
+            .filter(|p| rect.contains(**p))
+            .count();
+        let outside = (2.0 - rect.x).max(0.0) + (rect.right() + 2.0 - self.width).max(0.0);
+        8.0 * covered + 25.0 * crossed as f64 + 100.0 * outside
+    }
 }

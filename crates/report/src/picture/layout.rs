@@ -103,10 +103,13 @@ fn columns(scene: &Scene, plan: &Plan, top: f64) -> (Vec<Rect>, Vec<f64>, f64) {
     }
     let last = scene.columns.len();
     let gaps: Vec<f64> = (0..=last)
-        .map(|gap| match (gap == 0 || gap == last, plan.load[gap]) {
-            (true, 0) => MARGIN,
-            (true, load) => MARGIN + 34.0 + 14.0 * (load.min(8) as f64),
-            (false, load) => 56.0 + 18.0 * (load.min(9) as f64),
+        .map(|gap| {
+            let names = 7.0 * plan.names[gap].saturating_sub(4) as f64;
+            match (gap == 0 || gap == last, plan.load[gap]) {
+                (true, 0) => MARGIN,
+                (true, load) => MARGIN + 34.0 + 14.0 * (load.min(8) as f64) + names,
+                (false, load) => 56.0 + 18.0 * (load.min(9) as f64) + names,
+            }
         })
         .collect();
     let mut x = 0.0;

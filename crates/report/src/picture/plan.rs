@@ -43,6 +43,8 @@ pub struct Plan {
     pub ways: Vec<Way>,
     /// How many arrows run left of each column, and right of the last: the room they need.
     pub load: Vec<usize>,
+    /// For each of these gaps, how long the longest name beside an arc is.
+    pub names: Vec<usize>,
     /// How many arrows run along each track.
     pub tracks: BTreeMap<Track, usize>,
 }
@@ -55,6 +57,7 @@ pub fn plan(scene: &Scene) -> Plan {
         plan: Plan {
             ways: Vec::with_capacity(scene.arrows.len()),
             load: vec![0; scene.columns.len() + 1],
+            names: vec![0; scene.columns.len() + 1],
             tracks: BTreeMap::new(),
         },
         lanes: BTreeMap::new(),
@@ -136,12 +139,14 @@ impl Planner<'_> {
             (Cell::Initial, Cell::Thread { column, row })
             | (Cell::Thread { column, row }, Cell::Initial) => self.initial_way(column, row),
             (Cell::Thread { column, row: r }, Cell::Thread { row: s, .. }) => {
-                let program_order = self.scene.arrow_label(arrow) == "po";
-                if s == r + 1 && program_order {
+                let name = self.scene.arrow_label(arrow);
+                if s == r + 1 && name == "po" {
                     return Way::Down;
                 }
                 let side = self.emptier_side(column);
-                self.plan.load[gap(column, side)] += 1;
+                let gap = gap(column, side);
+                self.plan.load[gap] += 1;
+                self.plan.names[gap] = self.plan.names[gap].max(name.chars().count());
                 Way::Arc { side }
             }
         }

@@ -20,7 +20,7 @@ pub fn drawn(execution: &Execution) -> Vec<Drawn> {
         kept.copied().collect()
     };
     let base = [
-        ("po", immediate(&from_threads(&execution.po))),
+        ("po", program_order(execution, &from_threads(&execution.po))),
         ("rf", execution.rf.clone()),
         ("co", immediate(&from_threads(&execution.co))),
         ("fr", immediate_from_reads(execution)),
@@ -51,6 +51,58 @@ pub fn drawn(execution: &Execution) -> Vec<Drawn> {
 
 pub fn thread_of(execution: &Execution, event: u32) -> Option<u32> {
     execution.events.get(event as usize)?.thread
+}
+
+/// Neighbours in a thread that program order does not relate: parts of one access.
+pub fn unordered_neighbours(execution: &Execution) -> Edges {
+    let po: HashSet<(u32, u32)> = execution.po.iter().copied().collect();
+    let pairs = neighbours(execution);
+    pairs
+        .into_iter()
+        .filter(|pair| !po.contains(pair))
+        .collect()
+}
+
+/// Each event of a thread and the next one.
+fn neighbours(execution: &Execution) -> Edges {
+    let mut last: HashMap<u32, u32> = HashMap::new();
+    let mut pairs = Edges::new();
+    for (number, event) in (0u32..).zip(&execution.events) {
+        if let Some(thread) = event.thread {
+            pairs.extend(last.insert(thread, number).map(|before| (before, number)));
+        }
+    }
+    pairs
+}
+
+/// Where the parts of an access come one after another and are all ordered alike, the steps
+/// from the last part of one to the first part of the next say it all.
+fn program_order(execution: &Execution, po: &Edges) -> Edges {
+    let related: HashSet<(u32, u32)> = po.iter().copied().collect();
+    let steps = neighbours(execution);
+    let mut access = vec![0u32; execution.events.len()];
+    for (a, b) in &steps {
+        access[*b as usize] = access[*a as usize] + u32::from(related.contains(&(*a, *b)));
+    }
+    let mut expected = 0;
+    let mut agree = true;
+    for (a, first) in (0u32..).zip(&execution.events) {
+        for (b, second) in (0u32..).zip(&execution.events).skip(a as usize + 1) {
+            if first.thread.is_some() && first.thread == second.thread {
+                let ordered = access[a as usize] < access[b as usize];
+                expected += usize::from(ordered);
+                agree &= ordered == related.contains(&(a, b));
+            }
+        }
+    }
+    if agree && expected == related.len() {
+        steps
+            .into_iter()
+            .filter(|step| related.contains(step))
+            .collect()
+    } else {
+        immediate(po)
+    }
 }
 
 /// The steps of a transitively closed order that are not made of two smaller ones.

@@ -187,7 +187,7 @@ impl Router<'_> {
         let column = self.column(arrow.from);
         let room = self.room(column, side);
         let span = (b.y - a.y).abs();
-        let reach = (30.0 + span * 0.22).min(room * 1.1);
+        let reach = (30.0 + span * 0.22).min(room);
         let x = a.x + sign(side) * reach;
         Cubic([a, point(x, a.y), point(x, b.y), b])
     }

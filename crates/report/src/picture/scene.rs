@@ -5,13 +5,15 @@ use std::collections::BTreeMap;
 
 use parallax_verdict::{Event, EventKind, Execution};
 
-use super::relations::{drawn, thread_of};
+use super::relations::{drawn, thread_of, unordered_neighbours};
 
 pub struct Scene {
     /// Names of the threads.
     pub columns: Vec<String>,
     pub nodes: Vec<Node>,
     pub arrows: Vec<Arrow>,
+    /// Neighbours in a column that are parts of one access.
+    pub ties: Vec<(usize, usize)>,
     /// What the arrows stand for; only those that occur.
     pub relations: Vec<Relation>,
 }
@@ -99,8 +101,13 @@ impl Scene {
                 }
             }
         }
+        let ties = unordered_neighbours(execution)
+            .into_iter()
+            .filter_map(|(a, b)| Some((node_of[a as usize]?, node_of[b as usize]?)))
+            .collect();
         Scene {
             columns: execution.threads.clone(),
+            ties,
             nodes,
             arrows: arrows
                 .into_iter()

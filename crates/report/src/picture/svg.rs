@@ -81,6 +81,9 @@ fn draw(
         let at = point(column.x + 1.0, column.y + 16.0);
         text(out, at, name, LABEL_SIZE, INK, r#"font-weight="bold""#)?;
     }
+    for (above, below) in &scene.ties {
+        draw_tie(out, &layout.boxes[*above], &layout.boxes[*below])?;
+    }
     for (arrow, path) in scene.arrows.iter().zip(paths) {
         draw_arrow(out, scene, arrow, path)?;
     }
@@ -141,6 +144,16 @@ fn draw_node(out: &mut String, node: &Node, rect: &Rect) -> fmt::Result {
         text(out, at, &detail, DETAIL_SIZE, PALE, middle)?;
     }
     Ok(())
+}
+
+/// Two parts of one access hang together.
+fn draw_tie(out: &mut String, above: &Rect, below: &Rect) -> fmt::Result {
+    let (x, top, height) = (above.centre().x, above.bottom(), below.y - above.bottom());
+    writeln!(
+        out,
+        r##"<path d="M{:.1} {top:.1}v{height:.1}m6 0v-{height:.1}" fill="none" stroke="#c3c8ce" stroke-width="1.6"/>"##,
+        x - 3.0
+    )
 }
 
 fn draw_arrow(out: &mut String, scene: &Scene, arrow: &Arrow, path: &Path) -> fmt::Result {
@@ -208,7 +221,7 @@ fn draw_labels(
             _ => scene.arrow_label(arrow),
         })
         .collect();
-    let spots = place_labels(&texts, paths, &layout.boxes);
+    let spots = place_labels(&texts, paths, &layout.boxes, layout.width);
     for (arrow, spot) in scene.arrows.iter().zip(spots) {
         if let Some(spot) = spot {
             draw_label(out, scene, arrow, spot)?;
