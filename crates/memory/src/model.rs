@@ -119,6 +119,15 @@ impl Model {
         if let Err(crate::interpret::Stop::Problem(problem)) = interpreter.run(&loaded.statements) {
             interpreter.problems.push(*problem);
         }
+        let dynamic = interpreter.incomplete
+            || interpreter
+                .algebra
+                .tests
+                .iter()
+                .any(|test| test.subject.is_none());
+        if dynamic {
+            interpreter.mention_all(&loaded.statements);
+        }
         let mut problems: Vec<Problem> = std::mem::take(&mut interpreter.problems);
         if !problems.is_empty() {
             problems.sort_by_key(|problem| problem.place);
@@ -134,13 +143,8 @@ impl Model {
                 }
             });
         }
-        let incomplete = interpreter.incomplete;
         let Symbolic { mut graph, tests } = interpreter.algebra;
-        let plan = if incomplete {
-            None
-        } else {
-            Plan::new(&mut graph, &tests)
-        };
+        let plan = Plan::new(&mut graph, &tests).filter(|_| !dynamic);
         let strength = Strength::of(&graph, &tests);
         Ok(Model {
             name: name.to_string(),

@@ -37,6 +37,20 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
         self.report_unknown(environment, free);
     }
 
+    /// Looks up every name that statements mention, wherever it is, so that all base sets and
+    /// relations they can come to use are known as inputs.
+    pub fn mention_all(&mut self, statements: &'a [Stmt]) {
+        let mut names = FreeNames {
+            everything: true,
+            ..FreeNames::default()
+        };
+        names.statements(statements);
+        for (name, place) in names.found {
+            // Names that the model defines itself, and unknown ones in dead branches.
+            let _ = self.predefined(name, place);
+        }
+    }
+
     fn report_unknown(&mut self, environment: &Environment<'a, A>, free: FreeNames<'a>) {
         for (name, place) in free.found {
             if environment.get(name).is_none()
@@ -50,6 +64,8 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
 
 #[derive(Default)]
 struct FreeNames<'a> {
+    /// Bound names count too, and so do branches that may not be taken.
+    everything: bool,
     bound: Vec<&'a Name>,
     found: Vec<(&'a Name, Place)>,
 }
@@ -64,7 +80,7 @@ impl<'a> FreeNames<'a> {
     fn expression(&mut self, expression: &'a Expr) {
         match &expression.kind {
             ExprKind::Name(name) => {
-                if !self.bound.contains(&name) {
+                if self.everything || !self.bound.contains(&name) {
                     self.found.push((name, expression.place));
                 }
             }
@@ -120,8 +136,14 @@ impl<'a> FreeNames<'a> {
                 });
             }
             // What may fail on purpose, or is never reached, may use names that do not exist.
-            ExprKind::Try(_, otherwise) => self.expression(otherwise),
-            ExprKind::If { condition, .. } if matches!(**condition, Condition::Variant(_)) => {}
+            ExprKind::Try(attempt, otherwise) => {
+                if self.everything {
+                    self.expression(attempt);
+                }
+                self.expression(otherwise);
+            }
+            ExprKind::If { condition, .. }
+                if matches!(**condition, Condition::Variant(_)) && !self.everything => {}
             ExprKind::If {
                 condition,
                 then,
@@ -178,8 +200,22 @@ impl<'a> FreeNames<'a> {
                     self.bound.push(name);
                 }
                 StmtKind::Block(inner) => self.statements(inner),
-                StmtKind::Procedure(procedure) => self.bound.push(&procedure.name),
-                StmtKind::Match { subject, .. } => self.expression(subject),
+                StmtKind::Procedure(procedure) => {
+                    self.scoped(|this| {
+                        this.bound.extend(procedure.parameters.names());
+                        this.statements(&procedure.body);
+                    });
+                    self.bound.push(&procedure.name);
+                }
+                StmtKind::Match {
+                    subject,
+                    clauses,
+                    default,
+                } => {
+                    self.expression(subject);
+                    clauses.iter().for_each(|(_, body)| self.statements(body));
+                    default.iter().for_each(|body| self.statements(body));
+                }
                 _ => {}
             }
         }

@@ -15,7 +15,7 @@ mod sets;
 mod statements;
 mod value;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 pub(crate) use algebra::Algebra;
 pub(crate) use environment::Environment;
@@ -45,7 +45,7 @@ impl From<Problem> for Stop {
 pub(crate) type Result<T> = std::result::Result<T, Stop>;
 
 /// Steps that one run may take, and how deep evaluation may nest.
-const FUEL: u64 = 20_000_000;
+const FUEL: u64 = 2_000_000;
 const MAX_DEPTH: u32 = 600;
 
 pub(crate) struct Interpreter<'a, A: Algebra> {
@@ -54,7 +54,7 @@ pub(crate) struct Interpreter<'a, A: Algebra> {
     /// Library definitions that were looked at.
     library: HashMap<&'static str, Value<'a, A>>,
     /// The enumeration that each tag belongs to.
-    tags: HashMap<Name, Name>,
+    tags: BTreeMap<Name, Name>,
     fuel: u64,
     depth: u32,
     /// A part of the model was skipped, so names may be missing.
@@ -77,7 +77,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
             algebra,
             variants,
             library: HashMap::new(),
-            tags: HashMap::new(),
+            tags: BTreeMap::new(),
             fuel: FUEL,
             depth: 0,
             incomplete: false,
@@ -151,6 +151,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
             return Ok(Some(value));
         }
         if let Some(primitive) = primitives::named(name) {
+            self.mention_for(primitive);
             return Ok(Some(Value::Primitive(primitive)));
         }
         if let Some(reason) = names::refused(name) {

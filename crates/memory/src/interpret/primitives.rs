@@ -48,6 +48,22 @@ pub(super) fn named(name: &str) -> Option<Primitive> {
 }
 
 impl<'a, A: Algebra> Interpreter<'a, A> {
+    /// Asks for the base sets and relations that a primitive may come to use.
+    pub(super) fn mention_for(&mut self, primitive: Primitive) {
+        match primitive {
+            Primitive::ClassesLoc => {
+                self.algebra.base("loc", InputKind::Relation);
+            }
+            Primitive::TagToEvents => {
+                let sets: Vec<String> = self.tags.keys().map(|t| names::set_of_tag(t)).collect();
+                for set in sets {
+                    self.algebra.base(&set, InputKind::Set);
+                }
+            }
+            _ => {}
+        }
+    }
+
     pub(super) fn primitive(
         &mut self,
         primitive: Primitive,

@@ -146,10 +146,31 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
             StmtKind::Test(test) => self.note_unknown(state, test),
             StmtKind::Match { .. } | StmtKind::Forall { .. } | StmtKind::Call { .. } => {
                 self.incomplete = true;
+                self.note_skipped(state, statement);
             }
             _ => {}
         }
         Ok(())
+    }
+
+    /// Notes the tests inside a statement that cannot be run yet.
+    fn note_skipped(&mut self, state: &State<'a, A>, statement: &'a Stmt) {
+        let mut left = vec![statement];
+        while let Some(statement) = left.pop() {
+            match &statement.kind {
+                StmtKind::Test(test) => self.note_unknown(state, test),
+                StmtKind::Block(body) | StmtKind::Forall { body, .. } => {
+                    left.extend(body.iter().rev());
+                }
+                StmtKind::Match {
+                    clauses, default, ..
+                } => {
+                    let bodies = clauses.iter().map(|(_, body)| body).chain(default);
+                    left.extend(bodies.flatten());
+                }
+                _ => {}
+            }
+        }
     }
 
     fn note_unknown(&mut self, state: &State<'a, A>, test: &'a Test) {
@@ -352,6 +373,9 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
     ) -> Result<Vec<Value<'a, A>>> {
         let value = self.evaluate(&state.path.environment, set)?;
         let mut choices = self.elements(&value, set.place)?;
+        if self.algebra.events().is_none() {
+            return Err(Stop::Dynamic);
+        }
         if &**name == "co" {
             let given = self.algebra.base("co", InputKind::Relation);
             choices.retain(|choice| *choice == given);

@@ -55,7 +55,8 @@ const OPTIONS: [&str; 6] = [
     "withoutsc",
 ];
 
-const STARTS: [&str; 20] = [
+/// Keywords that start a statement and nothing else, `let` aside.
+const STARTS: [&str; 17] = [
     "let",
     "acyclic",
     "irreflexive",
@@ -71,11 +72,8 @@ const STARTS: [&str; 20] = [
     "enum",
     "debug",
     "forall",
-    "with",
     "instructions",
     "default",
-    "match",
-    "if",
 ];
 
 pub(super) struct Parser<'t> {
@@ -189,6 +187,7 @@ impl<'t> Parser<'t> {
             self.advance();
             match self.peek() {
                 Token::End => return,
+                Token::Keyword("with") if self.peek_at(2) == Token::Keyword("from") => return,
                 Token::Keyword(word) if STARTS.contains(&word) => return,
                 _ => {}
             }

@@ -52,10 +52,10 @@ enum Kind {
 
 type RawEvent = (u8, u8, u8, u32, u8);
 
-/// Up to seven events on two locations, after the two initial writes.
+/// Up to eleven events on two locations, after the two initial writes.
 pub fn execution() -> impl Strategy<Value = Execution> {
     let event = (0..3u8, 0..5u8, 0..2u8, any::<u32>(), any::<u8>());
-    let events = prop::collection::vec(event, 1..8);
+    let events = prop::collection::vec(event, 1..12);
     (events, prop::collection::vec(any::<u16>(), 24))
         .prop_map(|(raw, choices)| build(&raw, &choices))
 }
