@@ -521,19 +521,16 @@ impl Graph {
     /// `x = r | (x; x)`, `x = r | (x; r)` and `x = r | (r; x)` are `r+`.
     fn as_closure(&mut self, unknown: NodeId, definition: NodeId) -> Option<NodeId> {
         let parts = self.union_parts(definition);
-        let is_step = |graph: &Graph, part: NodeId, base: Option<NodeId>| match *graph.node(part) {
-            Node::Sequence(a, b) => {
-                (a == unknown && b == unknown)
-                    || (a == unknown && Some(b) == base)
-                    || (Some(a) == base && b == unknown)
-            }
-            _ => false,
-        };
         let (steps, rest): (Vec<NodeId>, Vec<NodeId>) = parts
             .iter()
-            .partition(|part| is_step(self, **part, None) || self.mentions(**part, unknown));
+            .partition(|part| self.mentions(**part, unknown));
         let base = self.union(&rest);
-        if steps.is_empty() || !steps.iter().all(|step| is_step(self, *step, Some(base))) {
+        let is_step = |step: &NodeId| match *self.node(*step) {
+            Node::Sequence(a, b) if a == unknown => b == unknown || b == base,
+            Node::Sequence(a, b) => a == base && b == unknown,
+            _ => false,
+        };
+        if steps.is_empty() || !steps.iter().all(is_step) {
             return None;
         }
         Some(self.plus(base))

@@ -2,12 +2,15 @@
 //! refused early are never allowed in the end; and what models are said to imply is true.
 
 mod common;
+#[path = "common/random.rs"]
+mod random;
 
 use std::sync::{Arc, OnceLock};
 
-use common::{Execution, execution, fill, set_co, set_rf};
+use common::{fill, set_co, set_rf};
 use parallax_memory::{Checker, Model, Relation, reference};
 use proptest::prelude::*;
+use random::{Execution, execution};
 
 /// Models with constructs that the built-in ones do not have.
 const SMALL: [(&str, &str); 9] = [
