@@ -21,6 +21,13 @@ mod states;
 mod term;
 mod witness;
 
+#[cfg(test)]
+mod agreement;
+#[cfg(test)]
+mod random;
+#[cfg(test)]
+mod reference;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -66,7 +73,13 @@ pub struct Options<'a> {
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { bound: 2, coherence: Coherence::Auto, witnesses: 0, timeout: None, stop: None }
+        Options {
+            bound: 2,
+            coherence: Coherence::Auto,
+            witnesses: 0,
+            timeout: None,
+            stop: None,
+        }
     }
 }
 
@@ -148,7 +161,7 @@ impl<'p> Attempt<'_, 'p> {
             coherent: self.model.implies_coherence(),
             atomic: self.model.implies_atomicity(),
             all_orders,
-            has_flags: self.model.axioms().iter().any(|axiom| axiom.is_flag),
+            has_flags: self.model.axioms().iter().any(|axiom| axiom.is_flag()),
             witnesses: self.options.witnesses,
         };
         let mut findings = Findings::default();
@@ -168,7 +181,11 @@ impl<'p> Attempt<'_, 'p> {
             );
             let flow = search.run();
             stopped = flow.is_break();
-            if findings.overlap { ControlFlow::Break(()) } else { flow }
+            if findings.overlap {
+                ControlFlow::Break(())
+            } else {
+                flow
+            }
         });
         if findings.overlap {
             return match self.granule {
@@ -176,13 +193,19 @@ impl<'p> Attempt<'_, 'p> {
                 Some(_) => Err(self.misaligned()),
             };
         }
+        if let Some(failure) = findings.failure {
+            return Err(failure);
+        }
         if findings.too_many_writes {
             return Err(Diagnostic::new(
                 "more than 128 writes to one location; enumeration of executions is not made for that",
             ));
         }
-        let uncovered: BTreeSet<_> =
-            findings.uncovered.difference(&self.covered).copied().collect();
+        let uncovered: BTreeSet<_> = findings
+            .uncovered
+            .difference(&self.covered)
+            .copied()
+            .collect();
         if !uncovered.is_empty() && !stopped {
             return Ok(Progress::Cover(uncovered));
         }
@@ -199,17 +222,24 @@ impl<'p> Attempt<'_, 'p> {
         counts_are_total: bool,
     ) -> Progress {
         let ending = match (stopped, cut) {
-            (true, _) => Ending::Stopped { reason: self.stop_reason() },
+            (true, _) => Ending::Stopped {
+                reason: self.stop_reason(),
+            },
             (false, true) => Ending::Bounded,
             (false, false) => Ending::Complete,
         };
         let (positive, negative) = (findings.states.positive, findings.states.negative);
         let axioms = self.model.axioms().iter();
         let raised = axioms.map(|axiom| axiom.name.clone());
-        let mut flags: Vec<String> =
-            raised.filter(|name| findings.flags.contains(name)).collect();
+        let mut flags: Vec<String> = raised
+            .filter(|name| findings.flags.contains(name))
+            .collect();
         flags.dedup();
-        flags.extend(findings.wild.map(|address| format!("access to invalid address {address}")));
+        flags.extend(
+            findings
+                .wild
+                .map(|address| format!("access to invalid address {address}")),
+        );
         Progress::Done(Box::new(Outcomes {
             quantifier: self.question.quantifier,
             states: findings.states.into_sorted(observer),
@@ -236,10 +266,20 @@ impl<'p> Attempt<'_, 'p> {
         let mut calls = 0u32;
         move || {
             calls = calls.wrapping_add(1);
-            let interrupted = self.options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+            let interrupted = self
+                .options
+                .stop
+                .is_some_and(|stop| stop.load(Ordering::Relaxed));
             let late = calls % 128 == 0
-                && self.options.timeout.is_some_and(|limit| self.started.elapsed() >= limit);
-            if interrupted || late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                && self
+                    .options
+                    .timeout
+                    .is_some_and(|limit| self.started.elapsed() >= limit);
+            if interrupted || late {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         }
     }
 
@@ -254,7 +294,10 @@ impl<'p> Attempt<'_, 'p> {
             let mut explorer = Explorer {
                 code: self.code,
                 terms: &mut *terms,
-                limits: Limits { repeats: self.options.bound, ..Limits::default() },
+                limits: Limits {
+                    repeats: self.options.bound,
+                    ..Limits::default()
+                },
                 granule: self.granule,
                 thread: thread as u32,
                 threads: starts.len() as u32,
@@ -268,14 +311,28 @@ impl<'p> Attempt<'_, 'p> {
 
     /// The bytes that need an initial write: all that are accessed, as far as that is known,
     /// and, where a pointer may lead anywhere, the start of every object.
-    fn footprints(&self, threads: &[Paths<'p>], image: &Image, terms: &Terms) -> BTreeSet<Footprint> {
+    fn footprints(
+        &self,
+        threads: &[Paths<'p>],
+        image: &Image,
+        terms: &Terms,
+    ) -> BTreeSet<Footprint> {
         let paths = threads.iter().flat_map(|paths| &paths.complete);
         let mut footprints = self.covered.clone();
         let mut open_sizes = BTreeSet::new();
-        for event in paths.flat_map(|path| &path.events).filter(|event| event.bytes > 0) {
-            match terms.as_constant(event.address).map(|bits| u64::try_from(bits.unsigned())) {
+        for event in paths
+            .flat_map(|path| &path.events)
+            .filter(|event| event.bytes > 0)
+        {
+            match terms
+                .as_constant(event.address)
+                .map(|bits| u64::try_from(bits.unsigned()))
+            {
                 Some(Ok(address)) => {
-                    footprints.insert(Footprint { address, bytes: event.bytes });
+                    footprints.insert(Footprint {
+                        address,
+                        bytes: event.bytes,
+                    });
                 }
                 _ => {
                     open_sizes.insert(event.bytes);
@@ -312,7 +369,9 @@ impl<'p> Attempt<'_, 'p> {
             .with_help("a model that does relates the parts of an access by 'si'"));
         }
         let functions = self.code.program.functions.iter();
-        let insts = functions.flat_map(|f| &f.blocks).flat_map(|block| &block.insts);
+        let insts = functions
+            .flat_map(|f| &f.blocks)
+            .flat_map(|block| &block.insts);
         let sizes = insts.filter_map(|inst| match &inst.kind {
             InstKind::Load { size, .. }
             | InstKind::Store { size, .. }
@@ -332,7 +391,10 @@ impl<'p> Attempt<'_, 'p> {
 
 fn overlapping(footprints: &BTreeSet<Footprint>) -> bool {
     // Sorted by address, then by size: any overlap shows between neighbours.
-    footprints.iter().zip(footprints.iter().skip(1)).any(|(a, b)| a.overlaps(*b))
+    footprints
+        .iter()
+        .zip(footprints.iter().skip(1))
+        .any(|(a, b)| a.overlaps(*b))
 }
 
 /// An upper bound on the number of orders of writes.
@@ -358,7 +420,10 @@ fn orders_of(threads: &[Paths<'_>], terms: &Terms) -> u64 {
         }
     }
     let factorial = |n: u64| (1..=n).fold(1u64, u64::saturating_mul);
-    writes.values().map(|n| factorial(*n)).fold(1, u64::saturating_mul)
+    writes
+        .values()
+        .map(|n| factorial(*n))
+        .fold(1, u64::saturating_mul)
 }
 
 /// Calls `visit` with each choice of one path for each thread.
@@ -371,13 +436,17 @@ fn for_each_combination<'a, 'p>(
     }
     let mut choice = vec![0usize; threads.len()];
     loop {
-        let paths: Vec<&Path<'p>> =
-            threads.iter().zip(&choice).map(|(paths, at)| &paths.complete[*at]).collect();
+        let paths: Vec<&Path<'p>> = threads
+            .iter()
+            .zip(&choice)
+            .map(|(paths, at)| &paths.complete[*at])
+            .collect();
         if visit(&paths).is_break() {
             return;
         }
-        let Some(last) =
-            (0..threads.len()).rev().find(|t| choice[*t] + 1 < threads[*t].complete.len())
+        let Some(last) = (0..threads.len())
+            .rev()
+            .find(|t| choice[*t] + 1 < threads[*t].complete.len())
         else {
             return;
         };

@@ -21,6 +21,20 @@ impl Search<'_, '_, '_, '_> {
     /// Every read has its source: looks at the orders of writes that are left open.
     pub(crate) fn orders_of_writes(&mut self) -> Flow {
         self.give_orders();
+        self.checker.set_rf_complete(true);
+        let flow = self.open_orders();
+        self.checker.set_rf_complete(false);
+        if self.findings.failure.is_none() {
+            self.findings.failure = self.checker.failure();
+        }
+        if self.findings.failure.is_some() {
+            Flow::Break(())
+        } else {
+            flow
+        }
+    }
+
+    fn open_orders(&mut self) -> Flow {
         if self.orders.iter().all(WriteOrder::is_total) {
             if self.checker.is_allowed() {
                 self.record();
@@ -46,19 +60,30 @@ impl Search<'_, '_, '_, '_> {
 
     /// Locations whose last write shows in the final state.
     fn observed_locations(&self) -> Vec<usize> {
-        let Some(locations) = &self.locations else { return Vec::new() };
+        let Some(locations) = &self.locations else {
+            return Vec::new();
+        };
         let observer = &self.context.observer;
-        let observed: Vec<Footprint> =
-            observer.observed.iter().filter_map(|o| self.bytes_of(&o.place)).collect();
+        let observed: Vec<Footprint> = observer
+            .observed
+            .iter()
+            .filter_map(|o| self.bytes_of(&o.place))
+            .collect();
         let shows = |at: &usize| {
-            observed.iter().any(|bytes| bytes.overlaps(locations.list[*at].footprint))
+            observed
+                .iter()
+                .any(|bytes| bytes.overlaps(locations.list[*at].footprint))
         };
         (0..locations.list.len()).filter(shows).collect()
     }
 
     fn bytes_of(&self, place: &Place) -> Option<Footprint> {
         match *place {
-            Place::Memory { global, offset, size } => Some(Footprint {
+            Place::Memory {
+                global,
+                offset,
+                size,
+            } => Some(Footprint {
                 address: self.context.image.address(global) + offset,
                 bytes: size.bytes(),
             }),
@@ -77,8 +102,8 @@ impl Search<'_, '_, '_, '_> {
         let order = self.orders[*location].clone();
         for last in order.possible_last() {
             let mut chosen = order.clone();
-            let others = (0..chosen.writes()).filter(|write| *write != last);
-            if others.fold(true, |fits, write| fits && chosen.add(write, last)) {
+            let mut others = (0..chosen.writes()).filter(|write| *write != last);
+            if others.all(|write| chosen.add(write, last)) {
                 self.orders[*location] = chosen;
                 self.for_each_last(rest)?;
             }
@@ -121,11 +146,12 @@ impl Search<'_, '_, '_, '_> {
             let next = ready.trailing_zeros() as usize;
             ready &= ready - 1;
             let mut chosen = order.clone();
-            let later = (0..chosen.writes()).filter(|w| *w != next && placed >> w & 1 == 0);
-            if !later.fold(true, |fits, write| fits && chosen.add(next, write)) {
+            let mut later = (0..chosen.writes()).filter(|w| *w != next && placed >> w & 1 == 0);
+            if !later.all(|write| chosen.add(next, write)) {
                 continue;
             }
-            let last_decision = chosen.is_total() && self.orders[at + 1..].iter().all(WriteOrder::is_total);
+            let last_decision =
+                chosen.is_total() && self.orders[at + 1..].iter().all(WriteOrder::is_total);
             self.orders[at] = chosen;
             if !forced && !last_decision {
                 self.give_orders();
@@ -143,14 +169,14 @@ impl Search<'_, '_, '_, '_> {
     fn record(&mut self) {
         let values = self.final_values();
         let observer = &self.context.observer;
-        let Some(satisfies) = observer.judge(&values) else { return };
-        self.findings.states.add(&values[..observer.shown()], satisfies);
+        let Some(satisfies) = observer.judge(&values) else {
+            return;
+        };
+        self.findings
+            .states
+            .add(&values[..observer.shown()], satisfies);
         if self.context.has_flags {
-            for flag in self.checker.flags() {
-                if !self.findings.flags.contains(flag) {
-                    self.findings.flags.insert(flag.to_string());
-                }
-            }
+            self.findings.flags.extend(self.checker.flags());
         }
         if satisfies && self.findings.witnesses.len() < self.context.witnesses {
             let execution = witness::execution(self, &values);
@@ -182,8 +208,14 @@ impl Search<'_, '_, '_, '_> {
 
     /// What some bytes hold in the end.
     fn final_memory(&mut self, bytes: Footprint) -> Bits {
-        let mut value = self.context.image.value(bytes.address, bytes.bytes).unsigned();
-        let Some(locations) = &self.locations else { return Bits::new(bytes.bytes * 8, value) };
+        let mut value = self
+            .context
+            .image
+            .value(bytes.address, bytes.bytes)
+            .unsigned();
+        let Some(locations) = &self.locations else {
+            return Bits::new(bytes.bytes * 8, value);
+        };
         for (location, order) in locations.list.iter().zip(&self.orders) {
             let at = location.footprint;
             if !at.overlaps(bytes) || location.writes.len() == 1 {
@@ -191,8 +223,12 @@ impl Search<'_, '_, '_, '_> {
             }
             let last = order.possible_last().next().unwrap_or(0);
             let write = &self.skeleton.events[location.writes[last] as usize];
-            let Kind::Write { value: term } = write.kind else { continue };
-            let Some(written) = self.terms.evaluate(term) else { continue };
+            let Kind::Write { value: term } = write.kind else {
+                continue;
+            };
+            let Some(written) = self.terms.evaluate(term) else {
+                continue;
+            };
             for byte in 0..at.bytes {
                 let address = at.address + u64::from(byte);
                 if let Some(offset) = address.checked_sub(bytes.address)

@@ -117,11 +117,24 @@ impl<'p> Explorer<'_, 'p> {
     const MAX_PATHS: usize = 1 << 20;
 
     pub fn explore(&mut self, start: &ThreadStart) -> Result<Paths<'p>, Failure> {
-        let args = start.args.iter().map(|arg| self.code.evaluate(arg, &[], self.terms)).collect();
+        let args = start
+            .args
+            .iter()
+            .map(|arg| self.code.evaluate(arg, &[], self.terms))
+            .collect();
         let thread = Thread::start(self.code, start.function, args, self.terms);
-        let path = Path { events: Vec::new(), constraints: Vec::new(), finals: Vec::new() };
-        let mut open =
-            vec![Walk { thread, path, reads: 0, accesses: 0, reservation: None }];
+        let path = Path {
+            events: Vec::new(),
+            constraints: Vec::new(),
+            finals: Vec::new(),
+        };
+        let mut open = vec![Walk {
+            thread,
+            path,
+            reads: 0,
+            accesses: 0,
+            reservation: None,
+        }];
         let mut paths = Paths::default();
         while let Some(walk) = open.pop() {
             if (self.poll)().is_break() {
@@ -150,15 +163,31 @@ impl<'p> Explorer<'_, 'p> {
         loop {
             let operation = walk.thread.run(self.code, &self.limits, self.terms);
             match operation {
-                Operation::Load { address, size, tags } => {
+                Operation::Load {
+                    address,
+                    size,
+                    tags,
+                } => {
                     let (value, _) = self.read(&mut walk, address, size, tags)?;
                     walk.thread.result(self.code, value);
                 }
-                Operation::Store { address, value, size, tags } => {
+                Operation::Store {
+                    address,
+                    value,
+                    size,
+                    tags,
+                } => {
                     self.write(&mut walk, address, value, size, tags, None)?;
                     walk.thread.done();
                 }
-                Operation::Rmw { address, op, operand, size, read_tags, write_tags } => {
+                Operation::Rmw {
+                    address,
+                    op,
+                    operand,
+                    size,
+                    read_tags,
+                    write_tags,
+                } => {
                     let (old, reads) = self.read(&mut walk, address, size, read_tags)?;
                     let new = modify(op, &old, &operand, self.terms);
                     let pair = Some((reads.as_slice(), Pairing::Single));
@@ -171,12 +200,25 @@ impl<'p> Explorer<'_, 'p> {
                     };
                     walk = next;
                 }
-                Operation::LoadLinked { address, size, tags } => {
+                Operation::LoadLinked {
+                    address,
+                    size,
+                    tags,
+                } => {
                     let (value, reads) = self.read(&mut walk, address, size, tags)?;
-                    walk.reservation = Some(Reservation { address: address.term, size, reads });
+                    walk.reservation = Some(Reservation {
+                        address: address.term,
+                        size,
+                        reads,
+                    });
                     walk.thread.result(self.code, value);
                 }
-                Operation::StoreConditional { address, value, size, tags } => {
+                Operation::StoreConditional {
+                    address,
+                    value,
+                    size,
+                    tags,
+                } => {
                     let reservation = walk.reservation.take();
                     let mut failed = walk.clone();
                     let one = Domain::constant(self.terms, Bits::bool(true));
@@ -186,7 +228,8 @@ impl<'p> Explorer<'_, 'p> {
                         return Ok(());
                     };
                     let same =
-                        self.terms.binary_term(BinaryOp::Eq, address.term, reservation.address);
+                        self.terms
+                            .binary_term(BinaryOp::Eq, address.term, reservation.address);
                     if !self.require(&mut walk, same) {
                         return Ok(());
                     }
@@ -201,13 +244,15 @@ impl<'p> Explorer<'_, 'p> {
                     walk.thread.done();
                 }
                 Operation::Branch { condition } => {
-                    let negated = self.terms.unary_term(
-                        parallax_program::UnaryOp::Not,
-                        condition.term,
-                    );
+                    let negated = self
+                        .terms
+                        .unary_term(parallax_program::UnaryOp::Not, condition.term);
                     let mut other = walk.clone();
                     if self.require(&mut other, negated) {
-                        match other.thread.branch(self.code, &self.limits, false, self.terms) {
+                        match other
+                            .thread
+                            .branch(self.code, &self.limits, false, self.terms)
+                        {
                             true => open.push(other),
                             false => paths.cut = true,
                         }
@@ -215,7 +260,10 @@ impl<'p> Explorer<'_, 'p> {
                     if !self.require(&mut walk, condition.term) {
                         return Ok(());
                     }
-                    if !walk.thread.branch(self.code, &self.limits, true, self.terms) {
+                    if !walk
+                        .thread
+                        .branch(self.code, &self.limits, true, self.terms)
+                    {
                         paths.cut = true;
                         return Ok(());
                     }
@@ -235,10 +283,13 @@ impl<'p> Explorer<'_, 'p> {
                     walk.thread.done();
                 }
                 Operation::End => {
-                    let finals = self.asked.iter().map(|var| match walk.thread.variable(*var) {
-                        Some(value) => value.term,
-                        None => self.terms.constant(Bits::zero(1)),
-                    });
+                    let finals = self
+                        .asked
+                        .iter()
+                        .map(|var| match walk.thread.variable(*var) {
+                            Some(value) => value.term,
+                            None => self.terms.constant(Bits::zero(1)),
+                        });
                     walk.path.finals = finals.collect();
                     paths.complete.push(walk.path);
                     return Ok(());
@@ -258,7 +309,10 @@ impl<'p> Explorer<'_, 'p> {
             Some(bit) => !bit.is_zero(),
             None => {
                 let reads = self.terms.reads_in(condition).into();
-                walk.path.constraints.push(Constraint { term: condition, reads });
+                walk.path.constraints.push(Constraint {
+                    term: condition,
+                    reads,
+                });
                 true
             }
         }
@@ -272,7 +326,14 @@ impl<'p> Explorer<'_, 'p> {
         open: &mut Vec<Walk<'p>>,
     ) -> Result<Option<Walk<'p>>, Failure> {
         let Operation::Cas {
-            address, expected, desired, size, read_tags, write_tags, fail_tags, weak,
+            address,
+            expected,
+            desired,
+            size,
+            read_tags,
+            write_tags,
+            fail_tags,
+            weak,
         } = operation
         else {
             return Ok(Some(walk));
@@ -280,10 +341,15 @@ impl<'p> Explorer<'_, 'p> {
         let mut failed = walk.clone();
         let (old, _) = self.read(&mut failed, address, size, fail_tags)?;
         let same = self.terms.binary(BinaryOp::Eq, &old, &expected);
-        let different = self.terms.unary_term(parallax_program::UnaryOp::Not, same.term);
+        let different = self
+            .terms
+            .unary_term(parallax_program::UnaryOp::Not, same.term);
         if weak || self.require(&mut failed, different) {
             let no = Domain::constant(self.terms, Bits::bool(false));
-            let ok = Value { dependencies: same.dependencies, ..no };
+            let ok = Value {
+                dependencies: same.dependencies,
+                ..no
+            };
             failed.thread.results(self.code, old, Some(ok));
             open.push(failed);
         }
@@ -294,14 +360,18 @@ impl<'p> Explorer<'_, 'p> {
         let pair = Some((reads.as_slice(), Pairing::Single));
         self.write(&mut walk, address, desired, size, write_tags, pair)?;
         let yes = Domain::constant(self.terms, Bits::bool(true));
-        let ok = Value { dependencies: same.dependencies, ..yes };
+        let ok = Value {
+            dependencies: same.dependencies,
+            ..yes
+        };
         walk.thread.results(self.code, old, Some(ok));
         Ok(Some(walk))
     }
 
     /// Bytes of each event of an access.
     fn part(&self, size: AccessSize) -> u32 {
-        self.granule.map_or(size.bytes(), |granule| granule.min(size.bytes()))
+        self.granule
+            .map_or(size.bytes(), |granule| granule.min(size.bytes()))
     }
 
     fn offset(&mut self, address: Value, bytes: u32) -> Value {
@@ -354,7 +424,9 @@ impl<'p> Explorer<'_, 'p> {
         for (index, at) in (0..size.bytes()).step_by(part as usize).enumerate() {
             let address = self.offset(address, at);
             let part_value = self.terms.extract(&value, at * 8, part * 8);
-            let action = Action::Write { value: part_value.term };
+            let action = Action::Write {
+                value: part_value.term,
+            };
             let event = self.event(walk, action, Some(address), part, tags)?;
             let event = &mut walk.path.events[event as usize];
             event.data = value.dependencies;
@@ -380,7 +452,9 @@ impl<'p> Explorer<'_, 'p> {
         for condition in walk.thread.control() {
             ctrl = self.terms.dependencies.union(ctrl, condition.dependencies);
         }
-        let Some(site) = walk.thread.site() else { return Err(Failure::Stopped) };
+        let Some(site) = walk.thread.site() else {
+            return Err(Failure::Stopped);
+        };
         let address = address.unwrap_or_else(|| Domain::constant(self.terms, Bits::zero(1)));
         walk.path.events.push(PathEvent {
             action,

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 
 use parallax_machine::Code;
 use parallax_memory::{Checker, Model};
-use parallax_program::Program;
+use parallax_program::{Diagnostic, Program};
 use parallax_verdict::Execution;
 
 use crate::coherence::WriteOrder;
@@ -43,7 +43,7 @@ pub struct Context<'m> {
 #[derive(Default)]
 pub struct Findings {
     pub states: States,
-    /// By number of the model's axiom.
+    /// Raised in some execution.
     pub flags: BTreeSet<String>,
     pub witnesses: Vec<Execution>,
     /// Bytes that were accessed and have no initial write yet.
@@ -53,6 +53,8 @@ pub struct Findings {
     /// An access to an address outside all objects was dropped.
     pub wild: Option<String>,
     pub too_many_writes: bool,
+    /// A mistake in the model that showed on an execution.
+    pub failure: Option<Diagnostic>,
 }
 
 /// Reads that are tried in that order, each with the writes it may take its value from.
@@ -123,8 +125,12 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
     pub fn run(mut self) -> Flow {
         self.terms.forget_reads();
         if self.skeleton.addresses_known {
-            let footprints: Vec<_> =
-                self.skeleton.events.iter().map(|event| event.footprint).collect();
+            let footprints: Vec<_> = self
+                .skeleton
+                .events
+                .iter()
+                .map(|event| event.footprint)
+                .collect();
             match Locations::new(self.skeleton, &footprints) {
                 Ok(locations) => {
                     self.orders = locations.orders(self.context.coherent);
@@ -146,8 +152,8 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
     }
 
     fn fill_checker(&mut self, footprints: Option<&[Option<Footprint>]>) {
-        let Context { roles, model, .. } = self.context;
-        self.skeleton.fill(roles, model, self.terms, footprints, self.checker);
+        self.skeleton
+            .fill(&self.context.roles, self.terms, footprints, self.checker);
     }
 
     /// Remembers why an execution could not be looked at.
@@ -169,7 +175,9 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
     fn find_choices(&mut self) -> bool {
         for read in &self.skeleton.reads {
             let event = &self.skeleton.events[*read as usize];
-            let Kind::Read { var, .. } = event.kind else { continue };
+            let Kind::Read { var, .. } = event.kind else {
+                continue;
+            };
             let constraints = self.skeleton.constraints.iter();
             let constraints = constraints.filter(|constraint| constraint.reads.contains(&var));
             let constraints: Vec<TermId> = constraints.map(|constraint| constraint.term).collect();
@@ -182,12 +190,20 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
             if candidates.is_empty() {
                 return false;
             }
-            self.choices.push(Choice { read: *read, var, candidates, constraints });
+            self.choices.push(Choice {
+                read: *read,
+                var,
+                candidates,
+                constraints,
+            });
         }
         let known = |choice: &Choice| {
-            self.skeleton.events[choice.read as usize].footprint.is_none()
+            self.skeleton.events[choice.read as usize]
+                .footprint
+                .is_none()
         };
-        self.choices.sort_by_key(|choice| (known(choice), choice.candidates.len()));
+        self.choices
+            .sort_by_key(|choice| (known(choice), choice.candidates.len()));
         true
     }
 
@@ -214,13 +230,17 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
         let Kind::Write { value } = self.skeleton.events[write as usize].kind else {
             return false;
         };
-        let Some(bits) = self.terms.as_constant(value) else { return true };
+        let Some(bits) = self.terms.as_constant(value) else {
+            return true;
+        };
         if constraints.is_empty() {
             return true;
         }
         self.terms.assign(var, Some(bits));
         let fits = constraints.iter().all(|constraint| {
-            self.terms.evaluate(*constraint).is_none_or(|bit| !bit.is_zero())
+            self.terms
+                .evaluate(*constraint)
+                .is_none_or(|bit| !bit.is_zero())
         });
         self.terms.assign(var, None);
         fits
@@ -229,12 +249,17 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
     /// Gives a source to the reads from `depth` on.
     fn choose(&mut self, depth: usize) -> Flow {
         (self.poll)()?;
-        let Some(choice) = self.choices.get(depth) else { return self.sources_chosen() };
+        let Some(choice) = self.choices.get(depth) else {
+            return self.sources_chosen();
+        };
         let read = choice.read;
         for at in 0..self.choices[depth].candidates.len() {
             let write = self.choices[depth].candidates[at];
             let unresolved = self.unresolved.clone();
-            let location = self.locations.as_ref().and_then(|locations| locations.of(read));
+            let location = self
+                .locations
+                .as_ref()
+                .and_then(|locations| locations.of(read));
             let order = location.map(|location| self.orders[location].clone());
             let mut resolved = Vec::new();
             self.sources[read as usize] = Some(write);
@@ -270,12 +295,16 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
                 let Some(Kind::Write { value }) = source.map(|event| event.kind) else {
                     return true;
                 };
-                let Some(bits) = self.terms.evaluate(value) else { return true };
+                let Some(bits) = self.terms.evaluate(value) else {
+                    return true;
+                };
                 self.terms.assign(var, Some(bits));
                 resolved.push(var);
                 let constraints = &self.choices[*at].constraints;
                 consistent &= constraints.iter().all(|constraint| {
-                    self.terms.evaluate(*constraint).is_none_or(|bit| !bit.is_zero())
+                    self.terms
+                        .evaluate(*constraint)
+                        .is_none_or(|bit| !bit.is_zero())
                 });
                 false
             });
@@ -298,7 +327,10 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
         let source = event.source?;
         let address = self.terms.evaluate(source.address)?;
         let address = u64::try_from(address.unsigned()).ok()?;
-        Some(Footprint { address, bytes: source.bytes })
+        Some(Footprint {
+            address,
+            bytes: source.bytes,
+        })
     }
 
     /// Where addresses depend on reads: no read has a source elsewhere, and every address that
@@ -320,7 +352,9 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
         }
         for at in 0..self.choices.len() {
             let read = self.choices[at].read;
-            let Some(write) = self.sources[read as usize] else { continue };
+            let Some(write) = self.sources[read as usize] else {
+                continue;
+            };
             if let (Some(a), Some(b)) = (self.footprint(read), self.footprint(write))
                 && a != b
             {
@@ -332,7 +366,9 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
 
     /// Adds what the read's source forces on the order of writes; false on a contradiction.
     fn keep_order(&mut self, read: u32, write: u32, location: Option<usize>) -> bool {
-        let (Some(locations), Some(location)) = (&self.locations, location) else { return true };
+        let (Some(locations), Some(location)) = (&self.locations, location) else {
+            return true;
+        };
         let order = &mut self.orders[location];
         (!self.context.coherent || locations.force(read, write, &self.sources, order))
             && (!self.context.atomic
@@ -341,9 +377,9 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
 
     /// Asks the model about the prefix, where enough hangs on it.
     fn worth_following(&mut self, depth: usize) -> bool {
-        let below = self.choices[depth..]
-            .iter()
-            .fold(1u64, |product, choice| product.saturating_mul(choice.candidates.len() as u64));
+        let below = self.choices[depth..].iter().fold(1u64, |product, choice| {
+            product.saturating_mul(choice.candidates.len() as u64)
+        });
         if below < Self::WORTH_ASKING || self.locations.is_none() {
             return true;
         }
@@ -400,8 +436,9 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
             self.give_sources();
             return self.orders_of_writes();
         }
-        let footprints: Vec<_> =
-            (0..self.skeleton.events.len()).map(|i| self.footprint(i as u32)).collect();
+        let footprints: Vec<_> = (0..self.skeleton.events.len())
+            .map(|i| self.footprint(i as u32))
+            .collect();
         let locations = match Locations::new(self.skeleton, &footprints) {
             Ok(locations) => locations,
             Err(obstacle) => {
@@ -413,7 +450,10 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
         self.locations = Some(locations);
         let consistent = (0..self.choices.len()).all(|at| {
             let read = self.choices[at].read;
-            let location = self.locations.as_ref().and_then(|locations| locations.of(read));
+            let location = self
+                .locations
+                .as_ref()
+                .and_then(|locations| locations.of(read));
             let source = self.sources[read as usize];
             source.is_none_or(|write| self.keep_order(read, write, location))
         });

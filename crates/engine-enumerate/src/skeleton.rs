@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use parallax_memory::{Checker, InputKind, Model};
+use parallax_memory::{Checker, InputId, InputKind, Model};
 use parallax_program::Bits;
 
 use crate::dependency::Dependencies;
@@ -97,7 +97,10 @@ impl<'a, 'p> Skeleton<'a, 'p> {
             }
         }
         let number = |wanted: fn(&Kind) -> bool| {
-            let numbered = events.iter().enumerate().filter(|(_, event)| wanted(&event.kind));
+            let numbered = events
+                .iter()
+                .enumerate()
+                .filter(|(_, event)| wanted(&event.kind));
             numbered.map(|(i, _)| i as u32).collect::<Vec<_>>()
         };
         let accesses = || events.iter().filter(|event| event.kind != Kind::Fence);
@@ -116,7 +119,9 @@ impl<'a, 'p> Skeleton<'a, 'p> {
     pub fn is_initialised(&self, bytes: Footprint) -> bool {
         // Initial writes are sorted by their bytes.
         let initials = &self.events[..self.initials];
-        initials.binary_search_by(|event| event.footprint.cmp(&Some(bytes))).is_ok()
+        initials
+            .binary_search_by(|event| event.footprint.cmp(&Some(bytes)))
+            .is_ok()
     }
 
     /// Whether `a` comes before `b` in program order. Parts of one access are unordered.
@@ -134,9 +139,15 @@ impl<'a, 'p> Skeleton<'a, 'p> {
         choose: impl Fn(&PathEvent<'p>) -> Dependencies + 's,
     ) -> impl Iterator<Item = (usize, usize)> + 's {
         self.events.iter().enumerate().flat_map(move |(to, event)| {
-            let start = event.thread.map_or(0, |thread| self.starts[thread as usize]);
+            let start = event
+                .thread
+                .map_or(0, |thread| self.starts[thread as usize]);
             let sources = event.source.map_or(Dependencies::NONE, &choose);
-            terms.dependencies.members(sources).iter().map(move |from| ((start + from) as usize, to))
+            terms
+                .dependencies
+                .members(sources)
+                .iter()
+                .map(move |from| ((start + from) as usize, to))
         })
     }
 
@@ -162,14 +173,13 @@ impl<'a, 'p> Skeleton<'a, 'p> {
     pub fn fill(
         &self,
         roles: &[Role],
-        model: &Model,
         terms: &Terms,
         locations: Option<&[Option<Footprint>]>,
         checker: &mut Checker<'_>,
     ) {
         checker.begin(self.events.len());
         for (input, role) in roles.iter().enumerate() {
-            let input = model.input_id(input);
+            let input = InputId(input);
             match role {
                 Role::Set(role) => {
                     let set = checker.set_mut(input);
@@ -187,7 +197,9 @@ impl<'a, 'p> Skeleton<'a, 'p> {
                 }
                 Role::Relation(role) => {
                     let relation = checker.relation_mut(input);
-                    self.relate(*role, terms, locations, &mut |a, b| relation.add(a, b));
+                    self.relate(*role, terms, locations, &mut |a, b| {
+                        relation.add(a, b);
+                    });
                 }
                 Role::Chosen => {}
             }
@@ -211,13 +223,13 @@ impl<'a, 'p> Skeleton<'a, 'p> {
             }
         };
         let internal = |a: usize, b: usize| {
-            a == b || self.events[a].thread.is_some() && self.events[a].thread == self.events[b].thread
+            a == b
+                || self.events[a].thread.is_some() && self.events[a].thread == self.events[b].thread
         };
         match role {
             RelationRole::Po => pairs(&|a, b| self.in_program_order(a as u32, b as u32)),
             RelationRole::Internal => pairs(&internal),
             RelationRole::External => pairs(&|a, b| !internal(a, b)),
-            RelationRole::Identity => (0..n).for_each(|a| add(a, a)),
             RelationRole::SameAccess => pairs(&|a, b| {
                 let (x, y) = (&self.events[a], &self.events[b]);
                 let access = |event: &Event<'_, '_>| event.source.map(|source| source.access);
@@ -236,7 +248,9 @@ impl<'a, 'p> Skeleton<'a, 'p> {
             RelationRole::Ctrl => self.ctrl(terms).for_each(|(a, b)| add(a, b)),
             RelationRole::Pairs => self.pairs().for_each(|(r, w, _)| add(r, w)),
             RelationRole::PairsOf(pairing) => {
-                self.pairs().filter(|pair| pair.2 == pairing).for_each(|(r, w, _)| add(r, w));
+                self.pairs()
+                    .filter(|pair| pair.2 == pairing)
+                    .for_each(|(r, w, _)| add(r, w));
             }
             RelationRole::None => {}
         }
@@ -246,7 +260,10 @@ impl<'a, 'p> Skeleton<'a, 'p> {
 fn constant_footprint(event: &PathEvent<'_>, terms: &Terms) -> Option<Footprint> {
     let address: Bits = terms.as_constant(event.address)?;
     let address = u64::try_from(address.unsigned()).ok()?;
-    (event.bytes > 0).then_some(Footprint { address, bytes: event.bytes })
+    (event.bytes > 0).then_some(Footprint {
+        address,
+        bytes: event.bytes,
+    })
 }
 
 /// What an input of the model stands for.
@@ -264,7 +281,7 @@ pub enum SetRole {
     Accesses,
     Fences,
     Initial,
-    /// Events of atomic pairs.
+    /// Events of atomic pairs, and reads of failed ones.
     Paired,
     Tag(String),
 }
@@ -274,7 +291,6 @@ pub enum RelationRole {
     Po,
     Internal,
     External,
-    Identity,
     SameAccess,
     SameLocation,
     Addr,
@@ -297,7 +313,9 @@ impl SetRole {
             SetRole::Accesses => read || write,
             SetRole::Fences => event.kind == Kind::Fence,
             SetRole::Initial => event.thread.is_none(),
-            SetRole::Paired => false,
+            SetRole::Paired => event
+                .source
+                .is_some_and(|source| source.tags.contains("RMW")),
             SetRole::Tag(tag) => event.source.is_some_and(|source| source.tags.contains(tag)),
         }
     }
@@ -321,15 +339,13 @@ pub fn roles(model: &Model) -> Vec<Role> {
             "po" => RelationRole::Po,
             "int" => RelationRole::Internal,
             "ext" => RelationRole::External,
-            "id" => RelationRole::Identity,
-            "si" => RelationRole::SameAccess,
+            "si" | "sm" | "same-instance" | "same-instr" => RelationRole::SameAccess,
             "loc" => RelationRole::SameLocation,
             "addr" => RelationRole::Addr,
             "data" => RelationRole::Data,
             "ctrl" => RelationRole::Ctrl,
             "rmw" => RelationRole::Pairs,
-            "lxsx" => RelationRole::PairsOf(Pairing::Exclusive),
-            "amo" => RelationRole::PairsOf(Pairing::Single),
+            "amo" | "iico_data" => RelationRole::PairsOf(Pairing::Single),
             _ => RelationRole::None,
         }),
     };

@@ -1,0 +1,136 @@
+//! The fast enumeration agrees with the slow one, on random programs and every kind of model.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use parallax_memory::Model;
+use parallax_program::Bits;
+use parallax_verdict::{Ending, Outcomes, replay};
+
+use crate::random::{Dialect, Statement, build, threads};
+use crate::{Coherence, Options, enumerate, reference};
+
+const X86: Dialect = Dialect {
+    plain: &[],
+    strong_load: &[],
+    strong_store: &[],
+    fence: &["MFENCE"],
+};
+const AARCH64: Dialect = Dialect {
+    plain: &[],
+    strong_load: &["A"],
+    strong_store: &["L"],
+    fence: &["DMB.SY"],
+};
+const RISCV: Dialect = Dialect {
+    plain: &[],
+    strong_load: &["Acq"],
+    strong_store: &["Rel"],
+    fence: &["Fence.rw.rw"],
+};
+const POWER: Dialect = Dialect {
+    plain: &[],
+    strong_load: &[],
+    strong_store: &[],
+    fence: &["LWSYNC"],
+};
+const C11: Dialect = Dialect {
+    plain: &["A", "RLX"],
+    strong_load: &["A", "ACQ"],
+    strong_store: &["A", "SC"],
+    fence: &["SC"],
+};
+
+const MODELS: [(&str, Dialect); 9] = [
+    ("sc", X86),
+    ("tso", X86),
+    ("pso", X86),
+    ("rmo", X86),
+    ("aarch64", AARCH64),
+    ("riscv", RISCV),
+    ("power", POWER),
+    ("c11", C11),
+    ("rc11", C11),
+];
+
+fn model(name: &str) -> std::sync::Arc<Model> {
+    Model::builtin(name)
+        .expect("a built-in model")
+        .expect("a model without errors")
+}
+
+fn counts(outcomes: &Outcomes) -> BTreeMap<Vec<Bits>, u64> {
+    let state = |state: &parallax_verdict::FinalState| {
+        (
+            state.values.iter().map(|value| value.bits).collect(),
+            state.executions,
+        )
+    };
+    outcomes.states.iter().map(state).collect()
+}
+
+fn agree(statements: &[Vec<Statement>], name: &str, dialect: Dialect) {
+    let model = model(name);
+    let (program, question) = build(statements, dialect);
+    let expected = reference::states(&program, &question, &model);
+    let run = |coherence| {
+        let options = Options {
+            coherence,
+            witnesses: 5,
+            ..Options::default()
+        };
+        enumerate(&program, &question, &model, &options).expect("a supported program")
+    };
+    let total = run(Coherence::Total);
+    assert_eq!(total.ending, Ending::Complete);
+    assert_eq!(counts(&total), expected, "{name}: {statements:?}");
+    for witness in &total.witnesses {
+        replay(&program, witness).expect("an execution of the program");
+    }
+    let needed = run(Coherence::Needed);
+    let states = |counts: BTreeMap<Vec<Bits>, u64>| counts.into_keys().collect::<Vec<_>>();
+    assert_eq!(
+        states(counts(&needed)),
+        states(expected),
+        "{name}: {statements:?}"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn with_the_product_enumeration(statements in threads(), which in 0..MODELS.len()) {
+        let (name, dialect) = MODELS[which];
+        agree(&statements, name, dialect);
+    }
+}
+
+#[test]
+fn on_store_buffering() {
+    let thread = |mine, other| {
+        vec![
+            Statement::Store {
+                location: mine,
+                value: 1,
+                strong: false,
+            },
+            Statement::Load {
+                location: other,
+                register: 0,
+                strong: false,
+            },
+        ]
+    };
+    let statements = [thread(0, 1), thread(1, 0)];
+    for (name, dialect) in MODELS {
+        agree(&statements, name, dialect);
+    }
+    let (program, question) = build(&statements, X86);
+    let states = |name| {
+        let outcomes = enumerate(&program, &question, &model(name), &Options::default());
+        outcomes.expect("a supported program").states.len()
+    };
+    assert_eq!((states("sc"), states("tso")), (3, 4));
+}

@@ -1,0 +1,271 @@
+//! Random small programs, for comparing ways of enumerating their executions.
+
+use proptest::prelude::*;
+
+use parallax_program::{
+    AccessSize, Cell, Expr, FunctionBuilder, FunctionId, Global, GlobalId, InstKind, Observable,
+    Place, Program, Prop, Quantifier, Question, RmwOp, SourceFile, Span, Tags, ThreadStart, VarId,
+};
+
+/// A statement of a random thread; registers and locations by number.
+#[derive(Clone, Debug)]
+pub enum Statement {
+    Store {
+        location: u32,
+        value: u128,
+        strong: bool,
+    },
+    /// Stores a register plus one, a genuine dependency.
+    Copy {
+        location: u32,
+        register: usize,
+    },
+    /// Stores a constant that depends on a register in form only.
+    Fake {
+        location: u32,
+        register: usize,
+    },
+    Load {
+        location: u32,
+        register: usize,
+        strong: bool,
+    },
+    Add {
+        location: u32,
+        register: usize,
+    },
+    Cas {
+        location: u32,
+        register: usize,
+    },
+    Linked {
+        location: u32,
+        register: usize,
+    },
+    /// Runs the rest of the thread only where the register is not zero.
+    Guard {
+        register: usize,
+    },
+    Fence,
+}
+
+const REGISTERS: usize = 2;
+pub const LOCATIONS: u32 = 2;
+
+fn statement() -> impl Strategy<Value = Statement> {
+    let location = 0..LOCATIONS;
+    let register = 0..REGISTERS;
+    prop_oneof![
+        4 => (location.clone(), 1u128..3, any::<bool>())
+            .prop_map(|(location, value, strong)| Statement::Store { location, value, strong }),
+        4 => (location.clone(), register.clone(), any::<bool>())
+            .prop_map(|(location, register, strong)| Statement::Load { location, register, strong }),
+        1 => (location.clone(), register.clone())
+            .prop_map(|(location, register)| Statement::Copy { location, register }),
+        1 => (location.clone(), register.clone())
+            .prop_map(|(location, register)| Statement::Fake { location, register }),
+        1 => (location.clone(), register.clone())
+            .prop_map(|(location, register)| Statement::Add { location, register }),
+        1 => (location.clone(), register.clone())
+            .prop_map(|(location, register)| Statement::Cas { location, register }),
+        1 => (location, register.clone())
+            .prop_map(|(location, register)| Statement::Linked { location, register }),
+        1 => register.prop_map(|register| Statement::Guard { register }),
+        1 => Just(Statement::Fence),
+    ]
+}
+
+/// Two or three threads, seven statements at most.
+pub fn threads() -> impl Strategy<Value = Vec<Vec<Statement>>> {
+    let threads = prop::collection::vec(prop::collection::vec(statement(), 1..4), 2..4);
+    threads.prop_filter("small", |threads| {
+        threads.iter().map(Vec::len).sum::<usize>() <= 7
+    })
+}
+
+/// How an architecture tags strong accesses and fences.
+#[derive(Clone, Copy, Debug)]
+pub struct Dialect {
+    pub plain: &'static [&'static str],
+    pub strong_load: &'static [&'static str],
+    pub strong_store: &'static [&'static str],
+    pub fence: &'static [&'static str],
+}
+
+/// The program, with everything observed.
+pub fn build(threads: &[Vec<Statement>], dialect: Dialect) -> (Program, Question) {
+    let mut program = Program::new("random", 64, SourceFile::new("random", &" ".repeat(64)));
+    for location in 0..LOCATIONS {
+        let name = ["x", "y", "z"][location as usize].to_string();
+        let init = vec![Cell {
+            offset: 0,
+            width: 32,
+            value: Expr::constant(32, 0),
+        }];
+        program.globals.push(Global {
+            name,
+            size: 4,
+            align: 4,
+            init,
+        });
+    }
+    let mut locations = Vec::new();
+    for (number, statements) in threads.iter().enumerate() {
+        let (function, registers) = thread(number, statements, dialect);
+        program.functions.push(function.finish());
+        let (name, function) = (format!("P{number}"), FunctionId(number as u32));
+        program.threads.push(ThreadStart {
+            name,
+            function,
+            args: Vec::new(),
+        });
+        for (index, var) in registers.into_iter().enumerate() {
+            let place = Place::Variable {
+                thread: number as u32,
+                var,
+                width: 32,
+            };
+            locations.push(Observable {
+                name: format!("{number}:r{index}"),
+                place,
+                signed: true,
+            });
+        }
+    }
+    for location in 0..LOCATIONS {
+        let (global, size) = (GlobalId(location), AccessSize::WORD);
+        let place = Place::Memory {
+            global,
+            offset: 0,
+            size,
+        };
+        locations.push(Observable {
+            name: format!("l{location}"),
+            place,
+            signed: true,
+        });
+    }
+    let question = Question {
+        quantifier: Quantifier::Exists,
+        prop: Prop::True,
+        text: "exists (true)".to_string(),
+        locations,
+        filter: None,
+    };
+    (program, question)
+}
+
+fn thread(
+    number: usize,
+    statements: &[Statement],
+    dialect: Dialect,
+) -> (FunctionBuilder, Vec<VarId>) {
+    let mut f = FunctionBuilder::new(&format!("P{number}"));
+    let registers: Vec<VarId> = (0..REGISTERS)
+        .map(|i| f.var(&format!("r{i}"), 32))
+        .collect();
+    let end = f.new_block("end");
+    let size = AccessSize::WORD;
+    let tags = |names: &[&'static str]| Tags::new(names.iter().copied());
+    let at = |location: &u32| Expr::Address(GlobalId(*location));
+    for (index, statement) in statements.iter().enumerate() {
+        // Every statement stands in a place of its own, and the two halves of a linked pair
+        // in two.
+        let place = number * 16 + index * 2;
+        f.at(Span::new(place, place + 1));
+        let (plain, constant) = (tags(dialect.plain), |value| Expr::constant(32, value));
+        match statement {
+            Statement::Store {
+                location,
+                value,
+                strong,
+            } => f.emit(InstKind::Store {
+                address: at(location),
+                value: constant(*value),
+                size,
+                tags: if *strong {
+                    tags(dialect.strong_store)
+                } else {
+                    plain
+                },
+            }),
+            Statement::Copy { location, register } => f.emit(InstKind::Store {
+                address: at(location),
+                value: Expr::Var(registers[*register]) + constant(1),
+                size,
+                tags: plain,
+            }),
+            Statement::Fake { location, register } => {
+                let value = Expr::Var(registers[*register]);
+                f.emit(InstKind::Store {
+                    address: at(location),
+                    value: (value.clone() ^ value) + constant(1),
+                    size,
+                    tags: plain,
+                });
+            }
+            Statement::Load {
+                location,
+                register,
+                strong,
+            } => f.emit(InstKind::Load {
+                dst: registers[*register],
+                address: at(location),
+                size,
+                tags: if *strong {
+                    tags(dialect.strong_load)
+                } else {
+                    plain
+                },
+            }),
+            Statement::Add { location, register } => f.emit(InstKind::Rmw {
+                dst: Some(registers[*register]),
+                address: at(location),
+                op: RmwOp::Add,
+                operand: constant(1),
+                size,
+                read_tags: plain.clone(),
+                write_tags: plain,
+            }),
+            Statement::Cas { location, register } => f.emit(InstKind::Cas {
+                dst: Some(registers[*register]),
+                ok: None,
+                address: at(location),
+                expected: constant(0),
+                desired: constant(2),
+                size,
+                read_tags: plain.clone(),
+                write_tags: plain.clone(),
+                fail_tags: plain,
+                weak: false,
+            }),
+            Statement::Linked { location, register } => {
+                let status = f.temp(1);
+                let (address, value) = (at(location), constant(2));
+                f.emit(InstKind::LoadLinked {
+                    dst: registers[*register],
+                    address: address.clone(),
+                    size,
+                    tags: plain.clone(),
+                });
+                f.at(Span::new(place + 1, place + 2));
+                let tags = plain;
+                f.emit(InstKind::StoreConditional {
+                    status,
+                    address,
+                    value,
+                    size,
+                    tags,
+                });
+            }
+            Statement::Guard { register } => {
+                f.branch(Expr::Var(registers[*register]).eq(constant(0)), end);
+            }
+            Statement::Fence => f.emit(InstKind::Fence {
+                tags: tags(dialect.fence),
+            }),
+        }
+    }
+    f.enter(end);
+    (f, registers)
+}
