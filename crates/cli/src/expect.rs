@@ -127,7 +127,7 @@ impl Judge<'_> {
         }
         if interrupt::interrupted() || self.done < self.rows.len() {
             let all = self.rows.len();
-            output::note(&format!("interrupted: {} of {all} rows done", self.done));
+            output::note(&format!("interrupted after {} of {all} rows", self.done));
             return Exit::Unknown;
         }
         if self.tally.all_agree() {

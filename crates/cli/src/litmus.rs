@@ -306,7 +306,7 @@ impl Printer<'_> {
         }
         if interrupt::interrupted() {
             let all = self.jobs.len();
-            output::note(&format!("interrupted: {} of {all} tests done", self.done));
+            output::note(&format!("interrupted after {} of {all} tests", self.done));
             self.exit = Exit::Unknown;
         }
         self.exit

@@ -12,6 +12,25 @@ pub const SB: &str = "X86 SB\n{ x=0; y=0; }\n P0 | P1 ;\n MOV [x],$1 | MOV [y],$
 pub const MP: &str = "X86 MP\n{ x=0; y=0; }\n P0 | P1 ;\n MOV [x],$1 | MOV EAX,[y] ;\n \
     MOV [y],$1 | MOV EBX,[x] ;\nexists (1:EAX=1 /\\ 1:EBX=0)\n";
 
+/// A test with more executions than anyone waits for.
+pub fn endless() -> String {
+    let cell = |row: usize, thread: usize| {
+        let place = format!("[x{}]", (7 * row + 3 * thread) % 5);
+        if (row + thread).is_multiple_of(2) {
+            format!("MOV {place},${}", 4 * row + thread + 1)
+        } else {
+            let register = ["EAX", "EBX", "ECX", "EDX"][row % 4];
+            format!("MOV {register},{place}")
+        }
+    };
+    let row = |row: usize| {
+        let cells: Vec<String> = (0..4).map(|thread| cell(row, thread)).collect();
+        format!("{} ;\n", cells.join(" | "))
+    };
+    let rows: String = (0..24).map(row).collect();
+    format!("X86 endless\n{{ }}\nP0 | P1 | P2 | P3 ;\n{rows}exists (0:EAX=999)\n")
+}
+
 /// A fresh folder, removed at the end of the test.
 pub struct Folder(PathBuf);
 

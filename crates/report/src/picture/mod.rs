@@ -16,6 +16,9 @@ mod scene;
 mod sketch;
 mod svg;
 
+#[cfg(test)]
+mod properties;
+
 pub use dot::dot;
 pub use sketch::sketch;
 pub use svg::svg;
