@@ -127,7 +127,7 @@ fn access(name: &str) -> Option<Primitive> {
     use Behind::*;
     use Primitive::{Load, Store, SynchronizeSrcu};
     Some(match name {
-        "READ_ONCE" | "rcu_dereference" => Load("Once", Target::Place),
+        "READ_ONCE" | "rcu_dereference" | "lockless_dereference" => Load("Once", Target::Place),
         "WRITE_ONCE" => Store("Once", Target::Place, Nothing),
         "smp_store_mb" => Store("Once", Target::Place, FullFence),
         "rcu_assign_pointer" => Store("Release", Target::Place, Nothing),

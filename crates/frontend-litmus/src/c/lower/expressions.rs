@@ -68,18 +68,13 @@ impl<'a> Lowering<'a> {
     }
 
     fn named(&mut self, tree: &Tree, name: &str) -> Lowered<Value> {
-        if let Some(variable) = self.variable(name) {
-            return Ok(Value::variable(variable));
-        }
-        if let Some((global, ty)) = self.location(name) {
+        if self.variable(name).is_none()
+            && let Some((global, ty)) = self.location(name)
+        {
             return Ok(Value::new(Expr::Address(*global), ty.clone().pointer()));
         }
-        let error = self.error(tree.span, format!("unknown variable '{name}'"));
-        Err(if self.unit.globals.lookup(name).is_some() {
-            error.with_help(format!("make '{name}' a parameter to use it here"))
-        } else {
-            error
-        })
+        let variable = self.known_variable(name, tree.span)?;
+        Ok(Value::variable(&variable))
     }
 
     fn address_of(&mut self, inner: &'a Tree) -> Lowered<Value> {

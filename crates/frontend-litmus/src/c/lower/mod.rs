@@ -4,8 +4,8 @@
 //! from the expressions they are used in; nothing is simplified away (`r1 ^ r1` still depends
 //! on `r1`). Calls of the test's own functions are expanded in place.
 //!
-//! Like herd7, a thread has one set of variables whatever the blocks they are declared in, and
-//! may use variables that it never declares: they are made by their first assignment.
+//! As with herd7, a thread has one set of variables whatever the blocks they are declared in,
+//! and may use variables that it never declares: they are made by their first use.
 
 mod conditions;
 mod expressions;

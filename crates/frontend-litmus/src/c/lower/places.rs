@@ -1,6 +1,6 @@
 //! What can be assigned to: local variables, and memory behind a pointer.
 
-use parallax_program::Expr;
+use parallax_program::{Expr, Span};
 
 use super::{Lowered, Lowering, Value, Variable};
 use crate::c::ast::{Expr as Tree, ExprKind};
@@ -23,19 +23,33 @@ impl<'a> Lowering<'a> {
     pub(super) fn place(&mut self, tree: &'a Tree) -> Lowered<Place> {
         match &tree.kind {
             ExprKind::Name(name) => {
-                if let Some(variable) = self.variable(name) {
-                    return Ok(Place::Local(variable.clone()));
+                if self.location(name).is_some() {
+                    let message =
+                        format!("'{name}' is the address of a shared variable, which is '*{name}'");
+                    return Err(self.error(tree.span, message));
                 }
-                let message = if self.location(name).is_some() {
-                    format!("'{name}' is the address of a shared variable, which is '*{name}'")
-                } else {
-                    format!("unknown variable '{name}'")
-                };
-                Err(self.error(tree.span, message))
+                self.known_variable(name, tree.span).map(Place::Local)
             }
             ExprKind::Deref(pointer) => Ok(Place::Memory(self.pointer(pointer)?)),
             _ => Err(self.error(tree.span, "this is neither a variable nor in memory")),
         }
+    }
+
+    /// The variable of that name. A thread may read variables that it never declares, nor even
+    /// assigns to: they hold zero.
+    pub(super) fn known_variable(&mut self, name: &str, span: Span) -> Lowered<Variable> {
+        if let Some(variable) = self.variable(name) {
+            return Ok(variable.clone());
+        }
+        let error = self.error(span, format!("unknown variable '{name}'"));
+        if self.unit.globals.lookup(name).is_some() {
+            let help = format!("make '{name}' a parameter to use it here");
+            return Err(error.with_help(help));
+        }
+        if self.frames.len() > 1 {
+            return Err(error);
+        }
+        Ok(self.declare(name, CType::LONG))
     }
 
     /// The value of an expression as a pointer. Numbers are taken for addresses, as herd7 does.

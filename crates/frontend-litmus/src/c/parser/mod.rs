@@ -46,6 +46,9 @@ impl<'a> Parser<'a> {
     fn functions(&mut self) -> Vec<FunctionDef> {
         let mut functions = Vec::new();
         while !self.at_end() {
+            if self.accept(";") {
+                continue;
+            }
             match self.function() {
                 Ok(function) => functions.push(function),
                 Err(error) => {
@@ -168,9 +171,12 @@ impl<'a> Parser<'a> {
         Ok(expr)
     }
 
-    /// To behind the body of the function that could not be read.
+    /// To behind the function or declaration that could not be read.
     fn skip_function(&mut self) {
         while !self.at_end() && !self.is("{") {
+            if self.accept(";") {
+                return;
+            }
             self.advance();
         }
         self.skip_braces();

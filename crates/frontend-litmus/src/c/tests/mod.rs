@@ -351,19 +351,20 @@ fn the_dialect_is_told_by_the_functions_used() {
 
 #[test]
 fn several_errors_are_reported_each_at_its_place() {
-    let code = "P0(int *x) {\n  smp_mb(1);\n  frobnicate(x);\n  r0 = r9;\n  x->next = 1;\n\
+    let code = "P0(int *x) {\n  smp_mb(1);\n  frobnicate(x);\n  r0 = &r0;\n  x->next = 1;\n\
                   switch (r0) { }\n  return\n}\n#define A\nint g;\nP1(struct list *l) { }";
     assert_eq!(
         errors(code),
         [
             "4:3: 'smp_mb' takes 0 arguments, not 1",
             "5:3: unknown function 'frobnicate'",
-            "6:8: unknown variable 'r9'",
+            "6:9: local variables have no address",
             "7:4: members of structures are not supported",
             "8:1: 'switch' is not supported",
             "10:1: expected an expression, found '}'",
             "11:1: preprocessor directives are not supported",
             "12:5: 'g': declarations outside of functions are not supported",
+            "13:4: type 'struct list' is not supported",
         ]
     );
 }
@@ -384,6 +385,14 @@ fn what_is_refused_by_name() {
         ),
         ("P0(int *x) { READ_ONCE(x); }", "expected a place in memory"),
         ("P0(void *x) { int r = *x; }", "points to nothing known"),
+        (
+            "P0(int *x) { *y = 1; } P1(int *y) { }",
+            "unknown variable 'y'",
+        ),
+        (
+            "P0() { f(); } void f() { int r = s; }",
+            "unknown variable 's'",
+        ),
         ("P0() { goto out; }", "label 'out' is nowhere"),
         ("P0() { break; }", "'break' outside of a loop"),
         ("P0() { int r[2]; }", "arrays are not supported"),
