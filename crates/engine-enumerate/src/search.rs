@@ -327,7 +327,7 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
         let source = event.source?;
         let address = self.terms.evaluate(source.address)?;
         let address = u64::try_from(address.unsigned()).ok()?;
-        Some(Footprint {
+        (source.bytes > 0).then_some(Footprint {
             address,
             bytes: source.bytes,
         })
