@@ -3,7 +3,7 @@
 use parallax_program::Diagnostic;
 
 use crate::event_set::EventSet;
-use crate::graph::{Depends, Node, NodeId};
+use crate::graph::{Node, NodeId};
 use crate::interpret::unstable;
 use crate::model::{InputId, InputKind, Model};
 use crate::plan::{Plan, PlannedTest};
@@ -85,19 +85,17 @@ impl<'m> Checker<'m> {
 
     /// To be called after inputs other than `rf` and `co` were changed.
     pub fn structure_changed(&mut self) {
-        self.changed(Depends::STRUCTURE);
+        self.store.events_changed();
+        self.evaluation = None;
     }
 
     pub fn rf_changed(&mut self) {
-        self.changed(Depends::RF);
+        self.store.input_changed(self.model.graph(), self.rf);
+        self.evaluation = None;
     }
 
     pub fn co_changed(&mut self) {
-        self.changed(Depends::CO);
-    }
-
-    fn changed(&mut self, what: Depends) {
-        self.store.changed(what);
+        self.store.input_changed(self.model.graph(), self.co);
         self.evaluation = None;
     }
 
@@ -160,7 +158,7 @@ impl<'m> Checker<'m> {
 
     fn passes(&mut self, plan: &Plan, test: &PlannedTest) -> bool {
         self.store
-            .update(self.model.graph(), &plan.rounds, &test.needs);
+            .update(self.model.graph(), &plan.recipes, &test.needs);
         test.check.holds(&self.store) != test.negated
     }
 
@@ -206,7 +204,7 @@ impl<'m> Checker<'m> {
         let plan = self.model.plan()?;
         let test = plan.tests.get(axiom)?;
         self.store
-            .update(self.model.graph(), &plan.rounds, &test.needs);
+            .update(self.model.graph(), &plan.recipes, &test.needs);
         test.check.counterexample(&self.store)
     }
 
@@ -227,7 +225,7 @@ impl<'m> Checker<'m> {
             .definition(name)
             .filter(|id| !graph.is_set(*id))?;
         let needs = plan.needs(graph, &[node]);
-        self.store.update(graph, &plan.rounds, &needs);
+        self.store.update(graph, &plan.recipes, &needs);
         Some(self.store.relation(node).clone())
     }
 

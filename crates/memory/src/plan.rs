@@ -19,11 +19,19 @@ pub(crate) struct Plan {
     pub while_both_grow: Vec<PlannedTest>,
     /// The same for a complete `rf`.
     pub while_co_grows: Vec<PlannedTest>,
-    /// For each group, the nodes to compute in each round.
-    pub rounds: Vec<Vec<NodeId>>,
+    pub recipes: Recipes,
     /// Whether the node mentions the unknowns of a group it is in.
     inner: Vec<bool>,
     observes_coherence_fully: bool,
+}
+
+/// How to compute nodes.
+pub(crate) struct Recipes {
+    /// For each node, what its value depends on directly; for solutions, what the group takes
+    /// from outside.
+    pub operands: Vec<Box<[NodeId]>>,
+    /// For each group, the nodes to compute in each round.
+    pub rounds: Vec<Vec<NodeId>>,
 }
 
 pub(crate) struct PlannedTest {
@@ -70,7 +78,7 @@ impl Plan {
             order: Vec::new(),
             while_both_grow: Vec::new(),
             while_co_grows: Vec::new(),
-            rounds: rounds(graph, &open),
+            recipes: Recipes::new(graph, &open),
             inner: open.iter().map(|groups| !groups.is_empty()).collect(),
             observes_coherence_fully,
         };
@@ -161,6 +169,30 @@ fn open_groups(graph: &Graph) -> Vec<Vec<u32>> {
         open.push(groups);
     }
     open
+}
+
+impl Recipes {
+    fn new(graph: &Graph, open: &[Vec<u32>]) -> Recipes {
+        let rounds = rounds(graph, open);
+        let operands = (0..graph.nodes.len() as u32).map(NodeId).map(|id| {
+            let Node::Solution(group, _) = graph.node(id) else {
+                return graph.operands(id).into();
+            };
+            let definitions = &graph.groups[*group as usize].definitions;
+            let is_inside = |id: &NodeId| !open[id.index()].is_empty();
+            let inside = reachable(graph, definitions).into_iter().filter(is_inside);
+            let mut outside: Vec<NodeId> = inside.flat_map(|id| graph.operands(id)).collect();
+            outside.extend(definitions);
+            outside.retain(|id| !is_inside(id));
+            outside.sort();
+            outside.dedup();
+            outside.into()
+        });
+        Recipes {
+            operands: operands.collect(),
+            rounds,
+        }
+    }
 }
 
 /// A node belongs to the rounds of the innermost group that it mentions.

@@ -1,12 +1,15 @@
 //! The values of a graph's nodes for one execution, brought up to date on demand.
 //!
-//! A clock ticks at every change of the execution. Each value carries the time it was
-//! computed at, and is stale if what it depends on (the events, `rf`, `co`) changed since.
-//! Values keep their memory, so nothing is allocated once the store is warm.
+//! A clock ticks at every change of the execution. A value is doubtful if what it depends on
+//! (the events, `rf`, `co`) changed since it was last known to be right, and is then computed
+//! again only if some operand really became another value: many choices of `co` leave most
+//! relations of a model as they were. Values keep their memory, so nothing is allocated once
+//! the store is warm.
 
 use crate::event_set::EventSet;
 use crate::graph::{Depends, Graph, Node, NodeId};
 use crate::interpret::round_limit;
+use crate::plan::Recipes;
 use crate::relation::Relation;
 
 pub(crate) struct Store {
@@ -14,10 +17,17 @@ pub(crate) struct Store {
     /// Each node has its value in one of these two.
     sets: Vec<EventSet>,
     relations: Vec<Relation>,
-    computed_at: Vec<u64>,
-    /// For each [`Depends`], when something with these dependencies last became stale.
-    changed_at: [u64; 4],
+    /// When each value was last known to be right, and when it last became another.
+    right_at: Vec<u64>,
+    modified_at: Vec<u64>,
+    /// For each [`Depends`], when something with these dependencies last became doubtful.
+    doubtful_at: [u64; 4],
+    /// When the events last changed, and with them everything.
+    begun_at: u64,
     now: u64,
+    /// Where new values are made, to be compared with the old ones.
+    new_set: EventSet,
+    new_relation: Relation,
     /// A recursive group that did not settle.
     pub unsettled: Option<u32>,
 }
@@ -29,9 +39,13 @@ impl Store {
             events: 0,
             sets: vec![EventSet::default(); nodes],
             relations: vec![Relation::default(); nodes],
-            computed_at: vec![0; nodes],
-            changed_at: [1; 4],
+            right_at: vec![0; nodes],
+            modified_at: vec![0; nodes],
+            doubtful_at: [1; 4],
+            begun_at: 1,
             now: 1,
+            new_set: EventSet::default(),
+            new_relation: Relation::default(),
             unsettled: None,
         }
     }
@@ -47,19 +61,28 @@ impl Store {
                 _ => {}
             }
         }
-        self.changed(Depends::STRUCTURE);
+        self.events_changed();
     }
 
     pub fn events(&self) -> usize {
         self.events
     }
 
-    /// Notes that the events (with [`Depends::STRUCTURE`]), `rf` or `co` changed.
-    pub fn changed(&mut self, what: Depends) {
+    /// Notes that everything may have changed.
+    pub fn events_changed(&mut self) {
         self.now += 1;
-        for (index, changed_at) in self.changed_at.iter_mut().enumerate() {
-            if what == Depends::STRUCTURE || what.meets(Depends(index as u8)) {
-                *changed_at = self.now;
+        self.begun_at = self.now;
+        self.doubtful_at = [self.now; 4];
+    }
+
+    /// Notes that `rf` or `co`, the input at this node, changed.
+    pub fn input_changed(&mut self, graph: &Graph, input: NodeId) {
+        self.now += 1;
+        self.modified_at[input.index()] = self.now;
+        let what = graph.depends(input);
+        for (index, doubtful_at) in self.doubtful_at.iter_mut().enumerate() {
+            if what.meets(Depends(index as u8)) {
+                *doubtful_at = self.now;
             }
         }
     }
@@ -81,40 +104,53 @@ impl Store {
     }
 
     /// Brings nodes up to date, in the order given.
-    pub fn update(&mut self, graph: &Graph, rounds: &[Vec<NodeId>], needs: &[NodeId]) {
+    pub fn update(&mut self, graph: &Graph, recipes: &Recipes, needs: &[NodeId]) {
         for id in needs {
-            let depends = graph.depends(*id);
-            if self.computed_at[id.index()] < self.changed_at[usize::from(depends.0)] {
-                self.compute(graph, rounds, *id);
-                self.computed_at[id.index()] = self.now;
+            let index = id.index();
+            let right_at = self.right_at[index];
+            if right_at >= self.doubtful_at[usize::from(graph.depends(*id).0)] {
+                continue;
             }
+            let mut operands = recipes.operands[index].iter();
+            let modified = |operand: &NodeId| self.modified_at[operand.index()] > right_at;
+            if right_at < self.begun_at || operands.any(modified) {
+                self.renew(graph, recipes, *id);
+            }
+            self.right_at[index] = self.now;
         }
     }
 
-    fn compute(&mut self, graph: &Graph, rounds: &[Vec<NodeId>], id: NodeId) {
-        match graph.node(id) {
-            Node::Solution(group, index) => {
-                self.settle(graph, rounds, *group);
-                let from = graph.groups[*group as usize].definitions[*index as usize];
-                if graph.is_set(id) {
-                    copy(&mut self.sets, from, id, EventSet::copy_from);
-                } else {
-                    copy(&mut self.relations, from, id, Relation::copy_from);
-                }
-            }
-            node if graph.is_set(id) => self.compute_set(node, id),
-            node => self.compute_relation(node, id),
+    /// Computes a node and notes whether it became another value.
+    fn renew(&mut self, graph: &Graph, recipes: &Recipes, id: NodeId) {
+        let index = id.index();
+        if let Node::Solution(group, _) = graph.node(id) {
+            self.settle(graph, recipes, *group);
         }
-    }
-
-    fn compute_set(&mut self, node: &Node, id: NodeId) {
-        let (before, rest) = self.sets.split_at_mut(id.index());
-        let Some(out) = rest.first_mut() else {
-            return;
+        let changed = match graph.node(id) {
+            Node::SetInput(_) | Node::RelationInput(_) => true,
+            node if graph.is_set(id) => {
+                let mut new = std::mem::take(&mut self.new_set);
+                self.compute_set(graph, node, &mut new);
+                let changed = new != self.sets[index];
+                self.new_set = std::mem::replace(&mut self.sets[index], new);
+                changed
+            }
+            node => {
+                let mut new = std::mem::take(&mut self.new_relation);
+                self.compute_relation(graph, node, &mut new);
+                let changed = new != self.relations[index];
+                self.new_relation = std::mem::replace(&mut self.relations[index], new);
+                changed
+            }
         };
-        let set = |id: &NodeId| &before[id.index()];
+        if changed {
+            self.modified_at[index] = self.now;
+        }
+    }
+
+    fn compute_set(&self, graph: &Graph, node: &Node, out: &mut EventSet) {
+        let set = |id: &NodeId| &self.sets[id.index()];
         match node {
-            Node::NoEvents => out.resize(self.events),
             Node::AllEvents => {
                 out.resize(self.events);
                 out.fill();
@@ -133,19 +169,15 @@ impl Store {
             }
             Node::Domain(relation) => self.relations[relation.index()].domain_into(out),
             Node::Range(relation) => self.relations[relation.index()].range_into(out),
-            _ => {}
+            Node::Solution(group, index) => out.copy_from(set(&definition(graph, *group, *index))),
+            _ => out.resize(self.events),
         }
     }
 
-    fn compute_relation(&mut self, node: &Node, id: NodeId) {
-        let (before, rest) = self.relations.split_at_mut(id.index());
-        let Some(out) = rest.first_mut() else {
-            return;
-        };
-        let relation = |id: &NodeId| &before[id.index()];
+    fn compute_relation(&self, graph: &Graph, node: &Node, out: &mut Relation) {
+        let relation = |id: &NodeId| &self.relations[id.index()];
         let set = |id: &NodeId| &self.sets[id.index()];
         match node {
-            Node::NoPairs => out.resize(self.events),
             Node::Identity(on) => {
                 out.resize(self.events);
                 out.add_identity_on(set(on));
@@ -183,12 +215,15 @@ impl Store {
                 out.copy_from(relation(a));
                 out.restrict_range(set(on));
             }
-            _ => {}
+            Node::Solution(group, index) => {
+                out.copy_from(relation(&definition(graph, *group, *index)));
+            }
+            _ => out.resize(self.events),
         }
     }
 
     /// Computes the definitions of a group over and over until none gains anything.
-    fn settle(&mut self, graph: &Graph, rounds: &[Vec<NodeId>], group: u32) {
+    fn settle(&mut self, graph: &Graph, recipes: &Recipes, group: u32) {
         let definition = &graph.groups[group as usize];
         let (unknowns, definitions) = (&definition.unknowns, &definition.definitions);
         for unknown in unknowns {
@@ -196,8 +231,8 @@ impl Store {
             self.relations[unknown.index()].resize(self.events);
         }
         for _ in 0..round_limit(self.events, definitions.len()) {
-            for id in &rounds[group as usize] {
-                self.compute(graph, rounds, *id);
+            for id in &recipes.rounds[group as usize] {
+                self.renew(graph, recipes, *id);
             }
             let mut gained = false;
             for (unknown, definition) in unknowns.iter().zip(definitions) {
@@ -226,6 +261,11 @@ impl Store {
         }
         self.unsettled = Some(group);
     }
+}
+
+/// The node whose value in the last round is the solution.
+fn definition(graph: &Graph, group: u32, index: u32) -> NodeId {
+    graph.groups[group as usize].definitions[index as usize]
 }
 
 /// Copies one value of a list to another.
