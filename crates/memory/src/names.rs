@@ -10,25 +10,7 @@ use crate::model::InputKind;
 const SETS: &[&str] = &["R", "W", "M", "F", "IW", "B", "RMW"];
 
 const RELATIONS: &[&str] = &[
-    "po",
-    "rf",
-    "co",
-    "loc",
-    "int",
-    "ext",
-    "addr",
-    "data",
-    "ctrl",
-    "rmw",
-    "amo",
-    "si",
-    "sm",
-    "iico_data",
-    "iico_ctrl",
-    "iico_order",
-    "partial",
-    "same-instr",
-    "same-instance",
+    "po", "rf", "co", "loc", "int", "ext", "addr", "data", "ctrl", "rmw", "amo", "si",
 ];
 
 const X86_TAGS: &[&str] = &["X", "MFENCE", "SFENCE", "LFENCE", "LOCK", "NT"];
@@ -156,6 +138,31 @@ const TAGS: [&[&str]; 7] = [
 
 /// Things that herd7 knows and that are refused here, with the reason.
 const REFUSED: &[(&str, &str)] = &[
+    (
+        "iico_data",
+        "the steps inside an instruction are not related here",
+    ),
+    (
+        "iico_ctrl",
+        "the steps inside an instruction are not related here",
+    ),
+    (
+        "iico_order",
+        "the steps inside an instruction are not related here",
+    ),
+    ("partial", "it is not supported"),
+    (
+        "sm",
+        "it is not supported; 'si' relates the parts of one access",
+    ),
+    (
+        "same-instr",
+        "it is not supported; 'si' relates the parts of one access",
+    ),
+    (
+        "same-instance",
+        "it is not supported; 'si' relates the parts of one access",
+    ),
     (
         "rf-reg",
         "reads and writes of registers are not events here",
