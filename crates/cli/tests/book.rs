@@ -1,0 +1,198 @@
+//! What the book and the README show is what the program prints.
+//!
+//! In a block marked `console`, a line that starts with `$ ` is a command (lines that start
+//! with `> ` continue it) and the lines after it are its output, times aside. Commands run one
+//! after another in a scratch folder that sees the project's examples and tests. The page of
+//! the corpus is made from the table of expected answers.
+//!
+//! With `UPDATE_BOOK=1` in the environment the pages are rewritten instead.
+
+#![cfg(unix)]
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[test]
+fn the_readme_is_true() {
+    check_page("README.md");
+}
+
+#[test]
+fn the_tutorial_is_true() {
+    check_page("docs/src/tutorial.md");
+}
+
+#[test]
+fn the_page_on_models_of_your_own_is_true() {
+    check_page("docs/src/own-model.md");
+}
+
+#[test]
+fn the_page_of_the_corpus_is_up_to_date() {
+    let table = fs::read_to_string(root().join("tests/corpus/expected.csv")).unwrap();
+    settle("docs/src/corpus.md", &corpus_page(&table));
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The page must have this text, or gets it.
+fn settle(page: &str, text: &str) {
+    let path = root().join(page);
+    if std::env::var_os("UPDATE_BOOK").is_some() {
+        fs::write(path, text).unwrap();
+        return;
+    }
+    let found = fs::read_to_string(path).unwrap_or_default();
+    let (found, text) = (without_times(&found), without_times(text));
+    assert!(
+        found == text,
+        "{page} is out of date; UPDATE_BOOK=1 rewrites it. The first difference:\n{}",
+        first_difference(&found, &text)
+    );
+}
+
+fn first_difference(shown: &str, real: &str) -> String {
+    let mut pairs = shown.lines().zip(real.lines());
+    let pair = pairs.find(|(shown, real)| shown != real);
+    pair.map_or("the length".to_string(), |(shown, real)| {
+        format!("shown: {shown}\n real: {real}")
+    })
+}
+
+/// The text with the seconds of `Time` lines and of JSON answers left out.
+fn without_times(text: &str) -> String {
+    let mut result = String::new();
+    for line in text.lines() {
+        let line = match (line.strip_prefix("Time "), line.split_once("\"time_s\":")) {
+            (Some(rest), _) => rest.rsplit_once(' ').map_or(line, |(name, _)| name),
+            (_, Some((before, _))) => before,
+            _ => line,
+        };
+        result.push_str(line);
+        result.push('\n');
+    }
+    result
+}
+
+fn check_page(page: &str) {
+    let text = fs::read_to_string(root().join(page)).unwrap();
+    let mut shell = Shell::new(page);
+    let mut real = String::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        real.push_str(line);
+        real.push('\n');
+        if line == "```console" {
+            let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+            real.push_str(&shell.session(&block));
+            real.push_str("```\n");
+        }
+    }
+    settle(page, &real);
+}
+
+/// Runs commands in a scratch folder.
+struct Shell {
+    folder: PathBuf,
+    /// The exit code of the last command, for `$?`.
+    code: i32,
+}
+
+impl Shell {
+    fn new(page: &str) -> Shell {
+        let name = page.replace(['/', '.'], "-");
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        for shared in ["examples", "tests"] {
+            symlink(root().join(shared), folder.join(shared)).unwrap();
+        }
+        Shell { folder, code: 0 }
+    }
+
+    /// The block again, with what its commands print now.
+    fn session(&mut self, block: &[&str]) -> String {
+        let mut session = String::new();
+        let mut lines = block.iter().peekable();
+        while let Some(line) = lines.next() {
+            let Some(first) = line.strip_prefix("$ ") else {
+                continue;
+            };
+            let mut command = first.to_string();
+            let _ = writeln!(session, "{line}");
+            while let Some(more) = lines.peek().and_then(|line| line.strip_prefix("> ")) {
+                command = format!("{command}\n{more}");
+                let _ = writeln!(session, "> {more}");
+                lines.next();
+            }
+            session.push_str(&self.run(&command));
+        }
+        session
+    }
+
+    fn run(&mut self, command: &str) -> String {
+        let parallax = Path::new(env!("CARGO_BIN_EXE_parallax"));
+        let programs = parallax.parent().unwrap().display();
+        let path = std::env::var("PATH").unwrap_or_default();
+        let output = Command::new("sh")
+            .arg("-c")
+            .arg(format!("exec 2>&1; (exit {}); {command}", self.code))
+            .current_dir(&self.folder)
+            .env("PATH", format!("{programs}:{path}"))
+            .output()
+            .unwrap();
+        self.code = output.status.code().unwrap_or(-1);
+        let mut text = String::from_utf8(output.stdout).unwrap();
+        // A log ends in an empty line, which a page does not need at the end of a block.
+        while text.ends_with("\n\n") {
+            text.pop();
+        }
+        text
+    }
+}
+
+const CORPUS: &str = "\
+# The corpus
+
+Classic litmus tests in `tests/corpus`, with the answer that each model gives: `ok` if the
+condition of the test holds, `no` if it does not. For a test that asks `exists`, `ok` means that
+the surprising state can be reached. A name is that of a shape and of what stands between the two
+accesses of each thread: `po` nothing, `addr`, `data`, `ctrl` a dependency, `dmb.sy`, `mfence` a
+fence, `a`, `q`, `l`, `p` an acquire, acquirePC, release or plain access.
+
+This page is made from `tests/corpus/expected.csv`, which `make test` checks against the
+models.
+";
+
+fn corpus_page(csv: &str) -> String {
+    let mut answers: BTreeMap<&str, BTreeMap<&str, BTreeMap<&str, &str>>> = BTreeMap::new();
+    for row in csv.lines().skip(1) {
+        let (rest, answer) = row.rsplit_once(',').unwrap();
+        let (file, model) = rest.rsplit_once(',').unwrap();
+        let (folder, test) = file.split_once('/').unwrap();
+        let tests = answers.entry(folder).or_default();
+        let test = tests.entry(test.trim_end_matches(".litmus")).or_default();
+        test.insert(model, answer);
+    }
+    let mut page = CORPUS.to_string();
+    for (folder, tests) in &answers {
+        let mut models: Vec<&str> = tests.values().flat_map(|row| row.keys().copied()).collect();
+        models.sort_unstable();
+        models.dedup();
+        let _ = write!(page, "\n## {folder}\n\n| test |");
+        models.iter().for_each(|model| page.push_str(&format!(" {model} |")));
+        let _ = write!(page, "\n| --- |{}\n", " --- |".repeat(models.len()));
+        for (test, row) in tests {
+            let cells = models.iter().map(|model| row.get(model).copied().unwrap_or(""));
+            let cells: Vec<&str> = cells.collect();
+            let _ = writeln!(page, "| `{test}` | {} |", cells.join(" | "));
+        }
+    }
+    page
+}
