@@ -10,7 +10,7 @@ use parallax_engine_enumerate::{Options, enumerate};
 use parallax_frontend_litmus::{Arch, LitmusTest, parse};
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, SourceFile, Span};
-use parallax_verdict::Outcomes;
+use parallax_verdict::{Outcomes, replay};
 
 use crate::args::{Coherence, LitmusArguments};
 use crate::interrupt;
@@ -94,7 +94,19 @@ fn search(
         timeout: setup.options.timeout,
         stop: Some(interrupt::stop_flag()),
     };
-    enumerate(&test.program, &test.question, model, &options)
+    let outcomes = enumerate(&test.program, &test.question, model, &options)?;
+    for witness in &outcomes.witnesses {
+        replay(&test.program, witness).map_err(|reason| vec![not_replayed(&reason)])?;
+    }
+    Ok(outcomes)
+}
+
+/// For an execution that is none of the program: nobody gets to see it.
+fn not_replayed(reason: &str) -> Diagnostic {
+    Diagnostic::new(format!(
+        "internal error: an execution does not replay: {reason}"
+    ))
+    .with_help("this is a bug in parallax; please report it with the test")
 }
 
 /// How messages name a file.

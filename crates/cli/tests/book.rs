@@ -49,7 +49,7 @@ fn settle(page: &str, text: &str) {
         return;
     }
     let found = fs::read_to_string(path).unwrap_or_default();
-    let (found, text) = (without_times(&found), without_times(text));
+    let (found, text) = (stable(&found), stable(text));
     assert!(
         found == text,
         "{page} is out of date; UPDATE_BOOK=1 rewrites it. The first difference:\n{}",
@@ -65,14 +65,19 @@ fn first_difference(shown: &str, real: &str) -> String {
     })
 }
 
-/// The text with the seconds of `Time` lines and of JSON answers left out.
-fn without_times(text: &str) -> String {
+/// The text without what differs from run to run or grows with the corpus: the seconds of
+/// `Time` lines and of JSON answers, and the number of rows that agree.
+fn stable(text: &str) -> String {
     let mut result = String::new();
     for line in text.lines() {
-        let line = match (line.strip_prefix("Time "), line.split_once("\"time_s\":")) {
-            (Some(rest), _) => rest.rsplit_once(' ').map_or(line, |(name, _)| name),
-            (_, Some((before, _))) => before,
-            _ => line,
+        let line = if let Some(rest) = line.strip_prefix("Time ") {
+            rest.rsplit_once(' ').map_or(line, |(name, _)| name)
+        } else if let Some((before, _)) = line.split_once("\"time_s\":") {
+            before
+        } else if let Some((_, after)) = line.split_once(" agree, ") {
+            after
+        } else {
+            line
         };
         result.push_str(line);
         result.push('\n');
@@ -186,10 +191,14 @@ fn corpus_page(csv: &str) -> String {
         models.sort_unstable();
         models.dedup();
         let _ = write!(page, "\n## {folder}\n\n| test |");
-        models.iter().for_each(|model| page.push_str(&format!(" {model} |")));
+        models
+            .iter()
+            .for_each(|model| page.push_str(&format!(" {model} |")));
         let _ = write!(page, "\n| --- |{}\n", " --- |".repeat(models.len()));
         for (test, row) in tests {
-            let cells = models.iter().map(|model| row.get(model).copied().unwrap_or(""));
+            let cells = models
+                .iter()
+                .map(|model| row.get(model).copied().unwrap_or(""));
             let cells: Vec<&str> = cells.collect();
             let _ = writeln!(page, "| `{test}` | {} |", cells.join(" | "));
         }
