@@ -100,7 +100,7 @@ pub fn enumerate(
         granule: None,
         covered: BTreeSet::new(),
     };
-    loop {
+    for _ in 0..Attempt::MAX_TRIES {
         match attempt.run().map_err(|error| vec![error])? {
             Progress::Done(outcomes) => return Ok(*outcomes),
             Progress::Cover(more) => attempt.covered.extend(more),
@@ -109,6 +109,9 @@ pub fn enumerate(
             }
         }
     }
+    Err(vec![Diagnostic::new(
+        "pointer arithmetic leads to too many different addresses",
+    )])
 }
 
 /// One try at a test; what it learns about accesses may call for another.
@@ -135,6 +138,8 @@ enum Progress {
 impl<'p> Attempt<'_, 'p> {
     /// With at most so many orders of writes, all are counted by default.
     const FEW_ORDERS: u64 = 5_000;
+    /// Each try but the last learns of more addresses.
+    const MAX_TRIES: usize = 64;
 
     fn run(&self) -> Result<Progress, Diagnostic> {
         let image = Image::new(self.code);
@@ -235,11 +240,8 @@ impl<'p> Attempt<'_, 'p> {
             .filter(|name| findings.flags.contains(name))
             .collect();
         flags.dedup();
-        flags.extend(
-            findings
-                .wild
-                .map(|address| format!("access to invalid address {address}")),
-        );
+        let wild = findings.wild.iter().next();
+        flags.extend(wild.map(|address| format!("access to invalid address {address:#x}")));
         Progress::Done(Box::new(Outcomes {
             quantifier: self.question.quantifier,
             states: findings.states.into_sorted(observer),

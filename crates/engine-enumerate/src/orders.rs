@@ -167,6 +167,10 @@ impl Search<'_, '_, '_, '_> {
 
     /// The present execution is allowed: notes its final state.
     fn record(&mut self) {
+        if let Some(address) = self.wild_access() {
+            self.findings.wild.insert(address);
+            return;
+        }
         let values = self.final_values();
         let observer = &self.context.observer;
         let Some(satisfies) = observer.judge(&values) else {
@@ -182,6 +186,21 @@ impl Search<'_, '_, '_, '_> {
             let execution = witness::execution(self, &values);
             self.findings.witnesses.push(execution);
         }
+    }
+
+    /// An address outside all objects that the execution accesses.
+    fn wild_access(&mut self) -> Option<u64> {
+        if self.skeleton.addresses_in_objects {
+            return None;
+        }
+        let events = self.skeleton.initials as u32..self.skeleton.events.len() as u32;
+        let addresses: Vec<u64> = events
+            .filter_map(|event| self.footprint(event))
+            .map(|at| at.address)
+            .collect();
+        addresses
+            .into_iter()
+            .find(|address| self.context.image.locate(*address).is_none())
     }
 
     fn final_values(&mut self) -> Vec<Bits> {

@@ -50,8 +50,8 @@ pub struct Findings {
     pub uncovered: BTreeSet<Footprint>,
     /// Accesses of different sizes met.
     pub overlap: bool,
-    /// An access to an address outside all objects was dropped.
-    pub wild: Option<String>,
+    /// Addresses outside all objects that allowed executions access.
+    pub wild: BTreeSet<u64>,
     pub too_many_writes: bool,
     /// A mistake in the model that showed on an execution.
     pub failure: Option<Diagnostic>,
@@ -162,11 +162,7 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
             Obstacle::Overlap => self.findings.overlap = true,
             Obstacle::TooManyWrites => self.findings.too_many_writes = true,
             Obstacle::Uncovered(footprint) => {
-                if self.context.image.locate(footprint.address).is_some() {
-                    self.findings.uncovered.insert(footprint);
-                } else if self.findings.wild.is_none() {
-                    self.findings.wild = Some(format!("{:#x}", footprint.address));
-                }
+                self.findings.uncovered.insert(footprint);
             }
         }
     }
@@ -324,7 +320,7 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
         if event.footprint.is_some() {
             return event.footprint;
         }
-        let source = event.source?;
+        let source = event.source.filter(|source| source.bytes > 0)?;
         let address = self.terms.evaluate(source.address)?;
         let address = u64::try_from(address.unsigned()).ok()?;
         (source.bytes > 0).then_some(Footprint {
@@ -339,17 +335,6 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
         if self.locations.is_some() {
             return true;
         }
-        for event in self.skeleton.initials as u32..self.skeleton.events.len() as u32 {
-            if self.skeleton.events[event as usize].footprint.is_some() {
-                continue;
-            }
-            if let Some(footprint) = self.footprint(event)
-                && !self.skeleton.is_initialised(footprint)
-            {
-                self.note(Obstacle::Uncovered(footprint));
-                return false;
-            }
-        }
         for at in 0..self.choices.len() {
             let read = self.choices[at].read;
             let Some(write) = self.sources[read as usize] else {
@@ -358,6 +343,15 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
             if let (Some(a), Some(b)) = (self.footprint(read), self.footprint(write))
                 && a != b
             {
+                return false;
+            }
+        }
+        let events = self.skeleton.initials as u32..self.skeleton.events.len() as u32;
+        for event in events {
+            if let Some(footprint) = self.footprint(event)
+                && !self.skeleton.is_initialised(footprint)
+            {
+                self.note(Obstacle::Uncovered(footprint));
                 return false;
             }
         }

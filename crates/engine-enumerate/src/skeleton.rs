@@ -54,6 +54,8 @@ pub struct Skeleton<'a, 'p> {
     pub constraints: Vec<&'a Constraint>,
     /// Whether every address is known.
     pub addresses_known: bool,
+    /// Whether every address is known to lie in an object.
+    pub addresses_in_objects: bool,
     /// For each thread, the number of its first event.
     pub starts: Vec<u32>,
 }
@@ -110,6 +112,11 @@ impl<'a, 'p> Skeleton<'a, 'p> {
             initials,
             constraints: paths.iter().flat_map(|path| &path.constraints).collect(),
             addresses_known: accesses().all(|event| event.footprint.is_some()),
+            addresses_in_objects: accesses().all(|event| {
+                event
+                    .footprint
+                    .is_some_and(|at| image.locate(at.address).is_some())
+            }),
             starts,
             events,
         }
