@@ -67,6 +67,18 @@ impl Globals {
         id
     }
 
+    /// Gives a location a type whatever was declared before, for languages whose declarations
+    /// do not bind. Arrays stay as they are.
+    pub fn redeclare(&mut self, id: GlobalId, element: ScalarType) {
+        let index = id.0 as usize;
+        if let (Some(shape), Some(global)) = (self.shapes.get_mut(index), self.list.get_mut(index))
+            && shape.count.is_none()
+        {
+            shape.element = Some(element);
+            global.size = u64::from(element.bytes);
+        }
+    }
+
     /// The declared type of a location, or of its elements.
     pub fn declared(&self, id: GlobalId) -> Option<ScalarType> {
         self.shape(id).element

@@ -15,7 +15,9 @@ mod types;
 
 use std::collections::HashMap;
 
-use parallax_program::{Diagnostics, Function, FunctionId, SourceFile, Span, ThreadStart, VarId};
+use parallax_program::{
+    AccessSize, Diagnostics, Function, FunctionId, SourceFile, Span, ThreadStart, VarId,
+};
 
 use crate::MAX_ERRORS;
 use crate::globals::Globals;
@@ -91,16 +93,13 @@ pub fn parse_threads(context: &mut CContext<'_>) -> Result<CThreads, Diagnostics
     threads.sort_by_key(|thread| thread.thread());
     check(context, &threads, &helpers, &mut errors);
     let cell = shared::declare(context.source, &threads, context.globals, &mut errors);
-    let unit = Unit {
-        source: context.source,
-        functions: helpers.iter().map(|f| (f.name.as_str(), *f)).collect(),
-        globals: context.globals,
-        kernel: context.kernel,
-        cell,
-    };
-    let mut lowered = CThreads::default();
-    for thread in &threads {
-        lower_thread(&unit, thread, context.registers, &mut lowered, &mut errors);
+    let (mut lowered, confused) = lower_all(context, &threads, &helpers, cell, &mut errors);
+    if errors.is_empty()
+        && confused
+        && cell.is_none()
+        && let Some(cell) = shared::widen(&threads, context.globals)
+    {
+        (lowered, _) = lower_all(context, &threads, &helpers, Some(cell), &mut errors);
     }
     if errors.is_empty() {
         return Ok(lowered);
@@ -148,13 +147,36 @@ fn check(
     }
 }
 
+/// The threads, and whether some pointer's type does not tell the size of what it points to.
+fn lower_all(
+    context: &CContext<'_>,
+    threads: &[&FunctionDef],
+    helpers: &[&FunctionDef],
+    cell: Option<AccessSize>,
+    errors: &mut Diagnostics,
+) -> (CThreads, bool) {
+    let unit = Unit {
+        source: context.source,
+        functions: helpers.iter().map(|f| (f.name.as_str(), *f)).collect(),
+        globals: context.globals,
+        kernel: context.kernel,
+        cell,
+    };
+    let mut lowered = CThreads::default();
+    let mut confused = false;
+    for thread in threads {
+        confused |= lower_thread(&unit, thread, context.registers, &mut lowered, errors);
+    }
+    (lowered, confused)
+}
+
 fn lower_thread(
     unit: &Unit<'_>,
     thread: &FunctionDef,
     registers: &[RegisterInit],
     lowered: &mut CThreads,
     errors: &mut Diagnostics,
-) {
+) -> bool {
     let number = thread.thread().unwrap_or(0);
     let locations = shared::parameters(thread, unit.globals);
     let mut lowering = Lowering::new(unit, thread, locations, errors);
@@ -184,6 +206,7 @@ fn lower_thread(
             .map(|(name, variable)| (name, local(variable)))
             .collect(),
     });
+    done.confused
 }
 
 /// The type of a variable that the initial state gives a value: as declared there or in the

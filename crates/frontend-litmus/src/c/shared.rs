@@ -1,6 +1,6 @@
 //! Shared variables, as the parameters of threads declare them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use parallax_program::{AccessSize, Diagnostic, GlobalId, SourceFile};
 
@@ -67,6 +67,39 @@ fn uniform(globals: &mut Globals, opaque: impl Fn(&str) -> bool) -> Option<Acces
         globals.declare(&name, ScalarType::signed(common.bytes), None);
     }
     AccessSize::from_bytes(common.bytes)
+}
+
+/// Makes all numbers and pointers among the locations as wide as pointers. herd7's C does not
+/// know sizes, and tests rely on it: where pointers of one type come to point to locations of
+/// another, this is what they mean. Values stay what they are, sign included; only arrays,
+/// and tests about other sizes than those of `int` and pointers, are left alone.
+pub fn widen(threads: &[&FunctionDef], globals: &mut Globals) -> Option<AccessSize> {
+    let opaque: HashSet<&str> = threads
+        .iter()
+        .flat_map(|thread| &thread.params)
+        .filter(|param| matches!(&param.ty, CType::Pointer(to) if !to.is_scalar()))
+        .map(|param| param.name.as_str())
+        .collect();
+    let ids: Vec<GlobalId> = (0..globals.list.len() as u32).map(GlobalId).collect();
+    let scalars: Vec<GlobalId> = ids
+        .into_iter()
+        .zip(&globals.list)
+        .filter(|(_, global)| !opaque.contains(global.name.as_str()))
+        .map(|(id, _)| id)
+        .collect();
+    let sized = |id: &GlobalId| {
+        globals.count(*id).is_none() && matches!(globals.observed(*id).bytes, 4 | 8)
+    };
+    if !scalars.iter().all(sized) {
+        return None;
+    }
+    let size = AccessSize::DOUBLE;
+    for id in scalars {
+        let signed = globals.observed(id).signed;
+        let bytes = size.bytes();
+        globals.redeclare(id, ScalarType { bytes, signed });
+    }
+    Some(size)
 }
 
 /// The locations that a thread's parameters name, with the types they have there.

@@ -135,6 +135,8 @@ impl CType {
             "int64_t" | "s64" | "intptr_t" | "ssize_t" | "ptrdiff_t" | "atomic64_t"
             | "intmax_t" => int(64, true),
             "uint64_t" | "u64" | "uintptr_t" | "size_t" | "uintmax_t" => int(64, false),
+            "__int128" | "__int128_t" => int(128, true),
+            "__uint128_t" => int(128, false),
             "spinlock_t" => Some(CType::Lock),
             _ => None,
         }

@@ -57,6 +57,7 @@ impl<'a> Lowering<'a> {
                 if value.ty == CType::Void && *ty != CType::Void {
                     return Err(self.error(operand.span, "this has no value"));
                 }
+                self.note_conversion(&value.ty, ty);
                 Ok(value.convert(ty))
             }
             ExprKind::SizeOf(ty) => {
@@ -134,11 +135,11 @@ impl<'a> Lowering<'a> {
     }
 
     /// A variable that is never declared has room for any value: it is a pointer if its first
-    /// value is one, else a number of 64 bits.
+    /// value is one, else a number of 64 bits or more.
     fn assign_undeclared(&mut self, name: &str, source: &'a Tree) -> Lowered<Value> {
         let value = self.scalar(source);
         let ty = match &value {
-            Ok(value) if value.ty.is_pointer() => value.ty.clone(),
+            Ok(value) if value.ty.is_pointer() || value.ty.width() > 64 => value.ty.clone(),
             _ => CType::LONG,
         };
         let variable = self.declare(name, ty);
@@ -206,8 +207,8 @@ impl<'a> Lowering<'a> {
         }
         let known = self.temp(1);
         self.builder.assign(known, condition);
-        // The two values may have types of their own; 64 bits hold either.
-        let result = self.temp(64);
+        // The two values may have types of their own; 128 bits hold either.
+        let result = self.temp(128);
         let (mut first, mut second) = (CType::Void, CType::Void);
         self.either(
             Expr::Var(known),
@@ -216,8 +217,8 @@ impl<'a> Lowering<'a> {
         )?;
         if first.is_scalar() && second.is_scalar() {
             let ty = first.joined(&second);
-            let result = Value::new(Expr::Var(result), CType::LONG);
-            return Ok(Value::new(result.resize(ty.width()), ty));
+            let result = Expr::Var(result).resize(128, ty.width());
+            return Ok(Value::new(result, ty));
         }
         Ok(Value::void())
     }
@@ -228,7 +229,7 @@ impl<'a> Lowering<'a> {
         let value = self.value(tree)?;
         let ty = value.ty.clone();
         if ty.is_scalar() {
-            let value = value.resize(64);
+            let value = value.resize(128);
             let value = Expr::Var(condition).select(value.clone(), value);
             self.builder.assign(result, value);
         }

@@ -79,6 +79,7 @@ impl<'a> Lowering<'a> {
     }
 
     pub fn store(&mut self, pointer: &Pointer, value: Value, tags: Tags) {
+        self.note_conversion(&value.ty, &pointer.target);
         let value = self.stored(value, pointer);
         self.emit(InstKind::Store {
             address: pointer.address.clone(),

@@ -92,6 +92,7 @@ pub struct Lowering<'a> {
     frames: Vec<Frame<'a>>,
     /// How many calls have been expanded.
     calls: u32,
+    confused: bool,
     errors: &'a mut Vec<Diagnostic>,
 }
 
@@ -99,6 +100,9 @@ pub struct Lowering<'a> {
 pub struct LoweredThread {
     pub function: Function,
     pub variables: HashMap<String, Variable>,
+    /// Whether the types of pointers do not tell how much memory is meant, see
+    /// [`Lowering::note_conversion`].
+    pub confused: bool,
 }
 
 impl<'a> Lowering<'a> {
@@ -114,6 +118,7 @@ impl<'a> Lowering<'a> {
             locations,
             frames: vec![Frame::new(&thread.name, 0, None)],
             calls: 0,
+            confused: false,
             errors,
         }
     }
@@ -130,12 +135,14 @@ impl<'a> Lowering<'a> {
     pub fn thread(mut self, thread: &'a FunctionDef) -> LoweredThread {
         self.statements(&thread.body);
         self.check_labels();
+        let confused = self.confused;
         let variables = self.frames.pop().map(|frame| frame.variables);
         let mut function = self.builder.finish();
         joins::place(&mut function);
         LoweredThread {
             function,
             variables: variables.unwrap_or_default(),
+            confused,
         }
     }
 
@@ -184,8 +191,26 @@ impl<'a> Lowering<'a> {
 
     /// Assigns to a local variable.
     pub fn set(&mut self, variable: &Variable, value: Value) {
+        self.note_conversion(&value.ty, &variable.ty);
         let value = value.convert(&variable.ty);
         self.builder.assign(variable.var, value.expr);
+    }
+
+    /// Notes that a pointer changes its type to that of another size. What it points to then
+    /// has another size than the pointer says, as tests written for herd7 do not mind.
+    pub fn note_conversion(&mut self, from: &CType, to: &CType) {
+        if let (CType::Pointer(from), CType::Pointer(to)) = (from, to)
+            && from.is_scalar()
+            && to.is_scalar()
+        {
+            self.confused |= from.width() != to.width();
+        }
+    }
+
+    /// Notes that a number is used as a pointer: what it points to is anyone's guess, unless
+    /// all locations are alike.
+    fn note_number_as_pointer(&mut self) {
+        self.confused |= self.unit.cell.is_none();
     }
 
     pub fn emit(&mut self, kind: InstKind) {

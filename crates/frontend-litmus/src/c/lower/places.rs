@@ -60,7 +60,10 @@ impl<'a> Lowering<'a> {
                 return Err(self.error(tree.span, "a 'void *' points to nothing known"));
             }
             CType::Pointer(target) => (**target).clone(),
-            _ => CType::INT,
+            _ => {
+                self.note_number_as_pointer();
+                CType::INT
+            }
         };
         let address = value.resize(CType::POINTER_WIDTH);
         Ok(Pointer { address, target })

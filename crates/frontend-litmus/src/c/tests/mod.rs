@@ -311,6 +311,13 @@ fn accesses_are_as_wide_as_their_location() {
     // All locations are alike: an access through a cast pointer means one of them.
     let cast = "P0(int *x) { int *p = x; WRITE_ONCE(*(char **)p, (char *)1); }";
     assert_eq!(operations(cast), "W32 ? [Once]\n");
+    // A pointer to one kind comes to point to the other: then all are one kind.
+    let mixed = "P0(int **p, int *x) { WRITE_ONCE(*p, p); int *r = READ_ONCE(*p); *r = *x; }";
+    let expected = "W64 p [Once]\nR64 p [Once]\nR64 x []\nW64 ? []\n";
+    assert_eq!(operations(mixed), expected);
+    let typed = "P0(int **p, int *x) { WRITE_ONCE(*p, x); int *r = READ_ONCE(*p); *r = 1; }";
+    let expected = "W64 p [Once]\nR64 p [Once]\nW32 ? []\n";
+    assert_eq!(operations(typed), expected);
 }
 
 #[test]
