@@ -234,8 +234,16 @@ impl<'p> Explorer<'_, 'p> {
                         return Ok(());
                     }
                     let pair = Some((reservation.reads.as_slice(), Pairing::Exclusive));
+                    let first = walk.path.events.len() as u32;
                     self.write(&mut walk, address, value, size, tags, pair)?;
-                    let zero = Domain::constant(self.terms, Bits::bool(false));
+                    let mut zero = Domain::constant(self.terms, Bits::bool(false));
+                    if tags.contains(Tags::STATUS_DEPENDS) {
+                        for event in first..walk.path.events.len() as u32 {
+                            let write = self.terms.dependencies.single(event);
+                            let sets = &mut self.terms.dependencies;
+                            zero.dependencies = sets.union(zero.dependencies, write);
+                        }
+                    }
                     walk.thread.result(self.code, zero);
                 }
                 Operation::Fence { tags } => {

@@ -8,6 +8,7 @@
 //! first. Whether the model allows the execution is then for its `.cat` file to say.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use parallax_machine::{Code, Limits, Operation, Thread, modify};
 use parallax_program::{AccessSize, Bits, Program, Tags};
@@ -165,12 +166,16 @@ impl<'a, 'p> Replay<'a, 'p> {
                 } => {
                     let reads = self.reservation.take();
                     let succeeds = self.next_is_written_here();
+                    let mut status = Traced::plain(Bits::bool(!succeeds));
                     if succeeds {
                         let reads = reads.ok_or("a store-conditional without load-linked")?;
-                        self.write(&address, &value, size, tags, Some(&reads), derived)?;
+                        let writes =
+                            self.write(&address, &value, size, tags, Some(&reads), derived)?;
+                        if tags.contains(Tags::STATUS_DEPENDS) {
+                            status.reads = Rc::new(writes.into_iter().collect());
+                        }
                     }
-                    self.thread
-                        .result(self.code, Traced::plain(Bits::bool(!succeeds)));
+                    self.thread.result(self.code, status);
                 }
                 Operation::Fence { tags } => {
                     let event = self.next()?;
@@ -308,9 +313,9 @@ impl<'a, 'p> Replay<'a, 'p> {
         tags: &Tags,
         pair: Option<&[u32]>,
         derived: &mut Derived,
-    ) -> Result<(), String> {
+    ) -> Result<Vec<u32>, String> {
         let mut at = 0;
-        let mut part_number = 0;
+        let mut writes = Vec::new();
         while at < size.bytes() {
             let event = self.next()?;
             let claimed = &self.execution.events[event as usize];
@@ -337,14 +342,14 @@ impl<'a, 'p> Replay<'a, 'p> {
             derived
                 .data
                 .extend(value.reads.iter().map(|read| (*read, event)));
-            if let Some(read) = pair.and_then(|reads| reads.get(part_number)) {
+            if let Some(read) = pair.and_then(|reads| reads.get(writes.len())) {
                 derived.rmw.insert((*read, event));
             }
             self.control(event, derived);
             at += part;
-            part_number += 1;
+            writes.push(event);
         }
-        Ok(())
+        Ok(writes)
     }
 
     fn control(&self, event: u32, derived: &mut Derived) {

@@ -10,7 +10,7 @@ use parallax_program::{BinaryOp, Bits, UnaryOp};
 #[derive(Clone, Debug)]
 pub struct Traced {
     pub bits: Bits,
-    /// Event numbers of reads.
+    /// Event numbers of reads, and of the writes that a status depends on.
     pub reads: Rc<BTreeSet<u32>>,
 }
 

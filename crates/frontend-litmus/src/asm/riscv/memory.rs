@@ -1,8 +1,9 @@
 //! Loads, stores, LR/SC, AMOs and fences.
 //!
 //! Tags follow herd7: an access carries `Acq`, `Rel` or `AcqRel`, whichever its suffixes add
-//! up to; LR, SC and AMO accesses carry `X`, and LR and SC also `EX`. An AMO is one memory
-//! operation in RVWMO (manual, chapter 17), so both of its events carry its ordering.
+//! up to; LR, SC and AMO accesses carry `X`, and LR and SC also `EX`, by which the status of
+//! an SC carries a dependency on its write. An AMO is one memory operation in RVWMO (manual,
+//! chapter 17), so both of its events carry its ordering.
 
 use parallax_program::{AccessSize, Diagnostic, Expr, InstKind, RmwOp, Tags};
 
@@ -138,7 +139,7 @@ fn load_reserved(
     let [rd, address] = l.take()?;
     let rd = l.register(rd)?;
     let address = bare_address(l, address)?;
-    let tags = Tags::new(["X", "EX"].into_iter().chain(order));
+    let tags = Tags::new(["X", Tags::STATUS_DEPENDS].into_iter().chain(order));
     let value = l.load_linked(address, size, tags);
     write_loaded(l, &rd, value, size, true);
     Ok(())
@@ -153,7 +154,7 @@ fn store_conditional(
     let (rd, value) = (l.register(rd)?, l.register(value)?);
     let address = bare_address(l, address)?;
     let value = read(l, &value).resize(WIDTH, size.bits());
-    let tags = Tags::new(["X", "EX"].into_iter().chain(order));
+    let tags = Tags::new(["X", Tags::STATUS_DEPENDS].into_iter().chain(order));
     let status = l.store_conditional(address, value, size, tags);
     write(l, &rd, status.zero_extend(WIDTH));
     Ok(())
