@@ -98,7 +98,7 @@ Exit codes:
   0  every test ran (with --expect: and every answer is the expected one)
   1  with --expect: an answer differs, or a test failed
   2  bad input: some file or model could not be used
-  3  some test was stopped before its answer was settled
+  3  some test was stopped by --timeout or Ctrl-C before everything was searched
 
 Examples:
   parallax litmus examples/store-buffering.litmus

@@ -17,7 +17,7 @@ pub fn place_labels(
 ) -> Vec<Option<Point>> {
     let mut board = Board {
         boxes,
-        curves: paths.iter().map(samples).collect(),
+        curves: paths.iter().map(Curve::new).collect(),
         taken: Vec::new(),
         width,
     };
@@ -28,14 +28,36 @@ pub fn place_labels(
         .collect()
 }
 
-fn samples(path: &Path) -> Vec<Point> {
-    (0..=32).map(|i| path.at(f64::from(i) / 32.0)).collect()
+/// Points on an arrow, and the rectangle they fill.
+struct Curve {
+    points: Vec<Point>,
+    extent: Rect,
+}
+
+impl Curve {
+    fn new(path: &Path) -> Curve {
+        let points: Vec<Point> = (0..=32).map(|i| path.at(f64::from(i) / 32.0)).collect();
+        let range = |coordinate: fn(&Point) -> f64| {
+            let values = points.iter().map(coordinate);
+            values.fold((f64::MAX, f64::MIN), |(low, high), v| {
+                (low.min(v), high.max(v))
+            })
+        };
+        let ((left, right), (top, bottom)) = (range(|p| p.x), range(|p| p.y));
+        // Straight lines have an area too.
+        let extent = Rect {
+            x: left - 1.0,
+            y: top - 1.0,
+            width: right - left + 2.0,
+            height: bottom - top + 2.0,
+        };
+        Curve { points, extent }
+    }
 }
 
 struct Board<'a> {
     boxes: &'a [Rect],
-    /// Points on each curve.
-    curves: Vec<Vec<Point>>,
+    curves: Vec<Curve>,
     /// Where labels stand already.
     taken: Vec<Rect>,
     width: f64,
@@ -74,8 +96,8 @@ impl Board<'_> {
             .curves
             .iter()
             .enumerate()
-            .filter(|(other, _)| *other != number)
-            .flat_map(|(_, points)| points)
+            .filter(|(other, curve)| *other != number && rect.overlap(&curve.extent) > 0.0)
+            .flat_map(|(_, curve)| &curve.points)
             .filter(|p| rect.contains(**p))
             .count();
         let outside = (2.0 - rect.x).max(0.0) + (rect.right() + 2.0 - self.width).max(0.0);
