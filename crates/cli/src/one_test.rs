@@ -96,17 +96,16 @@ fn search(
     };
     let outcomes = enumerate(&test.program, &test.question, model, &options)?;
     for witness in &outcomes.witnesses {
-        replay(&test.program, witness).map_err(|reason| vec![not_replayed(&reason)])?;
+        replay(&test.program, witness).map_err(|reason| vec![not_replayed(test, &reason)])?;
     }
     Ok(outcomes)
 }
 
 /// For an execution that is none of the program: nobody gets to see it.
-fn not_replayed(reason: &str) -> Diagnostic {
-    Diagnostic::new(format!(
-        "internal error: an execution does not replay: {reason}"
-    ))
-    .with_help("this is a bug in parallax; please report it with the test")
+fn not_replayed(test: &LitmusTest, reason: &str) -> Diagnostic {
+    let message = format!("internal error: an execution does not replay: {reason}");
+    let error = test.program.source.error(Span::new(0, 0), message);
+    error.with_help("this is a bug in parallax; please report it with the test")
 }
 
 /// How messages name a file.
