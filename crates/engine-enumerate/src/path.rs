@@ -222,7 +222,7 @@ impl<'p> Explorer<'_, 'p> {
                     let reservation = walk.reservation.take();
                     let mut failed = walk.clone();
                     let one = Domain::constant(self.terms, Bits::bool(true));
-                    failed.thread.result(self.code, one);
+                    failed.thread.choose(self.code, one, None);
                     open.push(failed);
                     let Some(reservation) = reservation.filter(|r| r.size == size) else {
                         return Ok(());
@@ -244,7 +244,7 @@ impl<'p> Explorer<'_, 'p> {
                             zero.dependencies = sets.union(zero.dependencies, write);
                         }
                     }
-                    walk.thread.result(self.code, zero);
+                    walk.thread.choose(self.code, zero, None);
                 }
                 Operation::Fence { tags } => {
                     self.event(&mut walk, Action::Fence, None, 0, tags)?;
@@ -279,10 +279,10 @@ impl<'p> Explorer<'_, 'p> {
                 Operation::Nondet { width: 1 } => {
                     let mut other = walk.clone();
                     let zero = Domain::constant(self.terms, Bits::bool(false));
-                    other.thread.result(self.code, zero);
+                    other.thread.choose(self.code, zero, None);
                     open.push(other);
                     let one = Domain::constant(self.terms, Bits::bool(true));
-                    walk.thread.result(self.code, one);
+                    walk.thread.choose(self.code, one, None);
                 }
                 Operation::Assume { condition } => {
                     if !self.require(&mut walk, condition.term) {
@@ -358,7 +358,7 @@ impl<'p> Explorer<'_, 'p> {
                 dependencies: same.dependencies,
                 ..no
             };
-            failed.thread.results(self.code, old, Some(ok));
+            failed.thread.choose(self.code, old, Some(ok));
             open.push(failed);
         }
         let (old, reads) = self.read(&mut walk, address, size, read_tags)?;
@@ -372,7 +372,7 @@ impl<'p> Explorer<'_, 'p> {
             dependencies: same.dependencies,
             ..yes
         };
-        walk.thread.results(self.code, old, Some(ok));
+        walk.thread.choose(self.code, old, Some(ok));
         Ok(Some(walk))
     }
 

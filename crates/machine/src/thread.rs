@@ -180,6 +180,8 @@ pub struct Thread<V> {
     control: Vec<Control<V>>,
     /// Branches with a known condition taken so far.
     decided: u32,
+    /// Results so far that the engine chose among several.
+    chosen: u32,
 }
 
 #[derive(Clone)]
@@ -205,8 +207,9 @@ struct Frame<V> {
 struct Visit {
     entered: u32,
     forked: u32,
-    /// [`Thread::decided`] at the last entry.
+    /// [`Thread::decided`] and [`Thread::chosen`] at the last entry.
     decided: u32,
+    chosen: u32,
 }
 
 impl<'p> Code<'p> {
@@ -296,6 +299,7 @@ impl<V: Clone> Thread<V> {
             frames: vec![frame],
             control: Vec::new(),
             decided: 0,
+            chosen: 0,
         }
     }
 
@@ -389,6 +393,14 @@ impl<V: Clone> Thread<V> {
         frame.index += 1;
     }
 
+    /// Goes on after an operation with up to two results that the engine chose among several
+    /// possible ones. A loop that makes such a choice in each round is bounded, even where its
+    /// branches are then decided.
+    pub fn choose(&mut self, code: &Code<'_>, first: V, second: Option<V>) {
+        self.chosen += 1;
+        self.results(code, first, second);
+    }
+
     /// Goes on after an undecided branch.
     pub fn branch<D: Domain<Value = V>>(
         &mut self,
@@ -430,7 +442,7 @@ impl<V: Clone> Thread<V> {
     /// False if the loop limit forbids it.
     fn jump(&mut self, target: BlockId, limits: &Limits) -> bool {
         let depth = self.frames.len();
-        let decided = self.decided;
+        let (decided, chosen) = (self.decided, self.chosen);
         let Some(frame) = self.frames.last_mut() else {
             return false;
         };
@@ -440,8 +452,10 @@ impl<V: Clone> Thread<V> {
             .retain(|control| control.until != Some((depth, target)));
         let visit = &mut Rc::make_mut(&mut frame.visits)[target.0 as usize];
         visit.entered += 1;
-        let counting = visit.decided != decided && visit.entered < Self::COUNTING;
+        let counting = visit.decided != decided && visit.chosen == chosen;
+        let counting = counting && visit.entered < Self::COUNTING;
         visit.decided = decided;
+        visit.chosen = chosen;
         counting || visit.entered <= limits.repeats.saturating_add(1)
     }
 

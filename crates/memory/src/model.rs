@@ -210,7 +210,8 @@ impl Model {
         self.strength.coherence
     }
 
-    /// Whether some axiom implies `empty rmw & (fre; coe)`.
+    /// Whether some axiom implies `empty rmw & (fre; coe)`, at least for the pairs that the thread
+    /// itself does not write in between.
     pub fn implies_atomicity(&self) -> bool {
         self.strength.atomicity
     }

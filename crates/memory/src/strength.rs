@@ -3,7 +3,8 @@
 //! *Coherence* is `acyclic po-loc | rf | co | fr`. With `co` total on each location it is the
 //! same as the five facts that `po-loc; x` is irreflexive for each `x` of `rf`, `co`, `fr`,
 //! `co; rf` and `fr; rf` (Alglave, Maranget, Tautschnig: "Herding Cats", TOPLAS 2014), so the
-//! facts may come from several axioms. *Atomicity* is `empty rmw & (fre; coe)`.
+//! facts may come from several axioms. *Atomicity* is `empty rmw & (fre; coe)` for the pairs
+//! that the thread itself does not write in between.
 //!
 //! For each relation the analysis finds some of the basic ones that it surely includes. It
 //! errs only by finding too few.
@@ -33,9 +34,11 @@ const CO_RF: Includes = 1 << 7;
 /// `fr; rf`
 const FR_RF: Includes = 1 << 8;
 const ID: Includes = 1 << 9;
-const RMW: Includes = 1 << 10;
+const RMW: Includes = 1 << 10 | CLOSE_RMW;
 /// `rf^-1`
 const RF_INVERSE: Includes = 1 << 11;
+/// `rmw` without the pairs that the thread writes the location in between of.
+const CLOSE_RMW: Includes = 1 << 12;
 
 const RF: Includes = RFI | RFE;
 const CO: Includes = COI | COE;
@@ -126,12 +129,37 @@ fn is_atomicity(graph: &Graph, part: NodeId, includes: &impl Fn(NodeId) -> Inclu
     [(*a, *b), (*b, *a)].into_iter().any(|(rmw, between)| {
         let factors = factors(graph, between, includes);
         let all = |part: &[Includes]| part.iter().copied().reduce(compose).unwrap_or(0);
-        has(includes(rmw), RMW)
+        has(includes(rmw), CLOSE_RMW)
             && (1..factors.len()).any(|middle| {
                 let (first, second) = factors.split_at(middle);
                 has(all(first), FRE) && has(all(second), COE)
             })
     })
+}
+
+/// Whether a relation has only pairs with a write of the same thread and location in between:
+/// `po-loc; [W]; po-loc`.
+fn is_write_between(graph: &Graph, relation: NodeId) -> bool {
+    let input = |id: NodeId, wanted: &str| match graph.node(id) {
+        Node::SetInput(input) | Node::RelationInput(input) => {
+            graph.inputs[*input as usize].name == wanted
+        }
+        _ => false,
+    };
+    let po_loc = |id: NodeId| match graph.node(id) {
+        Node::Intersection(a, b) => {
+            input(*a, "po") && input(*b, "loc") || input(*a, "loc") && input(*b, "po")
+        }
+        _ => false,
+    };
+    let Node::Sequence(first, second) = graph.node(relation) else {
+        return false;
+    };
+    match (graph.node(*first), graph.node(*second)) {
+        (Node::EndingIn(before, set), _) => input(*set, "W") && po_loc(*before) && po_loc(*second),
+        (_, Node::StartingIn(set, after)) => input(*set, "W") && po_loc(*first) && po_loc(*after),
+        _ => false,
+    }
 }
 
 /// What the factors of a sequence include, from left to right.
@@ -181,6 +209,7 @@ fn includes(graph: &Graph) -> Vec<Includes> {
             Node::Product(from, to) => selected_from(selected_to(!0, of(to)), of(from)) & !ID,
             // `r \ id` loses nothing that is irreflexive anyhow.
             Node::Difference(a, b) if matches!(graph.node(*b), Node::Identity(_)) => of(a) & STRICT,
+            Node::Difference(a, b) if is_write_between(graph, *b) => of(a) & CLOSE_RMW,
             Node::Sequence(a, b) => compose(of(a), of(b)),
             Node::Inverse(a) if has(of(a), RF) => RF_INVERSE,
             Node::Plus(a) => {

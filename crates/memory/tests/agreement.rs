@@ -124,7 +124,7 @@ fn properties(execution: &Execution) -> (bool, bool) {
     let text = "acyclic po-loc | rf | co | fr as coherence flag ~empty rmw & (fre; coe) as broken";
     let model = Model::parse("definition", text, &|_| None).expect("parses");
     let evaluation = reference::evaluate(&model, &execution.inputs).expect("evaluates");
-    let text = "empty rmw & (fre; coe) as atomicity";
+    let text = "empty (rmw \\ (po-loc; [W]; po-loc)) & (fre; coe) as atomicity";
     let model = Model::parse("definition", text, &|_| None).expect("parses");
     let atomic = reference::evaluate(&model, &execution.inputs).expect("evaluates");
     (evaluation.allowed, atomic.allowed)
