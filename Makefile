@@ -1,7 +1,8 @@
 # Everything that can be done with the project, by name. `make help` lists it.
 
 CARGO ?= cargo
-PARALLAX = $(shell $(CARGO) metadata --format-version 1 --no-deps 2>/dev/null \
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+PARALLAX = $(shell PATH="$(PATH)" $(CARGO) metadata --format-version 1 --no-deps \
 	| sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release/parallax
 # Seconds for each fuzz target.
 FUZZ_SECONDS ?= 60
@@ -9,9 +10,7 @@ FUZZ_TARGETS ?= litmus cat program
 # A folder of litmus tests with an expected.csv, beside the project.
 SUITE ?= ../shared/suites/litmus
 
-export PATH := $(HOME)/.cargo/bin:$(PATH)
-
-.PHONY: help build demo test format lint unit suites bench docs fuzz clean
+.PHONY: help build demo tour test format lint unit suites bench docs fuzz clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -21,7 +20,9 @@ build: ## the command parallax, optimised
 
 demo: ## install what is missing, build, and run an example
 	@sh scripts/bootstrap
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory tour
+
+tour: build
 	@sh scripts/demo "$(PARALLAX)"
 
 test: format lint unit suites ## everything: format, lints, unit, corpus and property tests
