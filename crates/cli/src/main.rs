@@ -18,6 +18,10 @@ use clap::Parser;
 
 use args::{Arguments, Command};
 
+/// Reading and enumerating small tests is mostly allocation.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How a run ends, for the shell.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Exit {

@@ -7,11 +7,13 @@
 //! order of a location is kept transitively closed, so that a contradiction shows at once,
 //! and what is left open is just what has to be enumerated.
 
+use smallvec::{SmallVec, smallvec};
+
 /// A strict partial order on up to 128 writes to one location; write 0 is the initial one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WriteOrder {
     /// Bit j of `after[i]`: write i comes before write j.
-    after: Vec<u128>,
+    after: SmallVec<[u128; 4]>,
 }
 
 impl WriteOrder {
@@ -20,7 +22,7 @@ impl WriteOrder {
     /// The initial write before all others.
     pub fn new(writes: usize) -> WriteOrder {
         let mut order = WriteOrder {
-            after: vec![0; writes],
+            after: smallvec![0; writes],
         };
         if let Some(initial) = order.after.first_mut() {
             *initial = all(writes) & !1;

@@ -135,6 +135,20 @@ impl Locations {
         self.list.iter().map(forced).collect()
     }
 
+    /// Calls `visit` with each pair of writes whose order is settled, as event numbers.
+    pub fn settled(&self, orders: &[WriteOrder], mut visit: impl FnMut(usize, usize)) {
+        for (location, order) in self.list.iter().zip(orders) {
+            for (i, earlier) in location.writes.iter().enumerate() {
+                let mut after = order.after(i);
+                while after != 0 {
+                    let later = location.writes[after.trailing_zeros() as usize];
+                    after &= after - 1;
+                    visit(*earlier as usize, later as usize);
+                }
+            }
+        }
+    }
+
     /// Whether `read` may take its value from `write` at all, under coherence.
     pub fn may_read(&self, read: u32, write: u32) -> bool {
         let neighbours = &self.neighbours[read as usize];

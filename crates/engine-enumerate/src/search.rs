@@ -19,14 +19,14 @@ use crate::coherence::WriteOrder;
 use crate::image::Image;
 use crate::locations::{Locations, Obstacle};
 use crate::path::Path;
-use crate::skeleton::{Footprint, Kind, Role, Skeleton};
+use crate::skeleton::{Footprint, Kind, Roles, Skeleton};
 use crate::states::{Observer, States};
 use crate::term::{ReadVar, TermId, Terms};
 
 /// What stays the same for all skeletons of a test.
 pub struct Context<'m> {
     pub model: &'m Model,
-    pub roles: Vec<Role>,
+    pub roles: Roles,
     pub observer: Observer,
     pub image: Image,
     /// The model keeps each location coherent.
@@ -394,30 +394,12 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
     }
 
     pub(crate) fn give_orders(&mut self) {
-        let pairs = self.order_pairs();
         let co = self.checker.co_mut();
         co.clear();
-        for (earlier, later) in pairs {
-            co.add(earlier, later);
+        if let Some(locations) = &self.locations {
+            locations.settled(&self.orders, |earlier, later| co.add(earlier, later));
         }
         self.checker.co_changed();
-    }
-
-    /// Pairs of writes whose order is settled.
-    pub(crate) fn order_pairs(&self) -> Vec<(usize, usize)> {
-        let mut pairs = Vec::new();
-        let locations = self.locations.iter().flat_map(|locations| &locations.list);
-        for (location, order) in locations.zip(&self.orders) {
-            for (i, earlier) in location.writes.iter().enumerate() {
-                let mut after = order.after(i);
-                while after != 0 {
-                    let later = location.writes[after.trailing_zeros() as usize];
-                    after &= after - 1;
-                    pairs.push((*earlier as usize, later as usize));
-                }
-            }
-        }
-        pairs
     }
 
     /// All reads have a source: now the orders of writes.

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use rustc_hash::FxHashMap;
+
 use parallax_memory::{Checker, InputId, InputKind, Model};
 use parallax_program::Bits;
 
@@ -179,13 +181,13 @@ impl<'a, 'p> Skeleton<'a, 'p> {
     /// Gives the checker everything but rf, co and, unless `locations` is given, loc.
     pub fn fill(
         &self,
-        roles: &[Role],
+        roles: &Roles,
         terms: &Terms,
         locations: Option<&[Option<Footprint>]>,
         checker: &mut Checker<'_>,
     ) {
         checker.begin(self.events.len());
-        for (input, role) in roles.iter().enumerate() {
+        for (input, role) in roles.list.iter().enumerate() {
             let input = InputId(input);
             match role {
                 Role::Set(role) => {
@@ -208,7 +210,13 @@ impl<'a, 'p> Skeleton<'a, 'p> {
                         relation.add(a, b);
                     });
                 }
-                Role::Chosen => {}
+                Role::Tagged | Role::Chosen => {}
+            }
+        }
+        for (i, event) in self.events.iter().enumerate() {
+            let tags = event.source.iter().flat_map(|source| source.tags.iter());
+            for input in tags.filter_map(|tag| roles.by_tag.get(tag.as_str())) {
+                checker.set_mut(*input).insert(i);
             }
         }
         checker.structure_changed();
@@ -273,15 +281,24 @@ fn constant_footprint(event: &PathEvent<'_>, terms: &Terms) -> Option<Footprint>
     })
 }
 
+/// What the inputs of a model stand for.
+pub struct Roles {
+    list: Vec<Role>,
+    /// Sets of the events that carry a tag.
+    by_tag: FxHashMap<String, InputId>,
+}
+
 /// What an input of the model stands for.
-pub enum Role {
+enum Role {
     Set(SetRole),
     Relation(RelationRole),
+    /// The events that carry the tag of that name.
+    Tagged,
     /// rf and co: filled as the search goes.
     Chosen,
 }
 
-pub enum SetRole {
+enum SetRole {
     All,
     Reads,
     Writes,
@@ -290,11 +307,10 @@ pub enum SetRole {
     Initial,
     /// Events of atomic pairs, and reads of failed ones.
     Paired,
-    Tag(String),
 }
 
 #[derive(Clone, Copy)]
-pub enum RelationRole {
+enum RelationRole {
     Po,
     Internal,
     External,
@@ -323,13 +339,12 @@ impl SetRole {
             SetRole::Paired => event
                 .source
                 .is_some_and(|source| source.tags.contains("RMW")),
-            SetRole::Tag(tag) => event.source.is_some_and(|source| source.tags.contains(tag)),
         }
     }
 }
 
 /// What each input of a model stands for, by its name in cat.
-pub fn roles(model: &Model) -> Vec<Role> {
+pub fn roles(model: &Model) -> Roles {
     let role = |input: &parallax_memory::Input| match input.kind {
         InputKind::Set => Role::Set(match input.name.as_str() {
             "_" => SetRole::All,
@@ -339,7 +354,7 @@ pub fn roles(model: &Model) -> Vec<Role> {
             "F" => SetRole::Fences,
             "IW" => SetRole::Initial,
             "RMW" => SetRole::Paired,
-            tag => SetRole::Tag(tag.to_string()),
+            _ => return Role::Tagged,
         }),
         InputKind::Relation => Role::Relation(match input.name.as_str() {
             "rf" | "co" => return Role::Chosen,
@@ -356,5 +371,11 @@ pub fn roles(model: &Model) -> Vec<Role> {
             _ => RelationRole::None,
         }),
     };
-    model.inputs().iter().map(role).collect()
+    let list: Vec<Role> = model.inputs().iter().map(role).collect();
+    let numbered = model.inputs().iter().zip(&list).enumerate();
+    let tagged = numbered.filter(|(_, (_, role))| matches!(role, Role::Tagged));
+    let by_tag = tagged
+        .map(|(i, (input, _))| (input.name.clone(), InputId(i)))
+        .collect();
+    Roles { list, by_tag }
 }

@@ -26,6 +26,10 @@ pub fn execution(search: &mut Search<'_, '_, '_, '_>, values: &[Bits]) -> Execut
         .filter(|(a, b)| skeleton.in_program_order(*a as u32, *b as u32));
     let sources = search.sources.iter().enumerate();
     let mut rf = sources.filter_map(|(read, write)| write.map(|write| (write as usize, read)));
+    let mut co = Vec::new();
+    if let Some(locations) = &search.locations {
+        locations.settled(&search.orders, |earlier, later| co.push((earlier, later)));
+    }
     let mut execution = Execution {
         threads: program
             .threads
@@ -35,7 +39,7 @@ pub fn execution(search: &mut Search<'_, '_, '_, '_>, values: &[Bits]) -> Execut
         events,
         po: edges(&mut po),
         rf: edges(&mut rf),
-        co: edges(&mut search.order_pairs().into_iter()),
+        co: edges(&mut co.into_iter()),
         addr: edges(&mut skeleton.addr(terms)),
         data: edges(&mut skeleton.data(terms)),
         ctrl: edges(&mut skeleton.ctrl(terms)),

@@ -38,7 +38,7 @@ pub struct Tags(Option<Arc<[Tag]>>);
 impl Tags {
     /// On a store-conditional: what is computed from its status depends on its write, as the
     /// RISC-V manual has it. Without the tag, nothing depends on a write.
-    pub const STATUS_DEPENDS: &str = "EX";
+    pub const STATUS_DEPENDS: &str = "Status";
 
     pub fn none() -> Tags {
         Tags(None)

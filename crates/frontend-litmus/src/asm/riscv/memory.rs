@@ -139,7 +139,7 @@ fn load_reserved(
     let [rd, address] = l.take()?;
     let rd = l.register(rd)?;
     let address = bare_address(l, address)?;
-    let tags = Tags::new(["X", Tags::STATUS_DEPENDS].into_iter().chain(order));
+    let tags = Tags::new(["X", "EX"].into_iter().chain(order));
     let value = l.load_linked(address, size, tags);
     write_loaded(l, &rd, value, size, true);
     Ok(())
@@ -154,7 +154,7 @@ fn store_conditional(
     let (rd, value) = (l.register(rd)?, l.register(value)?);
     let address = bare_address(l, address)?;
     let value = read(l, &value).resize(WIDTH, size.bits());
-    let tags = Tags::new(["X", Tags::STATUS_DEPENDS].into_iter().chain(order));
+    let tags = Tags::new(["X", "EX", Tags::STATUS_DEPENDS].into_iter().chain(order));
     let status = l.store_conditional(address, value, size, tags);
     write(l, &rd, status.zero_extend(WIDTH));
     Ok(())

@@ -134,7 +134,7 @@ fn suffixes_and_fences_become_tags() {
         ("sd.rl x5,0(x6)", &["Rel"]),
         ("lr.w x5,0(x6)", &["X", "EX"]),
         ("lr.d.aq.rl x5,0(x6)", &["X", "EX", "AcqRel"]),
-        ("sc.w.aqrl x5,x6,(x7)", &["X", "EX", "AcqRel"]),
+        ("sc.w.aqrl x5,x6,(x7)", &["X", "EX", "Status", "AcqRel"]),
         ("fence", &["Fence.rw.rw"]),
         ("fence r, rw", &["Fence.r.rw"]),
         ("fence w,w", &["Fence.w.w"]),
