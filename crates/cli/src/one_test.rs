@@ -96,7 +96,8 @@ fn search(
     };
     let outcomes = enumerate(&test.program, &test.question, model, &options)?;
     for witness in &outcomes.witnesses {
-        replay(&test.program, witness).map_err(|reason| vec![not_replayed(test, &reason)])?;
+        replay(&test.program, witness, model)
+            .map_err(|reason| vec![not_replayed(test, &reason)])?;
     }
     Ok(outcomes)
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use parallax_memory::Model;
 use parallax_program::Bits;
-use parallax_verdict::{Ending, Outcomes, replay};
+use parallax_verdict::{Ending, EventKind, Execution, Outcomes, replay};
 
 use crate::random::{Dialect, Statement, build, threads};
 use crate::{Coherence, Options, enumerate, reference};
@@ -86,7 +86,7 @@ fn agree(statements: &[Vec<Statement>], name: &str, dialect: Dialect) {
     assert_eq!(total.ending, Ending::Complete);
     assert_eq!(counts(&total), expected, "{name}: {statements:?}");
     for witness in &total.witnesses {
-        replay(&program, witness).expect("an execution of the program");
+        replay(&program, witness, &model).expect("an execution of the program");
     }
     let needed = run(Coherence::Needed);
     let states = |counts: BTreeMap<Vec<Bits>, u64>| counts.into_keys().collect::<Vec<_>>();
@@ -133,4 +133,71 @@ fn on_store_buffering() {
         outcomes.expect("a supported program").states.len()
     };
     assert_eq!((states("sc"), states("tso")), (3, 4));
+}
+
+#[test]
+fn the_replayer_refuses_what_is_not_an_execution() {
+    let thread = |mine, other| {
+        vec![
+            Statement::Store {
+                location: mine,
+                value: 1,
+                strong: false,
+            },
+            Statement::Load {
+                location: other,
+                register: 0,
+                strong: false,
+            },
+            Statement::Fake {
+                location: mine,
+                register: 0,
+            },
+        ]
+    };
+    let (program, question) = build(&[thread(0, 1), thread(1, 0)], X86);
+    let options = Options {
+        witnesses: 1_000,
+        ..Options::default()
+    };
+    let tso = model("tso");
+    let outcomes = enumerate(&program, &question, &tso, &options).expect("a supported program");
+    let buffered = |execution: &&Execution| {
+        let registers = execution
+            .final_state
+            .iter()
+            .filter(|value| value.name.ends_with(":r0"));
+        registers.clone().count() == 2 && registers.clone().all(|value| value.bits.is_zero())
+    };
+    let execution = outcomes.witnesses.iter().find(buffered).expect("allowed");
+    let refused = |execution: &Execution, name: &str| {
+        replay(&program, execution, &model(name)).expect_err("refused")
+    };
+
+    assert_eq!(replay(&program, execution, &tso), Ok(()));
+    assert!(refused(execution, "sc").contains("forbids"));
+
+    let mut other = execution.clone();
+    other.data.clear();
+    assert!(refused(&other, "tso").contains("data"));
+
+    let mut other = execution.clone();
+    other.co.pop();
+    assert!(refused(&other, "tso").contains("order"));
+
+    let mut other = execution.clone();
+    other.rf.swap_remove(0);
+    assert!(refused(&other, "tso").contains("source"));
+
+    let mut other = execution.clone();
+    for event in &mut other.events {
+        if let EventKind::Read { value, .. } = &mut event.kind {
+            *value = Bits::new(32, 1);
+        }
+    }
+    assert!(refused(&other, "tso").contains("source"));
+
+    let mut other = execution.clone();
+    other.events.pop();
+    assert!(refused(&other, "tso").contains("more events"));
 }

@@ -2,6 +2,7 @@
 //! that checks an execution before anyone sees it.
 
 mod execution;
+mod judge;
 mod outcomes;
 mod replay;
 mod traced;

@@ -5,19 +5,22 @@
 //! with the claim: kind, address, value, tags, and the dependencies and atomic pairs that lead
 //! to it. Then the communication is checked: each read has exactly one source, of the same
 //! bytes and the same value, and coherence is a total order for each location, initial write
-//! first. Whether the model allows the execution is then for its `.cat` file to say.
+//! first. Last, the model's `.cat` file says whether it allows the execution.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use parallax_machine::{Code, Limits, Operation, Thread, modify};
+use parallax_memory::Model;
 use parallax_program::{AccessSize, Bits, Program, Tags};
 
+use crate::judge::judge;
 use crate::traced::{Traced, Tracing};
 use crate::{EventKind, Execution};
 
-/// Checks that an execution is one of the program. The error says what is wrong with it.
-pub fn replay(program: &Program, execution: &Execution) -> Result<(), String> {
+/// Checks that an execution is one of the program, and that the model allows it. The error says
+/// what is wrong with it.
+pub fn replay(program: &Program, execution: &Execution, model: &Model) -> Result<(), String> {
     let code = Code::new(program);
     let mut derived = Derived::default();
     if execution.threads.len() != program.threads.len() {
@@ -27,15 +30,21 @@ pub fn replay(program: &Program, execution: &Execution) -> Result<(), String> {
         Replay::new(&code, execution, thread as u32).run(&mut derived)?;
     }
     derived.agrees_with(execution, |_| true)?;
-    communication(execution)
+    communication(execution)?;
+    judge(execution, &derived, model)
 }
 
+/// What the program says about the events of an execution.
 #[derive(Clone, Default)]
-struct Derived {
-    addr: BTreeSet<(u32, u32)>,
-    data: BTreeSet<(u32, u32)>,
-    ctrl: BTreeSet<(u32, u32)>,
-    rmw: BTreeSet<(u32, u32)>,
+pub(crate) struct Derived {
+    pub(crate) addr: BTreeSet<(u32, u32)>,
+    pub(crate) data: BTreeSet<(u32, u32)>,
+    pub(crate) ctrl: BTreeSet<(u32, u32)>,
+    pub(crate) rmw: BTreeSet<(u32, u32)>,
+    /// The pairs of single instructions.
+    pub(crate) amo: BTreeSet<(u32, u32)>,
+    /// For each event of a thread, the number of the access or fence that it is a part of.
+    pub(crate) access: BTreeMap<u32, u32>,
 }
 
 impl Derived {
@@ -75,6 +84,8 @@ struct Replay<'a, 'p> {
     events: std::iter::Peekable<std::vec::IntoIter<u32>>,
     /// Reads of the last load-linked.
     reservation: Option<Vec<u32>>,
+    /// Accesses and fences so far.
+    accesses: u32,
 }
 
 impl<'a, 'p> Replay<'a, 'p> {
@@ -96,6 +107,7 @@ impl<'a, 'p> Replay<'a, 'p> {
             thread: Thread::start(code, start.function, args, &mut Tracing),
             events: own.collect::<Vec<_>>().into_iter().peekable(),
             reservation: None,
+            accesses: 0,
         }
     }
 
@@ -142,7 +154,9 @@ impl<'a, 'p> Replay<'a, 'p> {
                 } => {
                     let (old, reads) = self.read(&address, size, read_tags, derived)?;
                     let new = modify(op, &old, &operand, &mut Tracing);
-                    self.write(&address, &new, size, write_tags, Some(&reads), derived)?;
+                    let writes =
+                        self.write(&address, &new, size, write_tags, Some(&reads), derived)?;
+                    derived.amo.extend(reads.into_iter().zip(writes));
                     self.thread.result(self.code, old);
                 }
                 Operation::Cas {
@@ -161,7 +175,10 @@ impl<'a, 'p> Replay<'a, 'p> {
                     let tags = if succeeds { read_tags } else { fail_tags };
                     let (old, reads) = self.read(&address, size, tags, derived)?;
                     if succeeds {
-                        self.write(&address, &desired, size, write_tags, Some(&reads), derived)?;
+                        let pair = Some(reads.as_slice());
+                        let writes =
+                            self.write(&address, &desired, size, write_tags, pair, derived)?;
+                        derived.amo.extend(reads.into_iter().zip(writes));
                     }
                     let mut ok = Traced::plain(Bits::bool(succeeds));
                     ok.reads = old
@@ -198,6 +215,7 @@ impl<'a, 'p> Replay<'a, 'p> {
                         return Err(format!("event {event} is not the fence that is due"));
                     }
                     self.control(event, derived);
+                    self.accesses += 1;
                     self.thread.done();
                 }
                 Operation::Assume { condition } if !condition.bits.is_zero() => self.thread.done(),
@@ -312,8 +330,9 @@ impl<'a, 'p> Replay<'a, 'p> {
                 .extend(address.reads.iter().map(|read| (*read, event)));
             self.control(event, derived);
             reads.push(event);
-            at += part;
+            at += part.max(&1);
         }
+        self.accesses += 1;
         Ok((
             Traced {
                 bits,
@@ -364,13 +383,15 @@ impl<'a, 'p> Replay<'a, 'p> {
                 derived.rmw.insert((*read, event));
             }
             self.control(event, derived);
-            at += part;
+            at += part.max(&1);
             writes.push(event);
         }
+        self.accesses += 1;
         Ok(writes)
     }
 
     fn control(&self, event: u32, derived: &mut Derived) {
+        derived.access.insert(event, self.accesses);
         for condition in self.thread.control() {
             derived
                 .ctrl
