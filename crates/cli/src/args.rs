@@ -67,6 +67,10 @@ pub struct LitmusArguments {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub graph: Option<PathBuf>,
 
+    /// Draw these relations of the model too
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', requires = "graph")]
+    pub show: Vec<String>,
+
     /// Print, after each answer, an execution that satisfies the condition
     #[arg(long)]
     pub sketch: bool,

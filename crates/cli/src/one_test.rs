@@ -91,6 +91,7 @@ fn search(
             Coherence::Needed => parallax_engine_enumerate::Coherence::Needed,
         },
         witnesses: setup.witnesses,
+        show: &setup.options.show,
         timeout: setup.options.timeout,
         stop: Some(interrupt::stop_flag()),
     };

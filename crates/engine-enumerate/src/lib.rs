@@ -65,6 +65,8 @@ pub struct Options<'a> {
     pub coherence: Coherence,
     /// How many executions that satisfy the proposition to keep as witnesses.
     pub witnesses: usize,
+    /// Relations of the model that witnesses carry besides those that the model shows itself.
+    pub show: &'a [String],
     /// Give up after so long; what was found so far is reported.
     pub timeout: Option<Duration>,
     /// Set from outside to stop the search.
@@ -77,6 +79,7 @@ impl Default for Options<'_> {
             bound: 2,
             coherence: Coherence::Auto,
             witnesses: 0,
+            show: &[],
             timeout: None,
             stop: None,
         }
@@ -159,7 +162,6 @@ impl<'p> Attempt<'_, 'p> {
         }
         let all_orders = self.counts_all_orders(&threads, &terms);
         let context = Context {
-            model: self.model,
             roles: skeleton::roles(self.model),
             observer,
             image,
@@ -168,6 +170,7 @@ impl<'p> Attempt<'_, 'p> {
             all_orders,
             has_flags: self.model.axioms().iter().any(|axiom| axiom.is_flag()),
             witnesses: self.options.witnesses,
+            shown: self.shown()?,
         };
         let mut findings = Findings::default();
         let mut checker = Checker::new(self.model);
@@ -252,6 +255,24 @@ impl<'p> Attempt<'_, 'p> {
             ending,
             witnesses: findings.witnesses,
         }))
+    }
+
+    /// The relations that witnesses carry.
+    fn shown(&self) -> Result<Vec<String>, Diagnostic> {
+        let mut shown = self.model.shown().to_vec();
+        for name in self.options.show {
+            if !self.model.relations().any(|relation| relation == name) {
+                let all: Vec<&str> = self.model.relations().collect();
+                let message = format!("model '{}' has no relation '{name}'", self.model.name());
+                return Err(
+                    Diagnostic::new(message).with_help(format!("it has {}", all.join(", ")))
+                );
+            }
+            if !shown.contains(name) {
+                shown.push(name.clone());
+            }
+        }
+        Ok(shown)
     }
 
     fn stop_reason(&self) -> String {

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use parallax_machine::Code;
-use parallax_memory::{Checker, Model};
+use parallax_memory::Checker;
 use parallax_program::{Diagnostic, Program};
 use parallax_verdict::Execution;
 
@@ -24,8 +24,7 @@ use crate::states::{Observer, States};
 use crate::term::{ReadVar, TermId, Terms};
 
 /// What stays the same for all skeletons of a test.
-pub struct Context<'m> {
-    pub model: &'m Model,
+pub struct Context {
     pub roles: Roles,
     pub observer: Observer,
     pub image: Image,
@@ -37,6 +36,8 @@ pub struct Context<'m> {
     pub all_orders: bool,
     pub has_flags: bool,
     pub witnesses: usize,
+    /// Relations of the model that witnesses carry.
+    pub shown: Vec<String>,
 }
 
 /// What the search has found.
@@ -67,7 +68,7 @@ struct Choice {
 }
 
 pub struct Search<'s, 'a, 'p, 'm> {
-    pub(crate) context: &'s Context<'m>,
+    pub(crate) context: &'s Context,
     pub(crate) skeleton: &'s Skeleton<'a, 'p>,
     pub(crate) paths: &'s [&'a Path<'p>],
     pub(crate) code: &'s Code<'p>,
@@ -94,7 +95,7 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
 
     #[allow(clippy::too_many_arguments)]
     pub fn new(
-        context: &'s Context<'m>,
+        context: &'s Context,
         skeleton: &'s Skeleton<'a, 'p>,
         paths: &'s [&'a Path<'p>],
         code: &'s Code<'p>,

@@ -47,7 +47,7 @@ pub fn execution(search: &mut Search<'_, '_, '_, '_>, values: &[Bits]) -> Execut
         model_relations: Vec::new(),
         final_state: search.context.observer.state(values),
     };
-    for name in search.context.model.shown() {
+    for name in &search.context.shown {
         if let Some(relation) = search.checker.relation(name) {
             let pairs = edges(&mut relation.iter());
             execution.model_relations.push((name.clone(), pairs));
