@@ -35,6 +35,10 @@ pub struct PathEvent<'p> {
     pub addr: Dependencies,
     pub data: Dependencies,
     pub ctrl: Dependencies,
+    /// The same through picks: see [`Domain::picked`].
+    pub pick_addr: Dependencies,
+    pub pick_data: Dependencies,
+    pub pick_ctrl: Dependencies,
     /// For the write of an atomic pair: the read, and how the two are paired.
     pub pair: Option<(u32, Pairing)>,
 }
@@ -353,11 +357,8 @@ impl<'p> Explorer<'_, 'p> {
             .terms
             .unary_term(parallax_program::UnaryOp::Not, same.term);
         if weak || self.require(&mut failed, different) {
-            let no = Domain::constant(self.terms, Bits::bool(false));
-            let ok = Value {
-                dependencies: same.dependencies,
-                ..no
-            };
+            let term = self.terms.constant(Bits::bool(false));
+            let ok = Value { term, ..same };
             failed.thread.choose(self.code, old, Some(ok));
             open.push(failed);
         }
@@ -366,12 +367,10 @@ impl<'p> Explorer<'_, 'p> {
             return Ok(None);
         }
         let pair = Some((reads.as_slice(), Pairing::Single));
+        let desired = self.terms.picked(desired, &same);
         self.write(&mut walk, address, desired, size, write_tags, pair)?;
-        let yes = Domain::constant(self.terms, Bits::bool(true));
-        let ok = Value {
-            dependencies: same.dependencies,
-            ..yes
-        };
+        let term = self.terms.constant(Bits::bool(true));
+        let ok = Value { term, ..same };
         walk.thread.choose(self.code, old, Some(ok));
         Ok(Some(walk))
     }
@@ -407,8 +406,11 @@ impl<'p> Explorer<'_, 'p> {
             let action = Action::Read { var, value: term };
             let event = self.event(walk, action, Some(address), part, tags)?;
             events.push(event);
-            let dependencies = self.terms.dependencies.single(event);
-            let value = Value { term, dependencies };
+            let value = Value {
+                term,
+                dependencies: self.terms.dependencies.single(event),
+                picks: Dependencies::NONE,
+            };
             whole = Some(match whole {
                 Some(low) => self.terms.concat(&value, &low),
                 None => value,
@@ -438,6 +440,7 @@ impl<'p> Explorer<'_, 'p> {
             let event = self.event(walk, action, Some(address), part, tags)?;
             let event = &mut walk.path.events[event as usize];
             event.data = value.dependencies;
+            event.pick_data = value.picks;
             event.pair = pair.and_then(|(reads, how)| Some((*reads.get(index)?, how)));
         }
         walk.accesses += 1;
@@ -457,8 +460,10 @@ impl<'p> Explorer<'_, 'p> {
             return Err(self.too_many("events in one thread", Self::MAX_EVENTS));
         }
         let mut ctrl = Dependencies::NONE;
+        let mut pick_ctrl = Dependencies::NONE;
         for condition in walk.thread.control() {
             ctrl = self.terms.dependencies.union(ctrl, condition.dependencies);
+            pick_ctrl = self.terms.dependencies.union(pick_ctrl, condition.picks);
         }
         let Some(site) = walk.thread.site() else {
             return Err(Failure::Stopped);
@@ -474,6 +479,9 @@ impl<'p> Explorer<'_, 'p> {
             addr: address.dependencies,
             data: Dependencies::NONE,
             ctrl,
+            pick_addr: address.picks,
+            pick_data: Dependencies::NONE,
+            pick_ctrl,
             pair: None,
         });
         Ok(number as u32)

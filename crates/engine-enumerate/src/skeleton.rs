@@ -261,6 +261,15 @@ impl<'a, 'p> Skeleton<'a, 'p> {
             RelationRole::Addr => self.addr(terms).for_each(|(a, b)| add(a, b)),
             RelationRole::Data => self.data(terms).for_each(|(a, b)| add(a, b)),
             RelationRole::Ctrl => self.ctrl(terms).for_each(|(a, b)| add(a, b)),
+            RelationRole::PickAddr => self
+                .dependencies(terms, |event| event.pick_addr)
+                .for_each(|(a, b)| add(a, b)),
+            RelationRole::PickData => self
+                .dependencies(terms, |event| event.pick_data)
+                .for_each(|(a, b)| add(a, b)),
+            RelationRole::PickCtrl => self
+                .dependencies(terms, |event| event.pick_ctrl)
+                .for_each(|(a, b)| add(a, b)),
             RelationRole::Pairs => self.pairs().for_each(|(r, w, _)| add(r, w)),
             RelationRole::PairsOf(pairing) => {
                 self.pairs()
@@ -319,6 +328,9 @@ enum RelationRole {
     Addr,
     Data,
     Ctrl,
+    PickAddr,
+    PickData,
+    PickCtrl,
     Pairs,
     PairsOf(Pairing),
     /// A relation that no litmus test has any pairs of.
@@ -366,6 +378,9 @@ pub fn roles(model: &Model) -> Roles {
             "addr" => RelationRole::Addr,
             "data" => RelationRole::Data,
             "ctrl" => RelationRole::Ctrl,
+            "pick-addr" => RelationRole::PickAddr,
+            "pick-data" => RelationRole::PickData,
+            "pick-ctrl" => RelationRole::PickCtrl,
             "rmw" => RelationRole::Pairs,
             "amo" | "iico_data" => RelationRole::PairsOf(Pairing::Single),
             _ => RelationRole::None,

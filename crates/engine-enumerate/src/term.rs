@@ -25,6 +25,8 @@ pub struct ReadVar(pub u32);
 pub struct Value {
     pub term: TermId,
     pub dependencies: Dependencies,
+    /// Reads that decided which value this is, without being part of it.
+    pub picks: Dependencies,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -383,10 +385,16 @@ impl Terms {
 
     fn with(&mut self, term: TermId, parts: &[&Value]) -> Value {
         let mut dependencies = Dependencies::NONE;
+        let mut picks = Dependencies::NONE;
         for part in parts {
             dependencies = self.dependencies.union(dependencies, part.dependencies);
+            picks = self.dependencies.union(picks, part.picks);
         }
-        Value { term, dependencies }
+        Value {
+            term,
+            dependencies,
+            picks,
+        }
     }
 }
 
@@ -397,6 +405,7 @@ impl Domain for Terms {
         Value {
             term: Terms::constant(self, bits),
             dependencies: Dependencies::NONE,
+            picks: Dependencies::NONE,
         }
     }
 
@@ -435,6 +444,15 @@ impl Domain for Terms {
         self.with(term, &[condition, then, otherwise])
     }
 
+    fn picked(&mut self, value: Value, condition: &Value) -> Value {
+        let sets = &mut self.dependencies;
+        let decided = sets.union(condition.dependencies, condition.picks);
+        Value {
+            picks: sets.union(value.picks, decided),
+            ..value
+        }
+    }
+
     fn truth(&self, value: &Value) -> Truth {
         match self.as_constant(value.term) {
             Some(bits) if bits.is_zero() => Truth::False,
@@ -455,12 +473,32 @@ mod tests {
     #[test]
     fn artificial_dependencies_vanish_from_the_value_only() {
         let mut terms = Terms::default();
-        let dependencies = terms.dependencies.single(7);
-        let term = terms.read(ReadVar(0), 32);
-        let read = Value { term, dependencies };
+        let read = read(&mut terms, 7);
         let zero = terms.binary(BinaryOp::Xor, &read, &read);
         assert_eq!(terms.as_constant(zero.term), Some(Bits::zero(32)));
         assert_eq!(terms.dependencies.members(zero.dependencies), &[7]);
+    }
+
+    /// The value of a read, which is that event.
+    fn read(terms: &mut Terms, event: u32) -> Value {
+        Value {
+            term: terms.read(ReadVar(event), 32),
+            dependencies: terms.dependencies.single(event),
+            picks: Dependencies::NONE,
+        }
+    }
+
+    #[test]
+    fn picks_are_no_dependencies_and_go_on_from_value_to_value() {
+        let mut terms = Terms::default();
+        let [flags, first, second] = [1, 2, 3].map(|event| read(&mut terms, event));
+        let picked = terms.picked(first, &flags);
+        let sum = terms.binary(BinaryOp::Add, &picked, &second);
+        assert_eq!(terms.dependencies.members(sum.dependencies), &[2, 3]);
+        assert_eq!(terms.dependencies.members(sum.picks), &[1]);
+        let again = terms.picked(second, &sum);
+        assert_eq!(terms.dependencies.members(again.dependencies), &[3]);
+        assert_eq!(terms.dependencies.members(again.picks), &[1, 2, 3]);
     }
 
     #[test]

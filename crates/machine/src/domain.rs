@@ -29,6 +29,11 @@ pub trait Domain {
         then: &Self::Value,
         otherwise: &Self::Value,
     ) -> Self::Value;
+    /// A value that the thread takes because of a condition whose arms meet again, which leaves
+    /// no other trace in it. Domains that do not ask where values come from leave it alone.
+    fn picked(&mut self, value: Self::Value, _condition: &Self::Value) -> Self::Value {
+        value
+    }
     fn truth(&self, value: &Self::Value) -> Truth;
     /// The value, where there is only one it can be.
     fn known(&self, value: &Self::Value) -> Option<Bits>;

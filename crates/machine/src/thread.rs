@@ -344,7 +344,11 @@ impl<V: Clone> Thread<V> {
             };
             match &inst.kind {
                 InstKind::Assign { dst, value } => {
-                    let value = code.evaluate(value, &frame.vars, domain);
+                    let mut value = code.evaluate(value, &frame.vars, domain);
+                    let ends = |control: &&Control<V>| control.until.is_some();
+                    for control in self.control.iter().filter(ends) {
+                        value = domain.picked(value, &control.condition);
+                    }
                     frame.vars[dst.0 as usize] = value;
                     frame.index += 1;
                 }

@@ -10,7 +10,21 @@ use crate::model::InputKind;
 const SETS: &[&str] = &["R", "W", "M", "F", "IW", "B", "RMW"];
 
 const RELATIONS: &[&str] = &[
-    "po", "rf", "co", "loc", "int", "ext", "addr", "data", "ctrl", "rmw", "amo", "si",
+    "po",
+    "rf",
+    "co",
+    "loc",
+    "int",
+    "ext",
+    "addr",
+    "data",
+    "ctrl",
+    "pick-addr",
+    "pick-data",
+    "pick-ctrl",
+    "rmw",
+    "amo",
+    "si",
 ];
 
 const X86_TAGS: &[&str] = &["X", "MFENCE", "SFENCE", "LFENCE", "LOCK", "NT"];

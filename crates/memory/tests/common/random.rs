@@ -132,6 +132,13 @@ fn build(raw: &[RawEvent], choices: &[u16]) -> Execution {
         dependency(1, a, b) && kind(b) == Kind::Write
     });
     add("ctrl", &|a, b| dependency(2, a, b));
+    add("pick-addr", &|a, b| {
+        dependency(3, a, b) && kind(b) != Kind::Fence
+    });
+    add("pick-data", &|a, b| {
+        dependency(4, a, b) && kind(b) == Kind::Write
+    });
+    add("pick-ctrl", &|a, b| dependency(5, a, b));
     add("rmw", &pair);
     add("amo", &|a, b| pair(a, b) && raw[b - 2].4 >> 6 & 1 == 1);
     add("si", &|a, b| a == b);

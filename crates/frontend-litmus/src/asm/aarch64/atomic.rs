@@ -7,7 +7,8 @@
 //! A compare-and-swap leaves two things open (DDI 0487, CAS and B2.3). One that fails may or may
 //! not write the old value back: writing back is an atomic `or` with zero, in executions in which
 //! the comparison fails. After one that succeeds, the compared register holds the old value, and
-//! may depend on the read of it or on what the register held before, which is equal.
+//! may depend on the read of it or on what the register held before, which is equal; both also
+//! pick that value, as they pick the write.
 
 use parallax_program::{Diagnostic, Expr, InstKind, RmwOp, Tags, VarId};
 
@@ -212,7 +213,8 @@ fn compare_and_swap(
     }
 }
 
-/// Gives the compared register its value, from one of two places where they are equal.
+/// Gives the compared register its value: the old one, which after success may come from either
+/// of two places and was picked by the comparison.
 fn set_compared(
     ins: &mut Instruction<'_, '_, '_>,
     expected: Reg,
@@ -220,16 +222,18 @@ fn set_compared(
     from_register: Expr,
     from_memory: Expr,
 ) {
+    let before = ins.hold(expected.width, from_register);
+    ins.write(expected, from_memory.clone());
     ins.choose(
         Expr::Var(ok),
         |ins| {
             either(
                 ins,
-                |ins| ins.write(expected, from_register),
-                |ins| ins.write(expected, from_memory.clone()),
+                |ins| ins.write(expected, Expr::Var(before)),
+                |ins| ins.write(expected, from_memory),
             );
         },
-        |ins| ins.write(expected, from_memory.clone()),
+        |_| {},
     );
 }
 
@@ -365,7 +369,8 @@ mod tests {
         });
         let old = || Expr::Var(VarId(3));
         let results: Vec<Expr> = results.collect();
-        assert_eq!(results, [old(), Expr::Var(x0), old()]);
+        let before = Expr::Var(VarId(6));
+        assert_eq!(results, [old(), before, old()]);
     }
 
     #[test]
