@@ -201,3 +201,43 @@ fn the_replayer_refuses_what_is_not_an_execution() {
     other.events.pop();
     assert!(refused(&other, "tso").contains("more events"));
 }
+
+#[test]
+fn the_replayer_finds_what_was_picked() {
+    let load = |location| Statement::Load {
+        location,
+        register: 0,
+        strong: false,
+    };
+    let first = vec![
+        load(0),
+        Statement::Select { register: 0 },
+        Statement::Fake {
+            location: 1,
+            register: 1,
+        },
+    ];
+    let second = vec![
+        load(1),
+        Statement::Store {
+            location: 0,
+            value: 1,
+            strong: true,
+        },
+    ];
+    let (program, question) = build(&[first, second], AARCH64);
+    let options = Options {
+        witnesses: 1_000,
+        ..Options::default()
+    };
+    let run = |name: &str| {
+        let found = enumerate(&program, &question, &model(name), &options);
+        found.expect("a supported program").witnesses
+    };
+    // The store that is picked waits for the load, which only one of the two models knows.
+    let (strong, weak) = (run("aarch64"), run("rmo"));
+    assert_eq!((strong.len(), weak.len()), (3, 4));
+    let allowed = |execution: &&Execution| replay(&program, execution, &model("aarch64")).is_ok();
+    assert_eq!(strong.iter().filter(allowed).count(), 3);
+    assert_eq!(weak.iter().filter(allowed).count(), 3);
+}

@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use parallax_program::{
     AccessSize, Cell, Expr, FunctionBuilder, FunctionId, Global, GlobalId, InstKind, Observable,
-    Place, Program, Prop, Quantifier, Question, RmwOp, SourceFile, Span, Tags, ThreadStart, VarId,
+    Place, Program, Prop, Quantifier, Question, RmwOp, SourceFile, Span, Tags, Terminator,
+    ThreadStart, VarId,
 };
 
 /// A statement of a random thread; registers and locations by number.
@@ -42,6 +43,10 @@ pub enum Statement {
         location: u32,
         register: usize,
     },
+    /// Gives the other register a constant that the register picks.
+    Select {
+        register: usize,
+    },
     /// Runs the rest of the thread only where the register is not zero.
     Guard {
         register: usize,
@@ -70,6 +75,7 @@ fn statement() -> impl Strategy<Value = Statement> {
             .prop_map(|(location, register)| Statement::Cas { location, register }),
         1 => (location, register.clone())
             .prop_map(|(location, register)| Statement::Linked { location, register }),
+        1 => register.clone().prop_map(|register| Statement::Select { register }),
         1 => register.prop_map(|register| Statement::Guard { register }),
         1 => Just(Statement::Fence),
     ]
@@ -257,6 +263,23 @@ fn thread(
                     size,
                     tags,
                 });
+            }
+            Statement::Select { register } => {
+                let other = registers[REGISTERS - 1 - register];
+                let (one, two) = (f.new_block("one"), f.new_block("two"));
+                let join = f.new_block("join");
+                f.terminate(Terminator::Branch {
+                    condition: Expr::Var(registers[*register]).eq(constant(1)),
+                    then: one,
+                    otherwise: two,
+                    join: Some(join),
+                });
+                for (arm, value) in [(one, 1), (two, 2)] {
+                    f.enter(arm);
+                    f.assign(other, constant(value));
+                    f.terminate(Terminator::Jump(join));
+                }
+                f.enter(join);
             }
             Statement::Guard { register } => {
                 f.branch(Expr::Var(registers[*register]).eq(constant(0)), end);

@@ -10,12 +10,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use parallax_machine::{Code, Limits, Operation, Thread, modify};
+use parallax_machine::{Code, Domain, Limits, Operation, Thread, modify};
 use parallax_memory::Model;
 use parallax_program::{AccessSize, Bits, Program, Tags};
 
 use crate::judge::judge;
-use crate::traced::{Traced, Tracing};
+use crate::traced::{Traced, Tracing, join};
 use crate::{EventKind, Execution};
 
 /// Checks that an execution is one of the program, and that the model allows it. The error says
@@ -40,6 +40,10 @@ pub(crate) struct Derived {
     pub(crate) addr: BTreeSet<(u32, u32)>,
     pub(crate) data: BTreeSet<(u32, u32)>,
     pub(crate) ctrl: BTreeSet<(u32, u32)>,
+    /// Follow from the events and the dependencies, so that no execution claims them.
+    pub(crate) pick_addr: BTreeSet<(u32, u32)>,
+    pub(crate) pick_data: BTreeSet<(u32, u32)>,
+    pub(crate) pick_ctrl: BTreeSet<(u32, u32)>,
     pub(crate) rmw: BTreeSet<(u32, u32)>,
     /// The pairs of single instructions.
     pub(crate) amo: BTreeSet<(u32, u32)>,
@@ -174,19 +178,14 @@ impl<'a, 'p> Replay<'a, 'p> {
                     let succeeds = same && !(weak && self.write_does_not_follow(size));
                     let tags = if succeeds { read_tags } else { fail_tags };
                     let (old, reads) = self.read(&address, size, tags, derived)?;
+                    let ok = join(Bits::bool(succeeds), &[&old, &expected]);
                     if succeeds {
+                        let desired = Tracing.picked(desired, &ok);
                         let pair = Some(reads.as_slice());
                         let writes =
                             self.write(&address, &desired, size, write_tags, pair, derived)?;
                         derived.amo.extend(reads.into_iter().zip(writes));
                     }
-                    let mut ok = Traced::plain(Bits::bool(succeeds));
-                    ok.reads = old
-                        .reads
-                        .union(&expected.reads)
-                        .copied()
-                        .collect::<BTreeSet<_>>()
-                        .into();
                     self.thread.results(self.code, old, Some(ok));
                 }
                 Operation::StoreConditional {
@@ -325,9 +324,8 @@ impl<'a, 'p> Replay<'a, 'p> {
             if *place != due.wrapping_add(u64::from(at)) || claimed.tags != *tags {
                 return Err(format!("event {event} reads another place than is due"));
             }
-            derived
-                .addr
-                .extend(address.reads.iter().map(|read| (*read, event)));
+            relate(&mut derived.addr, &address.reads, event);
+            relate(&mut derived.pick_addr, &address.picks, event);
             self.control(event, derived);
             reads.push(event);
             at += part.max(&1);
@@ -337,6 +335,7 @@ impl<'a, 'p> Replay<'a, 'p> {
             Traced {
                 bits,
                 reads: reads.iter().copied().collect::<BTreeSet<_>>().into(),
+                picks: Rc::default(),
             },
             reads,
         ))
@@ -373,12 +372,10 @@ impl<'a, 'p> Replay<'a, 'p> {
             if *written != expected {
                 return Err(format!("event {event} writes {written}, due is {expected}"));
             }
-            derived
-                .addr
-                .extend(address.reads.iter().map(|read| (*read, event)));
-            derived
-                .data
-                .extend(value.reads.iter().map(|read| (*read, event)));
+            relate(&mut derived.addr, &address.reads, event);
+            relate(&mut derived.pick_addr, &address.picks, event);
+            relate(&mut derived.data, &value.reads, event);
+            relate(&mut derived.pick_data, &value.picks, event);
             if let Some(read) = pair.and_then(|reads| reads.get(writes.len())) {
                 derived.rmw.insert((*read, event));
             }
@@ -393,11 +390,14 @@ impl<'a, 'p> Replay<'a, 'p> {
     fn control(&self, event: u32, derived: &mut Derived) {
         derived.access.insert(event, self.accesses);
         for condition in self.thread.control() {
-            derived
-                .ctrl
-                .extend(condition.reads.iter().map(|read| (*read, event)));
+            relate(&mut derived.ctrl, &condition.reads, event);
+            relate(&mut derived.pick_ctrl, &condition.picks, event);
         }
     }
+}
+
+fn relate(relation: &mut BTreeSet<(u32, u32)>, from: &BTreeSet<u32>, to: u32) {
+    relation.extend(from.iter().map(|read| (*read, to)));
 }
 
 /// Sources and orders fit the events.

@@ -12,6 +12,8 @@ pub struct Traced {
     pub bits: Bits,
     /// Event numbers of reads, and of the writes that a status depends on.
     pub reads: Rc<BTreeSet<u32>>,
+    /// Those that only decided which value this is.
+    pub picks: Rc<BTreeSet<u32>>,
 }
 
 impl Traced {
@@ -19,6 +21,7 @@ impl Traced {
         Traced {
             bits,
             reads: Rc::default(),
+            picks: Rc::default(),
         }
     }
 
@@ -26,18 +29,23 @@ impl Traced {
         Traced {
             bits,
             reads: self.reads.clone(),
+            picks: self.picks.clone(),
         }
     }
 }
 
-fn join(bits: Bits, parts: &[&Traced]) -> Traced {
+/// A value that comes from all of these.
+pub fn join(bits: Bits, parts: &[&Traced]) -> Traced {
     let mut reads: BTreeSet<u32> = BTreeSet::new();
+    let mut picks: BTreeSet<u32> = BTreeSet::new();
     for part in parts {
         reads.extend(part.reads.iter());
+        picks.extend(part.picks.iter());
     }
     Traced {
         bits,
         reads: Rc::new(reads),
+        picks: Rc::new(picks),
     }
 }
 
@@ -82,6 +90,13 @@ impl Domain for Tracing {
             then
         };
         join(taken.bits, &[condition, then, otherwise])
+    }
+
+    fn picked(&mut self, mut value: Traced, condition: &Traced) -> Traced {
+        let picks = Rc::make_mut(&mut value.picks);
+        picks.extend(condition.reads.iter());
+        picks.extend(condition.picks.iter());
+        value
     }
 
     fn truth(&self, value: &Traced) -> Truth {
