@@ -52,11 +52,16 @@ pub struct LitmusArguments {
     pub variant: Vec<String>,
 
     /// How often a loop may be repeated
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 2,
+        allow_negative_numbers = true
+    )]
     pub bound: u32,
 
     /// How many tests to run at once [default: the number of cores]
-    #[arg(long, short, value_name = "N")]
+    #[arg(long, short, value_name = "N", allow_negative_numbers = true)]
     pub jobs: Option<NonZeroUsize>,
 
     /// How to print the answers
@@ -86,6 +91,7 @@ pub struct LitmusArguments {
 
     /// Stop each test after so long, with what was found so far
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
 
     /// No progress line, and nothing on stderr but errors

@@ -19,6 +19,7 @@ mod search;
 mod skeleton;
 mod states;
 mod term;
+mod watch;
 mod witness;
 
 #[cfg(test)]
@@ -30,12 +31,12 @@ mod reference;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use parallax_machine::{Code, Limits};
 use parallax_memory::{Checker, Model};
-use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, Question};
+use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, Question, Span};
 use parallax_verdict::{Ending, Outcomes};
 
 use crate::image::Image;
@@ -44,6 +45,7 @@ use crate::search::{Context, Findings, Search};
 use crate::skeleton::{Footprint, Skeleton};
 use crate::states::Observer;
 use crate::term::Terms;
+use crate::watch::Watch;
 
 /// How far coherence orders are told apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -93,6 +95,11 @@ pub fn enumerate(
     model: &Model,
     options: &Options<'_>,
 ) -> Result<Outcomes, Diagnostics> {
+    let located = |mut error: Diagnostic| {
+        let start = || program.source.location(Span::new(0, 0));
+        error.location.get_or_insert_with(start);
+        vec![error]
+    };
     let code = Code::new(program);
     let mut attempt = Attempt {
         code: &code,
@@ -104,17 +111,15 @@ pub fn enumerate(
         covered: BTreeSet::new(),
     };
     for _ in 0..Attempt::MAX_TRIES {
-        match attempt.run().map_err(|error| vec![error])? {
+        match attempt.run().map_err(located)? {
             Progress::Done(outcomes) => return Ok(*outcomes),
             Progress::Cover(more) => attempt.covered.extend(more),
-            Progress::Split => {
-                attempt.granule = Some(attempt.smallest_access().map_err(|error| vec![error])?)
-            }
+            Progress::Split => attempt.granule = Some(attempt.smallest_access().map_err(located)?),
         }
     }
-    Err(vec![Diagnostic::new(
+    Err(located(Diagnostic::new(
         "pointer arithmetic leads to too many different addresses",
-    )])
+    )))
 }
 
 /// One try at a test; what it learns about accesses may call for another.
@@ -143,13 +148,21 @@ impl<'p> Attempt<'_, 'p> {
     const FEW_ORDERS: u64 = 5_000;
     /// Each try but the last learns of more addresses.
     const MAX_TRIES: usize = 64;
+    /// Bytes that the paths of all threads may take.
+    const PATH_MEMORY: usize = 256 << 20;
+    /// Relations are dense matrices over the events of an execution.
+    const MAX_EVENTS: usize = 4_000;
 
     fn run(&self) -> Result<Progress, Diagnostic> {
         let image = Image::new(self.code);
         let observer = Observer::new(self.question, self.code, &image);
         let mut terms = Terms::default();
-        let mut poll = self.poll();
-        let threads = match self.paths(&observer, &mut terms, &mut poll) {
+        let end = self
+            .options
+            .timeout
+            .and_then(|limit| self.started.checked_add(limit));
+        let mut watch = Watch::new(self.options.stop, end);
+        let threads = match self.paths(&observer, &mut terms, &mut watch) {
             Ok(threads) => threads,
             Err(Failure::Unsupported(error)) => return Err(error),
             Err(Failure::Stopped) => {
@@ -160,13 +173,15 @@ impl<'p> Attempt<'_, 'p> {
         if self.granule.is_none() && overlapping(&footprints) {
             return Ok(Progress::Split);
         }
+        self.check_events(&threads, footprints.len())?;
         let all_orders = self.counts_all_orders(&threads, &terms);
         let context = Context {
             roles: skeleton::roles(self.model),
             observer,
             image,
             coherent: self.model.implies_coherence(),
-            atomic: self.model.implies_atomicity(),
+            // Without coherence, a pair may be written before what it reads.
+            atomic: self.model.implies_coherence() && self.model.implies_atomicity(),
             all_orders,
             has_flags: self.model.axioms().iter().any(|axiom| axiom.is_flag()),
             witnesses: self.options.witnesses,
@@ -176,6 +191,10 @@ impl<'p> Attempt<'_, 'p> {
         let mut checker = Checker::new(self.model);
         let mut stopped = false;
         for_each_combination(&threads, |paths| {
+            if watch.look().is_break() {
+                stopped = true;
+                return ControlFlow::Break(());
+            }
             let skeleton = Skeleton::new(paths, &footprints, &context.image, &mut terms);
             let search = Search::new(
                 &context,
@@ -185,7 +204,7 @@ impl<'p> Attempt<'_, 'p> {
                 &mut terms,
                 &mut checker,
                 &mut findings,
-                &mut poll,
+                &mut watch,
             );
             let flow = search.run();
             stopped = flow.is_break();
@@ -230,6 +249,9 @@ impl<'p> Attempt<'_, 'p> {
         counts_are_total: bool,
     ) -> Progress {
         let ending = match (stopped, cut) {
+            (true, _) if findings.states.is_full() => Ending::Stopped {
+                reason: format!("there are more than {} final states", findings.states.len()),
+            },
             (true, _) => Ending::Stopped {
                 reason: self.stop_reason(),
             },
@@ -284,35 +306,14 @@ impl<'p> Attempt<'_, 'p> {
         }
     }
 
-    /// Breaks when the search is to stop.
-    fn poll(&self) -> impl FnMut() -> ControlFlow<()> + use<'_, 'p> {
-        let mut calls = 0u32;
-        move || {
-            calls = calls.wrapping_add(1);
-            let interrupted = self
-                .options
-                .stop
-                .is_some_and(|stop| stop.load(Ordering::Relaxed));
-            let late = calls % 128 == 0
-                && self
-                    .options
-                    .timeout
-                    .is_some_and(|limit| self.started.elapsed() >= limit);
-            if interrupted || late {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
-        }
-    }
-
     fn paths(
         &self,
         observer: &Observer,
         terms: &mut Terms,
-        poll: &mut dyn FnMut() -> ControlFlow<()>,
+        watch: &mut Watch<'_>,
     ) -> Result<Vec<Paths<'p>>, Failure> {
         let starts = &self.code.program.threads;
+        let mut memory = Self::PATH_MEMORY;
         let explore = |(thread, start): (usize, _)| {
             let mut explorer = Explorer {
                 code: self.code,
@@ -325,9 +326,12 @@ impl<'p> Attempt<'_, 'p> {
                 thread: thread as u32,
                 threads: starts.len() as u32,
                 asked: &observer.variables(thread as u32),
-                poll: &mut *poll,
+                memory,
+                watch: &mut *watch,
             };
-            explorer.explore(start)
+            let paths = explorer.explore(start)?;
+            memory = memory.saturating_sub(paths.bytes);
+            Ok(paths)
         };
         starts.iter().enumerate().map(explore).collect()
     }
@@ -371,6 +375,22 @@ impl<'p> Attempt<'_, 'p> {
             }
         }
         footprints
+    }
+
+    /// Executions of too many events are refused.
+    fn check_events(&self, threads: &[Paths<'p>], initials: usize) -> Result<(), Diagnostic> {
+        let longest = |paths: &Paths<'p>| {
+            let lengths = paths.complete.iter().map(|path| path.events.len());
+            lengths.max().unwrap_or(0)
+        };
+        let events = initials + threads.iter().map(longest).sum::<usize>();
+        if events <= Self::MAX_EVENTS {
+            return Ok(());
+        }
+        let most = Self::MAX_EVENTS;
+        Err(Diagnostic::new(format!(
+            "executions have up to {events} events; enumeration of executions is made for {most} at most"
+        )))
     }
 
     /// Whether executions that differ only in the order of writes are told apart.

@@ -18,6 +18,8 @@ enum Halt {
 }
 
 impl Search<'_, '_, '_, '_> {
+    const LARGE: usize = 500;
+
     /// Every read has its source: looks at the orders of writes that are left open.
     pub(crate) fn orders_of_writes(&mut self) -> Flow {
         self.give_orders();
@@ -37,7 +39,7 @@ impl Search<'_, '_, '_, '_> {
     fn open_orders(&mut self) -> Flow {
         if self.orders.iter().all(WriteOrder::is_total) {
             if self.checker.is_allowed() {
-                self.record();
+                return self.record();
             }
             return Flow::Continue(());
         }
@@ -118,7 +120,9 @@ impl Search<'_, '_, '_, '_> {
         let Some(at) = open else {
             self.give_orders();
             if self.checker.is_allowed() {
-                self.record();
+                if self.record().is_break() {
+                    return ControlFlow::Break(Halt::Stopped);
+                }
                 if !self.context.all_orders {
                     return ControlFlow::Break(Halt::Found);
                 }
@@ -133,7 +137,7 @@ impl Search<'_, '_, '_, '_> {
 
     /// Puts the writes of a location in order, one after the other.
     fn place(&mut self, at: usize, placed: u128) -> ControlFlow<Halt> {
-        if (self.poll)().is_break() {
+        if self.watch.poll().is_break() {
             return ControlFlow::Break(Halt::Stopped);
         }
         if self.orders[at].is_total() {
@@ -165,27 +169,35 @@ impl Search<'_, '_, '_, '_> {
         ControlFlow::Continue(())
     }
 
-    /// The present execution is allowed: notes its final state.
-    fn record(&mut self) {
+    /// The present execution is allowed: notes its final state. Breaks when there are too many.
+    fn record(&mut self) -> Flow {
         if let Some(address) = self.wild_access() {
             self.findings.wild.insert(address);
-            return;
+            return Flow::Continue(());
         }
         let values = self.final_values();
         let observer = &self.context.observer;
         let Some(satisfies) = observer.judge(&values) else {
-            return;
+            return Flow::Continue(());
         };
         self.findings
             .states
-            .add(&values[..observer.shown()], satisfies);
+            .add(&values[..observer.shown()], satisfies)?;
         if self.context.has_flags {
             self.findings.flags.extend(self.checker.flags());
         }
-        if satisfies && self.findings.witnesses.len() < self.context.witnesses {
+        if satisfies && self.wants_witness() {
             let execution = witness::execution(self, &values);
             self.findings.witnesses.push(execution);
         }
+        Flow::Continue(())
+    }
+
+    /// Of large executions, only one is kept.
+    fn wants_witness(&self) -> bool {
+        let found = self.findings.witnesses.len();
+        let large = self.skeleton.events.len() > Self::LARGE;
+        found < self.context.witnesses && (found == 0 || !large)
     }
 
     /// An address outside all objects that the execution accesses.

@@ -4,7 +4,6 @@
 //! store-conditional, and nondeterministic bits. Each path carries the constraints on its reads
 //! under which it is taken.
 
-use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use parallax_machine::{Code, Domain, Fault, Limits, Operation, Site, Thread, modify};
@@ -12,6 +11,7 @@ use parallax_program::{AccessSize, BinaryOp, Bits, Diagnostic, Tags, ThreadStart
 
 use crate::dependency::Dependencies;
 use crate::term::{ReadVar, TermId, Terms, Value};
+use crate::watch::Watch;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
@@ -73,10 +73,12 @@ pub struct Paths<'p> {
     pub complete: Vec<Path<'p>>,
     /// Whether some path was cut at the loop bound.
     pub cut: bool,
+    /// About how much memory the complete paths take.
+    pub bytes: usize,
 }
 
 /// Explores the paths of one thread.
-pub struct Explorer<'a, 'p> {
+pub struct Explorer<'a, 'p, 'w> {
     pub code: &'a Code<'p>,
     pub terms: &'a mut Terms,
     pub limits: Limits,
@@ -87,8 +89,9 @@ pub struct Explorer<'a, 'p> {
     pub threads: u32,
     /// Variables whose final values are asked for.
     pub asked: &'a [VarId],
-    /// Called now and then; breaks to stop.
-    pub poll: &'a mut dyn FnMut() -> ControlFlow<()>,
+    /// Bytes that paths may take.
+    pub memory: usize,
+    pub watch: &'a mut Watch<'w>,
 }
 
 /// A path on its way.
@@ -99,6 +102,42 @@ struct Walk<'p> {
     reads: u32,
     accesses: u32,
     reservation: Option<Reservation>,
+}
+
+impl Walk<'_> {
+    fn bytes(&self) -> usize {
+        size_of_val(self) + self.thread.bytes() + self.path.bytes()
+    }
+}
+
+/// Walks that wait for their turn.
+#[derive(Default)]
+struct Open<'p> {
+    walks: Vec<Walk<'p>>,
+    bytes: usize,
+}
+
+impl<'p> Open<'p> {
+    fn push(&mut self, walk: Walk<'p>) {
+        self.bytes += walk.bytes();
+        self.walks.push(walk);
+    }
+
+    fn pop(&mut self) -> Option<Walk<'p>> {
+        let walk = self.walks.pop()?;
+        self.bytes -= walk.bytes();
+        Some(walk)
+    }
+}
+
+impl Path<'_> {
+    fn bytes(&self) -> usize {
+        let constraint = |c: &Constraint| size_of_val(c) + size_of_val(&*c.reads);
+        size_of_val(self)
+            + size_of_val(self.events.as_slice())
+            + size_of_val(self.finals.as_slice())
+            + self.constraints.iter().map(constraint).sum::<usize>()
+    }
 }
 
 #[derive(Clone)]
@@ -115,11 +154,9 @@ pub enum Failure {
     Unsupported(Diagnostic),
 }
 
-impl<'p> Explorer<'_, 'p> {
+impl<'p> Explorer<'_, 'p, '_> {
     /// More events in one thread are refused: relations are dense matrices over events.
     pub const MAX_EVENTS: usize = 2_000;
-    const MAX_PATHS: usize = 1 << 20;
-
     pub fn explore(&mut self, start: &ThreadStart) -> Result<Paths<'p>, Failure> {
         let args = start
             .args
@@ -132,22 +169,17 @@ impl<'p> Explorer<'_, 'p> {
             constraints: Vec::new(),
             finals: Vec::new(),
         };
-        let mut open = vec![Walk {
+        let mut open = Open::default();
+        open.push(Walk {
             thread,
             path,
             reads: 0,
             accesses: 0,
             reservation: None,
-        }];
+        });
         let mut paths = Paths::default();
         while let Some(walk) = open.pop() {
-            if (self.poll)().is_break() {
-                return Err(Failure::Stopped);
-            }
             self.walk(walk, &mut open, &mut paths)?;
-            if paths.complete.len() + open.len() > Self::MAX_PATHS {
-                return Err(self.too_many("paths through the thread", Self::MAX_PATHS));
-            }
         }
         // The stack yields the branch not taken first.
         paths.complete.reverse();
@@ -161,10 +193,16 @@ impl<'p> Explorer<'_, 'p> {
     fn walk(
         &mut self,
         mut walk: Walk<'p>,
-        open: &mut Vec<Walk<'p>>,
+        open: &mut Open<'p>,
         paths: &mut Paths<'p>,
     ) -> Result<(), Failure> {
         loop {
+            if self.watch.poll().is_break() {
+                return Err(Failure::Stopped);
+            }
+            if open.bytes + paths.bytes > self.memory {
+                return Err(self.too_much_memory());
+            }
             let operation = walk.thread.run(self.code, &self.limits, self.terms);
             match operation {
                 Operation::Load {
@@ -303,6 +341,7 @@ impl<'p> Explorer<'_, 'p> {
                             None => self.terms.constant(Bits::zero(1)),
                         });
                     walk.path.finals = finals.collect();
+                    paths.bytes += walk.path.bytes();
                     paths.complete.push(walk.path);
                     return Ok(());
                 }
@@ -335,7 +374,7 @@ impl<'p> Explorer<'_, 'p> {
         &mut self,
         mut walk: Walk<'p>,
         operation: Operation<'p, Value>,
-        open: &mut Vec<Walk<'p>>,
+        open: &mut Open<'p>,
     ) -> Result<Option<Walk<'p>>, Failure> {
         let Operation::Cas {
             address,
@@ -492,6 +531,13 @@ impl<'p> Explorer<'_, 'p> {
         Failure::Unsupported(Diagnostic::new(format!(
             "{thread} needs more than {limit} {what}; enumeration of executions is not made for that"
         )))
+    }
+
+    fn too_much_memory(&self) -> Failure {
+        let thread = &self.code.program.threads[self.thread as usize].name;
+        let message = format!("{thread} has too many paths: they do not fit into memory");
+        let help = "fewer branches, or a smaller --bound, make fewer paths";
+        Failure::Unsupported(Diagnostic::new(message).with_help(help))
     }
 
     fn unsupported(&self, walk: &Walk<'p>, operation: &Operation<'p, Value>) -> Failure {

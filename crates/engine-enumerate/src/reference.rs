@@ -15,6 +15,7 @@ use crate::path::Explorer;
 use crate::skeleton::{Footprint, Kind, Skeleton, roles};
 use crate::states::Observer;
 use crate::term::Terms;
+use crate::watch::Watch;
 use crate::{Paths, for_each_combination};
 
 /// How often each final state is reached. Accesses must all have one size, and addresses be
@@ -34,7 +35,8 @@ pub fn states(program: &Program, question: &Question, model: &Model) -> BTreeMap
             thread: thread as u32,
             threads: program.threads.len() as u32,
             asked: &observer.variables(thread as u32),
-            poll: &mut || ControlFlow::Continue(()),
+            memory: usize::MAX,
+            watch: &mut Watch::new(None, None),
         };
         threads.push(explorer.explore(start).ok().expect("supported"));
     }

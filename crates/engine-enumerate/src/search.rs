@@ -22,6 +22,7 @@ use crate::path::Path;
 use crate::skeleton::{Footprint, Kind, Roles, Skeleton};
 use crate::states::{Observer, States};
 use crate::term::{ReadVar, TermId, Terms};
+use crate::watch::Watch;
 
 /// What stays the same for all skeletons of a test.
 pub struct Context {
@@ -76,7 +77,7 @@ pub struct Search<'s, 'a, 'p, 'm> {
     pub(crate) terms: &'s mut Terms,
     pub(crate) checker: &'s mut Checker<'m>,
     pub(crate) findings: &'s mut Findings,
-    pub(crate) poll: &'s mut dyn FnMut() -> ControlFlow<()>,
+    pub(crate) watch: &'s mut Watch<'m>,
     choices: Vec<Choice>,
     /// For each read, the write it takes its value from.
     pub(crate) sources: Vec<Option<u32>>,
@@ -102,7 +103,7 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
         terms: &'s mut Terms,
         checker: &'s mut Checker<'m>,
         findings: &'s mut Findings,
-        poll: &'s mut dyn FnMut() -> ControlFlow<()>,
+        watch: &'s mut Watch<'m>,
     ) -> Self {
         Search {
             context,
@@ -113,7 +114,7 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
             terms,
             checker,
             findings,
-            poll,
+            watch,
             choices: Vec::new(),
             sources: vec![None; skeleton.events.len()],
             unresolved: Vec::new(),
@@ -245,7 +246,7 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
 
     /// Gives a source to the reads from `depth` on.
     fn choose(&mut self, depth: usize) -> Flow {
-        (self.poll)()?;
+        self.watch.poll()?;
         let Some(choice) = self.choices.get(depth) else {
             return self.sources_chosen();
         };

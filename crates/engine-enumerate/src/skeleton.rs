@@ -22,8 +22,8 @@ pub struct Footprint {
 
 impl Footprint {
     pub fn overlaps(self, other: Footprint) -> bool {
-        self.address < other.address + u64::from(other.bytes)
-            && other.address < self.address + u64::from(self.bytes)
+        self.address < other.address.saturating_add(other.bytes.into())
+            && other.address < self.address.saturating_add(self.bytes.into())
     }
 }
 

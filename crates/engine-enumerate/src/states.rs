@@ -1,5 +1,7 @@
 //! Final states: what the question observes, judged and counted.
 
+use std::ops::ControlFlow;
+
 use rustc_hash::FxHashMap;
 
 use parallax_machine::{Code, Concrete};
@@ -187,12 +189,31 @@ pub struct States {
     counts: FxHashMap<Vec<Bits>, (bool, u64)>,
     pub positive: u64,
     pub negative: u64,
+    full: bool,
 }
 
 impl States {
-    pub fn add(&mut self, shown: &[Bits], satisfies: bool) {
+    /// So many values are kept, in all states together.
+    const MAX_VALUES: usize = 1 << 20;
+
+    pub fn len(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// Whether there were more states than are kept.
+    pub fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// Breaks when there are too many different states; those found so far stay.
+    pub fn add(&mut self, shown: &[Bits], satisfies: bool) -> ControlFlow<()> {
+        let full = (self.len() + 1) * shown.len() > Self::MAX_VALUES;
         match self.counts.get_mut(shown) {
             Some((_, count)) => *count += 1,
+            None if full => {
+                self.full = true;
+                return ControlFlow::Break(());
+            }
             None => {
                 self.counts.insert(shown.to_vec(), (satisfies, 1));
             }
@@ -202,6 +223,7 @@ impl States {
         } else {
             self.negative += 1;
         }
+        ControlFlow::Continue(())
     }
 
     /// Sorted by value, in the order of the observables.

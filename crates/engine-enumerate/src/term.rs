@@ -58,7 +58,7 @@ struct Info {
     width: u32,
     depth: u32,
     /// What the term was last found to be, and in which round.
-    round: u32,
+    round: u64,
     value: Option<Bits>,
 }
 
@@ -68,7 +68,7 @@ pub struct Terms {
     infos: Vec<Info>,
     ids: HashMap<(Node, u32), TermId>,
     reads: Vec<Option<Bits>>,
-    round: u32,
+    round: u64,
     pub dependencies: DependencySets,
 }
 

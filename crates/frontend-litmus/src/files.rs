@@ -3,12 +3,15 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use parallax_program::{Diagnostic, Diagnostics, SourceFile, Span};
 
 /// How deep folders may nest.
 const MAX_FOLDER_DEPTH: usize = 64;
+/// How many lists may be read; one that is named twice counts twice.
+const MAX_LISTS: usize = 10_000;
 
 /// All test files that the paths lead to, in order: a folder stands for the `*.litmus` files
 /// in and below it, sorted; `@list` for the paths in that file, one a line, relative to it.
@@ -25,6 +28,8 @@ pub fn collect<P: AsRef<Path>>(paths: &[P]) -> (Vec<PathBuf>, Diagnostics) {
 struct Collector {
     files: Vec<PathBuf>,
     errors: Diagnostics,
+    /// How many lists were read.
+    lists: usize,
     /// The lists being read, outermost first, by their true paths.
     open_lists: Vec<PathBuf>,
     /// Folders being read, by their true paths: links may lead back up.
@@ -58,6 +63,9 @@ impl Collector {
 
     fn add_list(&mut self, path: &Path, origin: Origin<'_>) {
         let opened = fs::canonicalize(path).and_then(|true_path| {
+            if !true_path.is_file() {
+                return Err(io::Error::other("not a file"));
+            }
             let bytes = fs::read(path)?;
             Ok((true_path, bytes))
         });
@@ -71,6 +79,14 @@ impl Collector {
         if self.open_lists.contains(&true_path) {
             let message = format!("the list '{}' contains itself", path.display());
             return self.report(origin, message);
+        }
+        self.lists += 1;
+        if self.lists > MAX_LISTS {
+            // Lists that name each other twice and more soon stand for more files than there are.
+            if self.lists == MAX_LISTS + 1 {
+                self.report(origin, format!("more than {MAX_LISTS} lists"));
+            }
+            return;
         }
         self.open_lists.push(true_path);
         self.read_list(path, &String::from_utf8_lossy(&bytes));

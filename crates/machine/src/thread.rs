@@ -324,6 +324,16 @@ impl<V: Clone> Thread<V> {
         self.control.iter().map(|control| &control.condition)
     }
 
+    /// About how much memory a copy of the thread takes.
+    pub fn bytes(&self) -> usize {
+        let frame = |frame: &Frame<V>| {
+            size_of_val(frame)
+                + size_of_val(frame.vars.as_slice())
+                + size_of_val(frame.visits.as_slice())
+        };
+        size_of_val(self.control.as_slice()) + self.frames.iter().map(frame).sum::<usize>()
+    }
+
     /// Runs up to the next visible operation.
     pub fn run<'p, D: Domain<Value = V>>(
         &mut self,

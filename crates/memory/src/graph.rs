@@ -371,6 +371,9 @@ impl Graph {
         }
     }
 
+    /// Sequences of more factors are not taken apart: repeated squares have exponentially many.
+    const MANY_FACTORS: usize = 64;
+
     pub fn sequence(&mut self, parts: &[NodeId]) -> NodeId {
         let Some(factors) = self.factors(parts) else {
             return self.no_pairs();
@@ -400,7 +403,10 @@ impl Graph {
         let mut left: Vec<NodeId> = parts.iter().rev().copied().collect();
         while let Some(part) = left.pop() {
             match self.node(part) {
-                Node::Sequence(a, b) if self.depends(part) == Depends::STRUCTURE => {
+                Node::Sequence(a, b)
+                    if self.depends(part) == Depends::STRUCTURE
+                        && flat.len() + left.len() < Self::MANY_FACTORS =>
+                {
                     left.extend([*b, *a]);
                 }
                 Node::NoPairs => return None,

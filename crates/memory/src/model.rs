@@ -1,6 +1,8 @@
 //! Memory models: cat files, read and compiled.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -65,6 +67,21 @@ pub struct Model {
     strength: Strength,
 }
 
+/// No file of a model is longer.
+const MOST_BYTES: u64 = 4 << 20;
+
+fn read(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?
+        .take(MOST_BYTES + 1)
+        .read_to_string(&mut text)?;
+    if text.len() as u64 > MOST_BYTES {
+        let message = format!("longer than {} MiB", MOST_BYTES >> 20);
+        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+    }
+    Ok(text)
+}
+
 impl Model {
     /// One of the models that come with the program.
     pub fn builtin(name: &str) -> Option<Result<Arc<Model>, Diagnostics>> {
@@ -82,10 +99,10 @@ impl Model {
             let message = format!("cannot read '{}': {error}", path.display());
             vec![Diagnostic::new(message)]
         };
-        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        let text = read(path).map_err(unreadable)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let find = |name: &str| {
-            let beside = std::fs::read_to_string(folder.join(name)).ok();
+            let beside = read(&folder.join(name)).ok();
             beside.or_else(|| library::file(name).map(str::to_string))
         };
         let name = path.file_stem().map_or_else(

@@ -37,6 +37,9 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
+    /// Lines longer than this are not shown: nobody finds a place in them by looking.
+    const LONGEST_EXCERPT: usize = 1_000;
+
     pub fn new(name: &str, text: &str) -> SourceFile {
         let starts = std::iter::once(0).chain(
             text.bytes()
@@ -102,7 +105,7 @@ impl SourceFile {
             location: Some(location),
             message: message.into(),
             help: None,
-            excerpt: Some((text.to_string(), width)),
+            excerpt: (text.len() <= Self::LONGEST_EXCERPT).then(|| (text.to_string(), width)),
         }
     }
 }

@@ -14,6 +14,8 @@ use parallax_program::{Diagnostic, SourceFile, Span};
 use super::ast::{Expr, ExprKind, FunctionDef, MAX_DEPTH};
 use super::lexer::{Token, TokenKind, tokens};
 
+const MAX_ERRORS: usize = 100;
+
 type Parsed<T> = Result<T, Diagnostic>;
 
 /// The functions that a part of a file defines.
@@ -54,6 +56,7 @@ impl<'a> Parser<'a> {
                 Err(error) => {
                     self.errors.push(error);
                     self.skip_function();
+                    self.give_up_on_many_errors();
                 }
             }
         }
@@ -169,6 +172,13 @@ impl<'a> Parser<'a> {
             return Err(self.error(span, "expression too long"));
         }
         Ok(expr)
+    }
+
+    /// What is wrong in a hundred places is not worth reading on.
+    fn give_up_on_many_errors(&mut self) {
+        if self.errors.len() >= MAX_ERRORS {
+            self.at = self.tokens.len();
+        }
     }
 
     /// To behind the function or declaration that could not be read.

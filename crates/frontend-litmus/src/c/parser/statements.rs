@@ -20,6 +20,7 @@ impl<'a> Parser<'a> {
                 Err(error) => {
                     self.errors.push(error);
                     self.skip_statement(start);
+                    self.give_up_on_many_errors();
                 }
             }
         }
