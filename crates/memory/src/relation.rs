@@ -213,6 +213,16 @@ impl Relation {
 
     pub fn inverse_into(&self, out: &mut Relation) {
         out.resize(self.n);
+        if self.stride == 1 {
+            for (from, row) in self.bits.iter().enumerate() {
+                let mut rest = *row;
+                while rest != 0 {
+                    out.bits[rest.trailing_zeros() as usize] |= 1 << from;
+                    rest &= rest - 1;
+                }
+            }
+            return;
+        }
         for (from, to) in self.iter() {
             out.add(to, from);
         }

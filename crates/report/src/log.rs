@@ -12,7 +12,7 @@ use std::time::Duration;
 use parallax_program::Quantifier;
 use parallax_verdict::{Ending, Observation, Outcomes};
 
-use crate::state::{natural_order, state_line};
+use crate::state::state_lines;
 
 /// The log entry of one test; `condition` is the condition with its quantifier.
 pub fn herd_log(name: &str, outcomes: &Outcomes, condition: &str, time: Duration) -> String {
@@ -31,7 +31,7 @@ fn write_log(
 ) -> std::fmt::Result {
     let (positive, negative) = (outcomes.positive, outcomes.negative);
     writeln!(log, "Test {name} {}", kind(outcomes.quantifier))?;
-    let states = state_lines(outcomes);
+    let states = state_lines(&outcomes.states);
     writeln!(log, "States {}", states.len())?;
     for state in &states {
         writeln!(log, "{state}")?;
@@ -82,14 +82,4 @@ fn verdict(outcomes: &Outcomes) -> &'static str {
         (true, true, true) => "Loop Ok",
         (true, false, true) => "Loop No",
     }
-}
-
-fn state_lines(outcomes: &Outcomes) -> Vec<String> {
-    let lines = outcomes
-        .states
-        .iter()
-        .map(|state| state_line(&state.values));
-    let mut lines: Vec<String> = lines.collect();
-    lines.sort_by(|a, b| natural_order(a, b));
-    lines
 }

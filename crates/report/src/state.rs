@@ -3,16 +3,61 @@
 
 use std::cmp::Ordering;
 
-use parallax_verdict::StateValue;
+use parallax_verdict::{FinalState, StateValue};
 
 /// `0:EAX=1; [x]=2;`
 pub fn state_line(values: &[StateValue]) -> String {
-    let mut ordered: Vec<&StateValue> = values.iter().collect();
-    ordered.sort_by(|a, b| by_place(a, b));
-    let parts = ordered
-        .iter()
-        .map(|value| format!("{}={};", place_name(value), value.shown));
-    parts.collect::<Vec<_>>().join(" ")
+    let columns = Columns::of(values);
+    columns.line(&columns.shown(values))
+}
+
+/// The states of a test, a line each, in order. All have the same places.
+pub fn state_lines(states: &[FinalState]) -> Vec<String> {
+    let Some(first) = states.first() else {
+        return Vec::new();
+    };
+    let columns = Columns::of(&first.values);
+    let shown = states.iter().map(|state| columns.shown(&state.values));
+    let mut rows: Vec<Vec<&str>> = shown.collect();
+    rows.sort_by(|a, b| {
+        let differences = a.iter().zip(b).map(|(a, b)| natural_order(a, b));
+        differences.fold(Ordering::Equal, Ordering::then)
+    });
+    rows.iter().map(|row| columns.line(row)).collect()
+}
+
+/// The places of a state, in the order of a line.
+struct Columns {
+    names: Vec<String>,
+    /// For each, its position in the state.
+    positions: Vec<usize>,
+}
+
+impl Columns {
+    fn of(values: &[StateValue]) -> Columns {
+        let mut positions: Vec<usize> = (0..values.len()).collect();
+        positions.sort_by(|a, b| by_place(&values[*a], &values[*b]));
+        let names = positions.iter().map(|at| place_name(&values[*at]));
+        Columns {
+            names: names.collect(),
+            positions,
+        }
+    }
+
+    /// What the places show, in the order of a line.
+    fn shown<'a>(&self, values: &'a [StateValue]) -> Vec<&'a str> {
+        let shown = self.positions.iter().filter_map(|at| values.get(*at));
+        shown.map(|value| value.shown.as_str()).collect()
+    }
+
+    fn line(&self, shown: &[&str]) -> String {
+        let mut line = String::new();
+        for (name, value) in self.names.iter().zip(shown) {
+            let space = if line.is_empty() { "" } else { " " };
+            line.extend([space, name, "=", value, ";"]);
+        }
+        line
+    }
 }
 
 fn place_name(value: &StateValue) -> String {
@@ -31,7 +76,10 @@ fn by_place(a: &StateValue, b: &StateValue) -> Ordering {
 }
 
 /// Orders texts with numbers in them as people do: `1:X2` before `1:X10`.
-pub fn natural_order(a: &str, b: &str) -> Ordering {
+fn natural_order(a: &str, b: &str) -> Ordering {
+    if a == b {
+        return Ordering::Equal;
+    }
     chunks(a).cmp(chunks(b)).then_with(|| a.cmp(b))
 }
 
