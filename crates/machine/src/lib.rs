@@ -6,10 +6,14 @@
 //! next *visible* operation, hands that operation to an engine, and goes on with the result
 //! the engine decided on.
 
+mod code;
 mod concrete;
 mod domain;
+mod operation;
 mod thread;
 
+pub use code::{Code, Limits, Site};
 pub use concrete::{Concrete, binary, unary};
 pub use domain::{Domain, Truth};
-pub use thread::{Code, Fault, Limits, Operation, Site, Thread, modify};
+pub use operation::{Fault, Operation, modify};
+pub use thread::Thread;

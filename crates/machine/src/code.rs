@@ -1,0 +1,113 @@
+//! Programs made ready to run, and expressions.
+
+use parallax_program::{Bits, BlockId, Expr, FunctionId, Program, Span};
+
+use crate::Domain;
+
+/// A program made ready to run: globals have addresses.
+pub struct Code<'p> {
+    pub program: &'p Program,
+    addresses: Vec<u64>,
+}
+
+/// An instruction, as a place in the program.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Site {
+    pub function: FunctionId,
+    pub block: BlockId,
+    /// Position in the block; its length stands for the terminator.
+    pub index: u32,
+}
+
+/// When a thread's path is cut off.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// How often a loop may be repeated. Loops whose every decision is known beforehand
+    /// (counting loops) are not cut by it.
+    pub repeats: u32,
+    /// Instructions between two visible operations, and depth of calls, that are taken for
+    /// endless.
+    pub steps: u32,
+    pub depth: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            repeats: 2,
+            steps: 1_000_000,
+            depth: 1_000,
+        }
+    }
+}
+
+impl<'p> Code<'p> {
+    pub fn new(program: &'p Program) -> Code<'p> {
+        Code {
+            program,
+            addresses: program.layout(),
+        }
+    }
+
+    /// Where each global lies.
+    pub fn addresses(&self) -> &[u64] {
+        &self.addresses
+    }
+
+    /// Where in the source an instruction stands.
+    pub fn span(&self, site: Site) -> Span {
+        let block = &self.program.function(site.function).blocks[site.block.0 as usize];
+        block
+            .insts
+            .get(site.index as usize)
+            .map_or(block.terminator_span, |inst| inst.span)
+    }
+
+    /// The value of an expression, given those of the variables.
+    pub fn evaluate<D: Domain>(&self, expr: &Expr, vars: &[D::Value], domain: &mut D) -> D::Value {
+        let mut eval = |expr: &Expr| self.evaluate(expr, vars, domain);
+        match expr {
+            Expr::Const(bits) => domain.constant(*bits),
+            Expr::Var(var) => vars[var.0 as usize].clone(),
+            Expr::Address(global) => {
+                let address = u128::from(self.addresses[global.0 as usize]);
+                domain.constant(Bits::new(self.program.pointer_width, address))
+            }
+            Expr::FunctionAddress(function) => {
+                domain.constant(self.program.function_address(*function))
+            }
+            Expr::Unary(op, value) => {
+                let value = eval(value);
+                domain.unary(*op, &value)
+            }
+            Expr::Binary(op, left, right) => {
+                let (left, right) = (eval(left), eval(right));
+                domain.binary(*op, &left, &right)
+            }
+            Expr::Extract { low, width, value } => {
+                let value = eval(value);
+                domain.extract(&value, *low, *width)
+            }
+            Expr::Concat { high, low } => {
+                let (high, low) = (eval(high), eval(low));
+                domain.concat(&high, &low)
+            }
+            Expr::ZeroExtend { width, value } => {
+                let value = eval(value);
+                domain.zero_extend(&value, *width)
+            }
+            Expr::SignExtend { width, value } => {
+                let value = eval(value);
+                domain.sign_extend(&value, *width)
+            }
+            Expr::Select {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let (condition, then, otherwise) = (eval(condition), eval(then), eval(otherwise));
+                domain.select(&condition, &then, &otherwise)
+            }
+        }
+    }
+}

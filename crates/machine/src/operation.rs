@@ -1,0 +1,332 @@
+//! Visible operations: what an instruction asks of the engine.
+
+use parallax_program::{
+    AccessSize, BinaryOp, Expr, FunctionId, InstKind, LockKind, RmwOp, Tags, VarId,
+};
+
+#[cfg(doc)]
+use crate::Thread;
+use crate::{Code, Domain, Truth};
+
+/// A visible operation that a thread stands at, with its operands evaluated. The thread goes
+/// on when the engine calls the method named with each.
+#[derive(Clone, Debug)]
+pub enum Operation<'p, V> {
+    /// Goes on with [`Thread::result`]: the value read.
+    Load {
+        address: V,
+        size: AccessSize,
+        tags: &'p Tags,
+    },
+    /// Goes on with [`Thread::done`].
+    Store {
+        address: V,
+        value: V,
+        size: AccessSize,
+        tags: &'p Tags,
+    },
+    /// Goes on with [`Thread::result`]: the old value. [`modify`] gives the new one.
+    Rmw {
+        address: V,
+        op: RmwOp,
+        operand: V,
+        size: AccessSize,
+        read_tags: &'p Tags,
+        write_tags: &'p Tags,
+    },
+    /// Goes on with [`Thread::results`]: the old value, and the bit that tells success.
+    Cas {
+        address: V,
+        expected: V,
+        desired: V,
+        size: AccessSize,
+        read_tags: &'p Tags,
+        write_tags: &'p Tags,
+        fail_tags: &'p Tags,
+        weak: bool,
+    },
+    /// Goes on with [`Thread::result`]: the value read.
+    LoadLinked {
+        address: V,
+        size: AccessSize,
+        tags: &'p Tags,
+    },
+    /// Goes on with [`Thread::result`]: the status bit, 0 for success.
+    StoreConditional {
+        address: V,
+        value: V,
+        size: AccessSize,
+        tags: &'p Tags,
+    },
+    /// Goes on with [`Thread::done`].
+    Fence {
+        tags: &'p Tags,
+    },
+    /// Goes on with [`Thread::result`]: the number of the new thread.
+    Spawn {
+        function: FunctionId,
+        args: Vec<V>,
+    },
+    /// Goes on with [`Thread::done`], once the other thread has ended.
+    Join {
+        thread: V,
+    },
+    /// Goes on with [`Thread::done`], once the lock is taken.
+    Lock {
+        address: V,
+        kind: LockKind,
+    },
+    /// Goes on with [`Thread::result`]: the bit that tells success.
+    TryLock {
+        address: V,
+        kind: LockKind,
+    },
+    /// Goes on with [`Thread::done`].
+    Unlock {
+        address: V,
+        kind: LockKind,
+    },
+    /// Goes on with [`Thread::result`]: the address.
+    Alloc {
+        size: V,
+        align: u32,
+    },
+    /// Goes on with [`Thread::done`].
+    Free {
+        address: V,
+    },
+    /// The condition is not known to hold. Goes on with [`Thread::done`] where it does.
+    Assume {
+        condition: V,
+    },
+    /// The condition is not known to hold. Goes on with [`Thread::done`] where it does.
+    Assert {
+        condition: V,
+        message: &'p str,
+    },
+    /// Goes on with [`Thread::result`]: any value of that width.
+    Nondet {
+        width: u32,
+    },
+    /// Both go on with [`Thread::done`].
+    AtomicBegin,
+    AtomicEnd,
+    /// A branch whose condition is undecided. Goes on with [`Thread::branch`].
+    Branch {
+        condition: V,
+    },
+    /// The thread has ended.
+    End,
+    /// The path was cut off at a limit.
+    Cut,
+    /// The thread cannot go on.
+    Fault(Fault),
+}
+
+/// Why a thread cannot go on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// A call of a function that has no body.
+    External(String),
+    /// A call through a value that is not known, or is the address of no function.
+    BadCallee,
+    /// More, or fewer, arguments than the function takes.
+    BadArguments,
+}
+
+impl<'p, V: Clone> Operation<'p, V> {
+    /// The visible operation of an instruction of `function`, given the values of its
+    /// variables; None where it has no effect.
+    pub(crate) fn of<D: Domain<Value = V>>(
+        code: &Code<'p>,
+        function: FunctionId,
+        vars: &[V],
+        inst: &'p InstKind,
+        domain: &mut D,
+    ) -> Option<Operation<'p, V>> {
+        let mut eval = |expr: &Expr| code.evaluate(expr, vars, domain);
+        Some(match inst {
+            InstKind::Assign { .. } | InstKind::Call { .. } => return None,
+            InstKind::Load {
+                address,
+                size,
+                tags,
+                ..
+            } => Operation::Load {
+                address: eval(address),
+                size: *size,
+                tags,
+            },
+            InstKind::Store {
+                address,
+                value,
+                size,
+                tags,
+            } => Operation::Store {
+                address: eval(address),
+                value: eval(value),
+                size: *size,
+                tags,
+            },
+            InstKind::Rmw {
+                address,
+                op,
+                operand,
+                size,
+                read_tags,
+                write_tags,
+                ..
+            } => Operation::Rmw {
+                address: eval(address),
+                op: *op,
+                operand: eval(operand),
+                size: *size,
+                read_tags,
+                write_tags,
+            },
+            InstKind::Cas {
+                address,
+                expected,
+                desired,
+                size,
+                read_tags,
+                write_tags,
+                fail_tags,
+                weak,
+                ..
+            } => Operation::Cas {
+                address: eval(address),
+                expected: eval(expected),
+                desired: eval(desired),
+                size: *size,
+                read_tags,
+                write_tags,
+                fail_tags,
+                weak: *weak,
+            },
+            InstKind::LoadLinked {
+                address,
+                size,
+                tags,
+                ..
+            } => Operation::LoadLinked {
+                address: eval(address),
+                size: *size,
+                tags,
+            },
+            InstKind::StoreConditional {
+                address,
+                value,
+                size,
+                tags,
+                ..
+            } => Operation::StoreConditional {
+                address: eval(address),
+                value: eval(value),
+                size: *size,
+                tags,
+            },
+            InstKind::Fence { tags } => Operation::Fence { tags },
+            InstKind::Spawn { function, args, .. } => Operation::Spawn {
+                function: *function,
+                args: args.iter().map(eval).collect(),
+            },
+            InstKind::Join { thread } => Operation::Join {
+                thread: eval(thread),
+            },
+            InstKind::Lock { address, kind } => Operation::Lock {
+                address: eval(address),
+                kind: *kind,
+            },
+            InstKind::TryLock { address, kind, .. } => Operation::TryLock {
+                address: eval(address),
+                kind: *kind,
+            },
+            InstKind::Unlock { address, kind } => Operation::Unlock {
+                address: eval(address),
+                kind: *kind,
+            },
+            InstKind::Alloc { size, align, .. } => Operation::Alloc {
+                size: eval(size),
+                align: *align,
+            },
+            InstKind::Free { address } => Operation::Free {
+                address: eval(address),
+            },
+            InstKind::Assume { condition } => {
+                let condition = eval(condition);
+                if domain.truth(&condition) == Truth::True {
+                    return None;
+                }
+                Operation::Assume { condition }
+            }
+            InstKind::Assert { condition, message } => {
+                let condition = eval(condition);
+                if domain.truth(&condition) == Truth::True {
+                    return None;
+                }
+                Operation::Assert { condition, message }
+            }
+            InstKind::Nondet { dst } => {
+                let width = code.program.function(function).vars[dst.0 as usize].width;
+                Operation::Nondet { width }
+            }
+            InstKind::AtomicBegin => Operation::AtomicBegin,
+            InstKind::AtomicEnd => Operation::AtomicEnd,
+        })
+    }
+}
+
+/// The variables that an operation's results go to.
+pub(crate) fn destinations(inst: &InstKind) -> (Option<VarId>, Option<VarId>) {
+    match inst {
+        InstKind::Load { dst, .. }
+        | InstKind::LoadLinked { dst, .. }
+        | InstKind::StoreConditional { status: dst, .. }
+        | InstKind::TryLock { ok: dst, .. }
+        | InstKind::Alloc { dst, .. }
+        | InstKind::Nondet { dst } => (Some(*dst), None),
+        InstKind::Rmw { dst, .. } | InstKind::Spawn { dst, .. } => (*dst, None),
+        InstKind::Cas { dst, ok, .. } => (*dst, *ok),
+        _ => (None, None),
+    }
+}
+
+/// What an atomic read-modify-write stores.
+pub fn modify<D: Domain>(
+    op: RmwOp,
+    old: &D::Value,
+    operand: &D::Value,
+    domain: &mut D,
+) -> D::Value {
+    use parallax_program::UnaryOp::Not;
+    let mut pick = |less: BinaryOp, first_if_less: bool| {
+        let condition = domain.binary(less, old, operand);
+        let (then, otherwise) = if first_if_less {
+            (old, operand)
+        } else {
+            (operand, old)
+        };
+        domain.select(&condition, then, otherwise)
+    };
+    match op {
+        RmwOp::Swap => operand.clone(),
+        RmwOp::Add => domain.binary(BinaryOp::Add, old, operand),
+        RmwOp::Sub => domain.binary(BinaryOp::Sub, old, operand),
+        RmwOp::And => domain.binary(BinaryOp::And, old, operand),
+        RmwOp::Or => domain.binary(BinaryOp::Or, old, operand),
+        RmwOp::Xor => domain.binary(BinaryOp::Xor, old, operand),
+        RmwOp::AndNot => {
+            let mask = domain.unary(Not, operand);
+            domain.binary(BinaryOp::And, old, &mask)
+        }
+        RmwOp::Nand => {
+            let both = domain.binary(BinaryOp::And, old, operand);
+            domain.unary(Not, &both)
+        }
+        RmwOp::SMin => pick(BinaryOp::Slt, true),
+        RmwOp::SMax => pick(BinaryOp::Slt, false),
+        RmwOp::UMin => pick(BinaryOp::Ult, true),
+        RmwOp::UMax => pick(BinaryOp::Ult, false),
+    }
+}
