@@ -89,6 +89,10 @@ impl Locations {
         }
         let neighbours = find_neighbours(skeleton, &of, list.len());
         for (location, read, write, number) in pairs {
+            let same = of[read as usize].is_some_and(|(of, _)| of as usize == location);
+            if !same {
+                continue;
+            }
             let between = neighbours[write as usize]
                 .earlier
                 .iter()

@@ -272,7 +272,7 @@ impl<'p> Explorer<'_, 'p, '_> {
                     let same =
                         self.terms
                             .binary_term(BinaryOp::Eq, address.term, reservation.address);
-                    if !self.require(&mut walk, same) {
+                    if !tags.contains(Tags::ANY_ADDRESS) && !self.require(&mut walk, same) {
                         return Ok(());
                     }
                     let pair = Some((reservation.reads.as_slice(), Pairing::Exclusive));

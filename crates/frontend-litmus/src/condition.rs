@@ -4,6 +4,7 @@
 
 use parallax_program::{Diagnostic, Quantifier, SourceFile, Span};
 
+use crate::asm::SymbolicUses;
 use crate::cursor::Cursor;
 use crate::init::register;
 use crate::lexer::{Token, TokenKind};
@@ -26,10 +27,7 @@ pub enum LocationKind {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Value {
-    Integer {
-        spelling: String,
-        value: i128,
-    },
+    Integer(i128),
     /// The address of a location, plus bytes or elements.
     Address {
         name: String,
@@ -74,13 +72,58 @@ pub struct Condition {
     pub filter: Option<Proposition>,
 }
 
+impl Condition {
+    /// Shows every register, by its thread and its name, which may be changed.
+    pub fn each_register(&mut self, visit: &mut dyn FnMut(u32, &mut String)) {
+        self.proposition.each_register(visit);
+        if let Some(filter) = &mut self.filter {
+            filter.each_register(visit);
+        }
+        for shown in &mut self.locations {
+            shown.location.each_register(visit);
+        }
+    }
+}
+
+impl Proposition {
+    fn each_register(&mut self, visit: &mut dyn FnMut(u32, &mut String)) {
+        match self {
+            Proposition::True | Proposition::False => {}
+            Proposition::Equal(location, value) => {
+                location.each_register(visit);
+                if let Value::Location(location) = value {
+                    location.each_register(visit);
+                }
+            }
+            Proposition::Not(inner) => inner.each_register(visit),
+            Proposition::And(parts) | Proposition::Or(parts) => {
+                parts.iter_mut().for_each(|part| part.each_register(visit));
+            }
+            Proposition::Implies(premise, conclusion) => {
+                premise.each_register(visit);
+                conclusion.each_register(visit);
+            }
+        }
+    }
+}
+
+impl Location {
+    fn each_register(&mut self, visit: &mut dyn FnMut(u32, &mut String)) {
+        if let LocationKind::Register { thread, name } = &mut self.kind {
+            visit(*thread, name);
+        }
+    }
+}
+
 pub fn parse(
     source: &SourceFile,
     tokens: &[Token<'_>],
     section: Span,
+    symbolic: &SymbolicUses,
 ) -> Result<Condition, Diagnostic> {
     let mut parser = Parser {
         cursor: Cursor::new(source, tokens, section),
+        symbolic,
         depth: 0,
     };
     let mut locations = Vec::new();
@@ -106,6 +149,7 @@ pub fn parse(
 
 struct Parser<'a> {
     cursor: Cursor<'a>,
+    symbolic: &'a SymbolicUses,
     depth: usize,
 }
 
@@ -186,7 +230,7 @@ impl Parser<'_> {
         while let Some(TokenKind::Name(word)) = self.cursor.peek() {
             let is_type = match self.cursor.peek_at(1) {
                 Some(TokenKind::Name(after)) => is_type_word(word) || !is_type_word(after),
-                Some(TokenKind::Number(..)) => true,
+                Some(TokenKind::Number(..) | TokenKind::Percent(_)) => true,
                 Some(TokenKind::Sign("*")) => !matches!(
                     self.cursor.peek_at(2),
                     Some(TokenKind::Sign(";" | "]")) | None
@@ -317,7 +361,7 @@ impl Parser<'_> {
             return Ok(LocationKind::Memory { name, index });
         }
         self.cursor.eat("*");
-        if let Some((thread, name)) = register(&mut self.cursor)? {
+        if let Some((thread, name)) = register(&mut self.cursor, self.symbolic)? {
             return Ok(LocationKind::Register {
                 thread,
                 name: name.to_string(),
@@ -355,15 +399,16 @@ impl Parser<'_> {
     }
 
     fn scalar(&mut self) -> Result<Value, Diagnostic> {
-        if self.cursor.at_sign("*") || self.cursor.at_sign("[") || self.cursor.sign_at(1, ":") {
+        let symbolic = matches!(self.cursor.peek(), Some(TokenKind::Percent(_)));
+        let place = symbolic || self.cursor.at_sign("*") || self.cursor.at_sign("[");
+        if place || self.cursor.sign_at(1, ":") {
             return Ok(Value::Location(self.location()?));
         }
         if matches!(
             self.cursor.peek(),
             Some(TokenKind::Number(..) | TokenKind::Sign("-"))
         ) {
-            let (spelling, value) = self.cursor.signed_number()?;
-            return Ok(Value::Integer { spelling, value });
+            return Ok(Value::Integer(self.cursor.signed_number()?));
         }
         let start = self.cursor.span();
         self.cursor.eat("&");
@@ -383,7 +428,7 @@ impl Parser<'_> {
     fn offset(&mut self) -> Result<Offset, Diagnostic> {
         if self.cursor.eat("+") {
             let span = self.cursor.span();
-            let (_, bytes) = self.cursor.signed_number()?;
+            let bytes = self.cursor.signed_number()?;
             let bytes = i64::try_from(bytes)
                 .map_err(|_| self.cursor.error(span, "this offset is too big"))?;
             return Ok(Offset::Bytes(bytes));

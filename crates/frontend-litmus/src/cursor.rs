@@ -95,17 +95,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A number, with a sign before it or not; its spelling and its value.
-    pub fn signed_number(&mut self) -> Result<(String, i128), Diagnostic> {
+    /// A number, with a sign before it or not.
+    pub fn signed_number(&mut self) -> Result<i128, Diagnostic> {
         let negative = self.eat("-");
         match self.peek() {
-            Some(TokenKind::Number(spelling, value)) => {
+            Some(TokenKind::Number(_, value)) => {
                 self.at += 1;
-                Ok(if negative {
-                    (format!("-{spelling}"), -value)
-                } else {
-                    (spelling.to_string(), value)
-                })
+                Ok(if negative { -value } else { value })
             }
             _ => Err(self.expected("a number")),
         }
@@ -113,7 +109,7 @@ impl<'a> Cursor<'a> {
 
     pub fn unsigned(&mut self) -> Result<u64, Diagnostic> {
         let span = self.span();
-        let (_, value) = self.signed_number()?;
+        let value = self.signed_number()?;
         u64::try_from(value).map_err(|_| self.error(span, "this number is too big, or negative"))
     }
 
@@ -121,9 +117,12 @@ impl<'a> Cursor<'a> {
     pub fn expected(&self, what: &str) -> Diagnostic {
         let found = match self.peek() {
             None => "the end of the section".to_string(),
-            Some(TokenKind::Name(text) | TokenKind::Number(text, _)) => format!("'{text}'"),
-            Some(TokenKind::Percent(text)) => format!("'%{text}'"),
-            Some(TokenKind::Sign(text)) => format!("'{text}'"),
+            Some(
+                TokenKind::Name(text)
+                | TokenKind::Number(text, _)
+                | TokenKind::Percent(text)
+                | TokenKind::Sign(text),
+            ) => format!("'{text}'"),
         };
         self.error(self.span(), format!("expected {what}, found {found}"))
     }

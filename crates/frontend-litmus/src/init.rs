@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use parallax_program::{BinaryOp, Cell, Diagnostic, Diagnostics, Expr, GlobalId, SourceFile, Span};
 
+use crate::asm::SymbolicUses;
 use crate::cursor::Cursor;
 use crate::globals::Globals;
 use crate::lexer::{Token, TokenKind};
@@ -92,24 +93,22 @@ pub fn parse(
     tokens: &[Token<'_>],
     section: Span,
     pointer_width: u32,
+    symbolic: &SymbolicUses,
     globals: &mut Globals,
     errors: &mut Diagnostics,
 ) -> Init {
     let mut parser = Parser {
         cursor: Cursor::new(source, tokens, section),
         pointer_width,
+        symbolic,
         globals,
         init: Init::default(),
     };
-    while parser.cursor.peek().is_some() {
-        if parser.cursor.eat(";") {
-            continue;
-        }
-        if let Err(error) = parser.entry() {
-            errors.push(error);
-            parser.cursor.skip_past_semicolon();
-        }
-    }
+    // Twice, because `0:X1=t[1]` may come before the declaration of `t`.
+    parser.entries();
+    parser.cursor = Cursor::new(source, tokens, section);
+    parser.init = Init::default();
+    errors.extend(parser.entries());
     let init = parser.init;
     report_conflicts(source, &init, globals, errors);
     init
@@ -118,11 +117,27 @@ pub fn parse(
 struct Parser<'a> {
     cursor: Cursor<'a>,
     pointer_width: u32,
+    symbolic: &'a SymbolicUses,
     globals: &'a mut Globals,
     init: Init,
 }
 
 impl<'a> Parser<'a> {
+    /// Reads all entries and returns what is wrong with them.
+    fn entries(&mut self) -> Diagnostics {
+        let mut errors = Diagnostics::new();
+        while self.cursor.peek().is_some() {
+            if self.cursor.eat(";") {
+                continue;
+            }
+            if let Err(error) = self.entry() {
+                errors.push(error);
+                self.cursor.skip_past_semicolon();
+            }
+        }
+        errors
+    }
+
     fn entry(&mut self) -> Result<(), Diagnostic> {
         let start = self.cursor.span();
         let (words, stars) = self.type_words();
@@ -186,7 +201,12 @@ impl<'a> Parser<'a> {
                 return (words, stars);
             };
             let more = match self.cursor.peek_at(1) {
-                Some(TokenKind::Name(_) | TokenKind::Number(..) | TokenKind::Sign("*")) => true,
+                Some(
+                    TokenKind::Name(_)
+                    | TokenKind::Number(..)
+                    | TokenKind::Percent(_)
+                    | TokenKind::Sign("*"),
+                ) => true,
                 Some(TokenKind::Sign("[")) => {
                     matches!(self.cursor.peek_at(2), Some(TokenKind::Name(_)))
                 }
@@ -225,7 +245,7 @@ impl<'a> Parser<'a> {
             self.cursor.expect("]")?;
             return Ok(Subject::Memory(name));
         }
-        if let Some((thread, name)) = register(&mut self.cursor)? {
+        if let Some((thread, name)) = register(&mut self.cursor, self.symbolic)? {
             return Ok(Subject::Register(thread, name));
         }
         let what = "a location or a register";
@@ -289,7 +309,7 @@ impl<'a> Parser<'a> {
             Some(TokenKind::Number(..) | TokenKind::Sign("-"))
         );
         if is_number {
-            let (_, value) = self.cursor.signed_number()?;
+            let value = self.cursor.signed_number()?;
             if self.cursor.at_sign(":") {
                 return Err(self
                     .cursor
@@ -313,8 +333,17 @@ impl<'a> Parser<'a> {
 /// Elements of the longest array.
 const MAX_ARRAY: u64 = 65536;
 
-/// `0:EAX`, `P0:EAX`, `0:%rax`, if one comes next.
-pub fn register<'a>(cursor: &mut Cursor<'a>) -> Result<Option<(u32, &'a str)>, Diagnostic> {
+/// `0:EAX`, `P0:EAX`, `0:%rax` or the symbolic register `%y`, if one comes next.
+pub fn register<'a>(
+    cursor: &mut Cursor<'a>,
+    symbolic: &SymbolicUses,
+) -> Result<Option<(u32, &'a str)>, Diagnostic> {
+    if let Some(TokenKind::Percent(name)) = cursor.peek() {
+        let owner = symbolic.owner(name.trim_start_matches('%'));
+        let thread = owner.map_err(|message| cursor.error(cursor.span(), message))?;
+        cursor.next();
+        return Ok(Some((thread, name)));
+    }
     if !cursor.sign_at(1, ":") {
         return Ok(None);
     }
@@ -351,7 +380,7 @@ pub fn address_offset(
     let span = cursor.span();
     let too_big = |cursor: &Cursor<'_>| cursor.error(span, "this offset is too big");
     if cursor.eat("+") {
-        let (_, offset) = cursor.signed_number()?;
+        let offset = cursor.signed_number()?;
         return i64::try_from(offset).map_err(|_| too_big(cursor));
     }
     if cursor.eat("[") {

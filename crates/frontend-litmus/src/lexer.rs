@@ -8,7 +8,7 @@ pub enum TokenKind<'a> {
     Name(&'a str),
     /// A number as written, with its value.
     Number(&'a str, i128),
-    /// A name after `%`: `%rax`.
+    /// A name with `%` before it: `%rax`.
     Percent(&'a str),
     /// One of `; : , = == <> => /\ \/ ~ & * + - [ ] ( ) { }`; `!=` is read as `<>`.
     Sign(&'static str),
@@ -89,10 +89,9 @@ fn token(rest: &str) -> Option<(TokenKind<'_>, usize)> {
         return Some((TokenKind::Name(rest.get(..length)?), length));
     }
     if first == '%' {
-        let name = rest.get(1..)?;
-        let length = name_length(name);
-        let name = name.get(..length).filter(|name| !name.is_empty())?;
-        return Some((TokenKind::Percent(name), length + 1));
+        let length = 1 + name_length(rest.get(1..)?);
+        let name = rest.get(..length).filter(|name| name.len() > 1)?;
+        return Some((TokenKind::Percent(name), length));
     }
     if first == '\'' {
         let mut characters = rest.chars().skip(1);
@@ -181,7 +180,7 @@ mod tests {
                 Sign("<>"),
                 Name("y"),
                 Sign("/\\"),
-                Percent("rax"),
+                Percent("%rax"),
                 Sign("<>"),
                 Number("'a'", 97),
             ]

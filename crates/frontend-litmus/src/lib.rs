@@ -81,9 +81,14 @@ pub fn parse(name: &str, text: &str) -> Result<LitmusTest, Diagnostics> {
     let source = SourceFile::new(name, text);
     let sections = sections::split(&source).map_err(|error| vec![error])?;
     let mut reader = Reader::new(&source, &sections);
-    let init = reader.init();
-    let threads = reader.threads(&init);
-    let condition = reader.condition();
+    let columns = reader.columns();
+    let symbolic = reader.symbolic_uses(columns.as_deref());
+    let mut init = reader.init(&symbolic);
+    let mut condition = reader.condition(&symbolic);
+    let threads = match columns {
+        Some(columns) => reader.asm_threads(&columns, &symbolic, &mut init, condition.as_mut()),
+        None => reader.c_threads(&init),
+    };
     let (Some(mut threads), Some(condition)) = (threads, condition) else {
         return Err(reader.into_errors());
     };
@@ -144,7 +149,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn init(&mut self) -> init::Init {
+    fn init(&mut self, symbolic: &asm::SymbolicUses) -> init::Init {
         let section = self.sections.init;
         match lexer::tokens(self.source, &self.sections.text, section) {
             Ok(tokens) => init::parse(
@@ -152,6 +157,7 @@ impl<'a> Reader<'a> {
                 &tokens,
                 section,
                 self.pointer_width,
+                symbolic,
                 &mut self.globals,
                 &mut self.errors,
             ),
@@ -162,36 +168,64 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn threads(&mut self, init: &init::Init) -> Option<threads::Threads> {
-        let section = self.sections.code;
-        let Some(isa) = asm::isa(self.arch) else {
-            let mut context = c::CContext {
-                source: self.source,
-                functions: section,
-                globals: &mut self.globals,
-                registers: &init.registers,
-                kernel: self.arch == Arch::Lkmm,
-            };
-            let threads = c::parse_threads(&mut context);
-            return self.keep(threads).map(threads::Threads::C);
-        };
-        let columns = table::parse(self.source, &self.sections.text, section);
-        let columns = self.keep(columns)?;
-        Some(threads::Threads::Asm(asm::lower_threads(
-            isa,
-            self.source,
-            &columns,
-            &init.registers,
-            &mut self.globals,
-            &mut self.errors,
-        )))
+    /// The columns of an assembly test; none for C, or where the table is broken.
+    fn columns(&mut self) -> Option<Vec<table::Column<'a>>> {
+        asm::isa(self.arch)?;
+        let columns = table::parse(self.source, &self.sections.text, self.sections.code);
+        self.keep(columns)
     }
 
-    fn condition(&mut self) -> Option<condition::Condition> {
+    fn symbolic_uses(&self, columns: Option<&[table::Column<'_>]>) -> asm::SymbolicUses {
+        let isa = asm::isa(self.arch).zip(columns);
+        isa.map_or_else(Default::default, |(isa, columns)| {
+            asm::SymbolicUses::find(isa, columns)
+        })
+    }
+
+    fn asm_threads(
+        &mut self,
+        columns: &[table::Column<'a>],
+        uses: &asm::SymbolicUses,
+        init: &mut init::Init,
+        condition: Option<&mut condition::Condition>,
+    ) -> Option<threads::Threads> {
+        let isa = asm::isa(self.arch)?;
+        let symbolic = asm::SymbolicRegisters::allocate(isa, columns, uses, init, condition);
+        let symbolic = symbolic.map_err(|full| {
+            let message = format!("P{} has no registers left for symbolic ones", full.thread);
+            vec![self.source.error(self.sections.code, message)]
+        });
+        let test = asm::AsmTest {
+            isa,
+            source: self.source,
+            columns,
+            registers: &init.registers,
+            symbolic: self.keep(symbolic)?,
+        };
+        let threads = asm::lower_threads(&test, &mut self.globals, &mut self.errors);
+        Some(threads::Threads::Asm(threads))
+    }
+
+    fn c_threads(&mut self, init: &init::Init) -> Option<threads::Threads> {
+        if asm::isa(self.arch).is_some() {
+            return None;
+        }
+        let mut context = c::CContext {
+            source: self.source,
+            functions: self.sections.code,
+            globals: &mut self.globals,
+            registers: &init.registers,
+            kernel: self.arch == Arch::Lkmm,
+        };
+        let threads = c::parse_threads(&mut context);
+        self.keep(threads).map(threads::Threads::C)
+    }
+
+    fn condition(&mut self, symbolic: &asm::SymbolicUses) -> Option<condition::Condition> {
         let section = self.sections.condition;
         let tokens = lexer::tokens(self.source, &self.sections.text, section);
         let tokens = self.keep(tokens.map_err(|error| vec![error]))?;
-        let condition = condition::parse(self.source, &tokens, section);
+        let condition = condition::parse(self.source, &tokens, section, symbolic);
         self.keep(condition.map_err(|error| vec![error]))
     }
 

@@ -1,5 +1,7 @@
 //! From the condition as written to a question about final states.
 
+use std::collections::HashSet;
+
 use parallax_program::{
     AccessSize, Diagnostics, Expr, Observable, Operand, Place, Prop, Question, SourceFile, Span,
 };
@@ -8,7 +10,7 @@ use crate::condition::{
     Condition, Location, LocationKind, Offset, Proposition, ShownLocation, Value,
 };
 use crate::globals::Globals;
-use crate::init::{InitValue, address, fits};
+use crate::init::{address, fits};
 use crate::render;
 use crate::threads::{RegisterError, Threads};
 use crate::types::ScalarType;
@@ -27,6 +29,7 @@ pub fn resolve(
         threads,
         globals,
         pointer_width,
+        wide_registers: HashSet::new(),
         errors,
     };
     resolver.mark_wide(&condition.proposition);
@@ -51,30 +54,35 @@ struct Resolver<'a> {
     threads: &'a mut Threads,
     globals: &'a mut Globals,
     pointer_width: u32,
+    /// Registers without a type that are compared with more than an `int`.
+    wide_registers: HashSet<(u32, String)>,
     errors: &'a mut Diagnostics,
 }
 
-/// An observable, and whether its width was declared.
-struct Observed {
-    observable: Observable,
-    typed: bool,
-}
+/// What a register is that no one declares: an `int`, as for herd7. Addresses fit in one.
+const INT: u32 = 32;
 
 impl Resolver<'_> {
-    /// Finds the undeclared locations that are compared with more than an `int`.
+    /// Finds the undeclared locations and registers that are compared with more than an `int`.
     fn mark_wide(&mut self, proposition: &Proposition) {
         match proposition {
             Proposition::True | Proposition::False => {}
             Proposition::Equal(location, value) => {
                 let wide = match value {
-                    Value::Integer { value, .. } => !fits(*value, 32),
+                    Value::Integer(value) => !fits(*value, 32),
                     Value::Address { .. } => self.pointer_width > 32,
                     Value::Location(_) | Value::List(_) => false,
                 };
-                if let (LocationKind::Memory { name, .. }, true) = (&location.kind, wide) {
-                    if let Some(global) = self.globals.lookup(name) {
-                        self.globals.mark_wide(global);
+                match &location.kind {
+                    LocationKind::Memory { name, .. } if wide => {
+                        if let Some(global) = self.globals.lookup(name) {
+                            self.globals.mark_wide(global);
+                        }
                     }
+                    LocationKind::Register { thread, name } if wide => {
+                        self.wide_registers.insert((*thread, name.clone()));
+                    }
+                    _ => {}
                 }
             }
             Proposition::Not(inner) => self.mark_wide(inner),
@@ -115,9 +123,9 @@ impl Resolver<'_> {
             return Prop::False;
         };
         match value {
-            Value::Integer { value, .. } => integer_equal(left, *value),
+            Value::Integer(value) => integer_equal(left, *value),
             Value::Location(right) => match self.observed(right, None) {
-                Some(right) => compare(left, Operand::Observable(right.observable)),
+                Some(right) => compare(left, Operand::Observable(right)),
                 None => Prop::False,
             },
             Value::Address { name, offset, span } => match self.address(name, *offset, *span) {
@@ -186,11 +194,10 @@ impl Resolver<'_> {
                 let elements = (0..count).map(|index| element(location, name, index));
                 let elements: Vec<Location> = elements.collect();
                 let elements = elements.iter().filter_map(|e| self.observed(e, ty));
-                return elements.map(|element| element.observable).collect();
+                return elements.collect();
             }
         }
-        let observed = self.observed(location, ty);
-        observed.into_iter().map(|o| o.observable).collect()
+        self.observed(location, ty).into_iter().collect()
     }
 
     fn shown_type(&mut self, shown: &ShownLocation) -> Option<ScalarType> {
@@ -206,7 +213,7 @@ impl Resolver<'_> {
         ty
     }
 
-    fn observed(&mut self, location: &Location, ty: Option<ScalarType>) -> Option<Observed> {
+    fn observed(&mut self, location: &Location, ty: Option<ScalarType>) -> Option<Observable> {
         match &location.kind {
             LocationKind::Register { thread, name } => {
                 self.observed_register(location, *thread, name, ty)
@@ -223,7 +230,7 @@ impl Resolver<'_> {
         thread: u32,
         name: &str,
         ty: Option<ScalarType>,
-    ) -> Option<Observed> {
+    ) -> Option<Observable> {
         let view = match self.threads.register(thread, name) {
             Ok(view) => view,
             Err(error) => {
@@ -240,18 +247,21 @@ impl Resolver<'_> {
                 return None;
             }
         };
-        let width = ty.map_or(view.width, |ty| (ty.bytes * 8).min(view.width));
-        Some(Observed {
-            observable: Observable {
-                name: render::location_name(location),
-                place: Place::Variable {
-                    thread: view.thread,
-                    var: view.var,
-                    width,
-                },
-                signed: ty.map_or(view.signed, |ty| ty.signed),
+        let wide = view.typed || self.wide_registers.contains(&(thread, name.to_string()));
+        let untyped = if wide {
+            view.width
+        } else {
+            view.width.min(INT)
+        };
+        let width = ty.map_or(untyped, |ty| (ty.bytes * 8).min(view.width));
+        Some(Observable {
+            name: render::location_name(location),
+            place: Place::Variable {
+                thread: view.thread,
+                var: view.var,
+                width,
             },
-            typed: view.typed || ty.is_some(),
+            signed: ty.map_or(view.signed, |ty| ty.signed),
         })
     }
 
@@ -261,7 +271,7 @@ impl Resolver<'_> {
         name: &str,
         index: Option<u64>,
         ty: Option<ScalarType>,
-    ) -> Option<Observed> {
+    ) -> Option<Observable> {
         let Some(global) = self.globals.lookup(name) else {
             self.report(location.span, format!("there is no location '{name}'"));
             return None;
@@ -282,17 +292,14 @@ impl Resolver<'_> {
         let element = self.globals.observed(global);
         let seen = declared.unwrap_or(element);
         let size = AccessSize::from_bytes(seen.bytes)?;
-        Some(Observed {
-            observable: Observable {
-                name: render::location_name(location),
-                place: Place::Memory {
-                    global,
-                    offset: index.unwrap_or(0) * u64::from(element.bytes),
-                    size,
-                },
-                signed: seen.signed,
+        Some(Observable {
+            name: render::location_name(location),
+            place: Place::Memory {
+                global,
+                offset: index.unwrap_or(0) * u64::from(element.bytes),
+                size,
             },
-            typed: declared.is_some(),
+            signed: seen.signed,
         })
     }
 }
@@ -307,36 +314,23 @@ fn element(array: &Location, name: &str, index: u64) -> Location {
     }
 }
 
-fn compare(left: Observed, right: Operand) -> Prop {
+fn compare(left: Observable, right: Operand) -> Prop {
     Prop::Compare {
-        left: left.observable,
+        left,
         equal: true,
         right,
     }
 }
 
 /// Compares with a number. A negative one stands for its two's complement at the width of the
-/// left side; where 64 bits are observed only because no type says less, also for the 32-bit
-/// form that an instruction on half of the register leaves behind.
-fn integer_equal(left: Observed, value: i128) -> Prop {
-    let width = left.observable.place.width();
-    if value >= 0 {
-        let needed = if fits(value, width) { width } else { 128 };
-        let constant = InitValue::Integer(value).expr(needed, needed);
-        return compare(left, Operand::Value(constant));
+/// left side.
+fn integer_equal(left: Observable, value: i128) -> Prop {
+    let width = left.place.width();
+    if fits(value, width) {
+        return compare(left, Operand::Value(Expr::signed(width, value)));
     }
-    if !fits(value, width) {
+    if value < 0 {
         return Prop::False;
     }
-    let full = Operand::Value(Expr::signed(width, value));
-    if width != 64 || left.typed || !fits(value, 32) {
-        return compare(left, full);
-    }
-    let half = Operand::Value(Expr::signed(32, value).zero_extend(64));
-    let narrow = Prop::Compare {
-        left: left.observable.clone(),
-        equal: true,
-        right: half,
-    };
-    Prop::Or(vec![compare(left, full), narrow])
+    compare(left, Operand::Value(Expr::signed(128, value)))
 }

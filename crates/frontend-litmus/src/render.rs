@@ -18,6 +18,14 @@ pub fn location_name(location: &Location) -> String {
     }
 }
 
+/// A location as logs write it: memory in brackets.
+fn location_text(location: &Location) -> String {
+    match &location.kind {
+        LocationKind::Memory { name, index: None } => format!("[{name}]"),
+        _ => location_name(location),
+    }
+}
+
 /// The whole condition, quantifier first.
 pub fn condition(condition: &Condition) -> String {
     let quantifier = match condition.quantifier {
@@ -45,7 +53,7 @@ fn proposition(text: &mut String, what: &Proposition, around: Around) {
         Proposition::True => text.push_str("true"),
         Proposition::False => text.push_str("false"),
         Proposition::Equal(location, value) => {
-            let _ = write!(text, "{}={}", location_name(location), value_text(value));
+            let _ = write!(text, "{}={}", location_text(location), value_text(value));
         }
         Proposition::Not(inner) => {
             text.push_str("not (");
@@ -93,8 +101,8 @@ fn joined(text: &mut String, parts: &[Proposition], sign: &str, around: Around) 
 
 fn value_text(value: &Value) -> String {
     match value {
-        Value::Integer { spelling, .. } => spelling.clone(),
-        Value::Location(location) => location_name(location),
+        Value::Integer(value) => value.to_string(),
+        Value::Location(location) => location_text(location),
         Value::Address { name, offset, .. } => match offset {
             Offset::None => name.clone(),
             Offset::Bytes(bytes) => format!("{name}+{bytes}"),

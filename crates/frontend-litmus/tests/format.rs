@@ -95,44 +95,50 @@ fn conditions_as_the_log_shows_them() {
     for (condition, text) in [
         ("", "forall (true)"),
         ("locations [x;]", "forall (true)"),
-        ("exists x=1", "exists (x=1)"),
-        ("~exists (x=1)", "~exists (x=1)"),
-        ("~ exists (x==1)", "~exists (x=1)"),
-        ("not exists ([x]=1)", "~exists (x=1)"),
+        ("exists x=1", "exists ([x]=1)"),
+        ("~exists (x=1)", "~exists ([x]=1)"),
+        ("~ exists (x==1)", "~exists ([x]=1)"),
+        ("not exists ([x]=1)", "~exists ([x]=1)"),
         (
             "forall (x=1 \\/ y=2 /\\ x=3)",
-            "forall (x=1 \\/ y=2 /\\ x=3)",
+            "forall ([x]=1 \\/ [y]=2 /\\ [x]=3)",
         ),
         (
             "forall ((x=1 \\/ y=2) /\\ x=3)",
-            "forall ((x=1 \\/ y=2) /\\ x=3)",
+            "forall (([x]=1 \\/ [y]=2) /\\ [x]=3)",
         ),
-        ("exists (x<>1 /\\ x!=2)", "exists (not (x=1) /\\ not (x=2))"),
+        (
+            "exists (x<>1 /\\ x!=2)",
+            "exists (not ([x]=1) /\\ not ([x]=2))",
+        ),
         (
             "exists (~x=0 /\\ not (x=1))",
-            "exists (not (x=0) /\\ not (x=1))",
+            "exists (not ([x]=0) /\\ not ([x]=1))",
         ),
-        ("exists (x=1 => y=2 => x=3)", "exists (x=1 => y=2 => x=3)"),
+        (
+            "exists (x=1 => y=2 => x=3)",
+            "exists ([x]=1 => [y]=2 => [x]=3)",
+        ),
         (
             "exists (x=1 /\\ y=2 => x=3)",
-            "exists (x=1 /\\ (y=2 => x=3))",
+            "exists ([x]=1 /\\ ([y]=2 => [x]=3))",
         ),
         ("exists (P1:EAX = -1)", "exists (1:EAX=-1)"),
-        ("exists (1:EAX=x/\\ x=0x10)", "exists (1:EAX=x /\\ x=0x10)"),
+        ("exists (1:EAX=x/\\ x=0x10)", "exists (1:EAX=x /\\ [x]=16)"),
         ("exists (false)", "exists (false)"),
         (
             "observed x=1; y=2; and x=2;",
-            "exists (x=1 /\\ y=2 \\/ x=2)",
+            "exists ([x]=1 /\\ [y]=2 \\/ [x]=2)",
         ),
         (
             "final (x=1); with tso: ~exists; sc: exists;",
-            "exists (x=1)",
+            "exists ([x]=1)",
         ),
-        ("(x=1)", "exists (x=1)"),
-        ("exists (x=1);\n<< old notes", "exists (x=1)"),
-        ("exists (x=1) (* late words *)", "exists (x=1)"),
-        ("filter (y=1) exists (x=1)", "exists (x=1)"),
-        ("exists (x=1:EAX)", "exists (x=1:EAX)"),
+        ("(x=1)", "exists ([x]=1)"),
+        ("exists (x=1);\n<< old notes", "exists ([x]=1)"),
+        ("exists (x=1) (* late words *)", "exists ([x]=1)"),
+        ("filter (y=1) exists (x=1)", "exists ([x]=1)"),
+        ("exists (x=1:EAX)", "exists ([x]=1:EAX)"),
     ] {
         let condition = if condition.starts_with('(') {
             format!("locations [] {condition}")
@@ -216,7 +222,10 @@ fn what_is_observed_has_its_declared_width() {
         ("0:X1=x; x=y", "exists (x=0)", 64),
         ("0:X1=x", "exists (x=x)", 64),
         ("0:X1=x", "exists (x=0x100000000)", 64),
-        ("0:X1=x", "exists (0:X1=1)", 64),
+        ("0:X1=x", "exists (0:X1=1)", 32),
+        ("0:X1=x", "exists (0:X1=x)", 64),
+        ("0:X1=x", "exists (0:X1=0x100000000)", 64),
+        ("int64_t 0:X1=x", "exists (0:X1=1)", 64),
         ("0:X1=x", "exists (0:W1=1)", 32),
         ("uint32_t 0:X7; 0:X1=x", "exists (0:X7=1)", 32),
         ("0:X1=x", "locations [int8_t x]", 8),
@@ -232,6 +241,19 @@ fn what_is_observed_has_its_declared_width() {
         elements,
         [("t[0]".to_string(), 32), ("t[1]".to_string(), 32)]
     );
+}
+
+#[test]
+fn elements_are_found_before_their_array_is_declared() {
+    let later = read(&aarch64("0:X1=t[1]; int64_t t[2]={1,2}; x=t[1]", ""));
+    let before = read(&aarch64("int64_t t[2]={1,2}; 0:X1=t+8; x=t+8", ""));
+    assert_eq!(later.program.to_string(), before.program.to_string());
+}
+
+#[test]
+fn the_zero_register_can_be_observed() {
+    let shown = observed(&aarch64("0:X1=x", "exists (0:XZR=0)"));
+    assert_eq!(shown, [("0:XZR".to_string(), 32)]);
 }
 
 #[test]
@@ -251,31 +273,22 @@ fn elements_lie_at_their_offsets() {
 }
 
 #[test]
-fn a_negative_number_matches_both_widths_of_an_untyped_register() {
-    let values = |text: &str| -> Vec<Expr> {
-        let parts = match read(text).question.prop {
-            Prop::Or(parts) => parts,
-            other => vec![other],
-        };
-        let values = parts.into_iter().map(|part| match part {
-            Prop::Compare {
-                right: Operand::Value(value),
-                ..
-            } => value,
-            other => panic!("{other:?}"),
-        });
-        values.collect()
+fn numbers_are_compared_at_the_width_of_the_register() {
+    let value = |text: &str| match read(text).question.prop {
+        Prop::Compare {
+            right: Operand::Value(value),
+            ..
+        } => value,
+        other => panic!("{other:?}"),
     };
-    assert_eq!(
-        values(&aarch64("0:X1=x", "exists (0:X5=-1)")),
-        [Expr::signed(64, -1), Expr::signed(32, -1).zero_extend(64)]
-    );
+    let untyped = |number: &str| value(&aarch64("0:X1=x", &format!("exists (0:X5={number})")));
+    assert_eq!(untyped("-1"), Expr::signed(32, -1));
+    assert_eq!(untyped("0xffffffff"), Expr::signed(32, -1));
+    assert_eq!(untyped("0x100000000"), Expr::signed(64, 1 << 32));
     let typed = aarch64("int64_t 0:X5; 0:X1=x", "exists (0:X5=-1)");
-    assert_eq!(values(&typed), [Expr::signed(64, -1)]);
-    assert_eq!(
-        values(&x86("", "exists (1:EAX=-1)")),
-        [Expr::signed(32, -1)]
-    );
+    assert_eq!(value(&typed), Expr::signed(64, -1));
+    let never = aarch64("uint32_t 0:X5; 0:X1=x", "exists (0:X5=0x100000000)");
+    assert_eq!(value(&never), Expr::signed(128, 1 << 32));
 }
 
 #[test]

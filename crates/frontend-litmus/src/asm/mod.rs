@@ -6,6 +6,7 @@ pub mod arm;
 mod lowering;
 pub mod ppc;
 pub mod riscv;
+mod symbolic;
 #[cfg(test)]
 mod testing;
 mod threads;
@@ -15,7 +16,8 @@ use parallax_program::{Diagnostic, Expr, FunctionBuilder, SourceFile, Span, VarI
 
 use crate::Arch;
 pub use crate::globals::Globals;
-pub(crate) use threads::{AsmThreads, lower_threads};
+pub(crate) use symbolic::{SymbolicRegisters, SymbolicUses};
+pub(crate) use threads::{AsmTest, AsmThreads, lower_threads};
 
 /// One cell of the test's table: an instruction, a label, or both (`L0: add …`).
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +47,16 @@ pub trait Isa {
 
     /// The register of that name, in any spelling that the assembly allows.
     fn register(&self, name: &str) -> Option<Register>;
+
+    /// The whole registers that may stand for symbolic ones (`%y`), first choice first; none
+    /// where the language has no symbolic registers.
+    fn spare_registers(&self) -> &'static [&'static str];
+
+    /// The letters that may come before the `%` of a symbolic register, each in the place of
+    /// the first letter of a real one.
+    fn register_views(&self) -> &'static str {
+        ""
+    }
 
     /// Emits what one instruction does. Labels have been taken off and placed.
     /// An unknown instruction or operand is an error that names it, with its place.

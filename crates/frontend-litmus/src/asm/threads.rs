@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use parallax_program::{Diagnostics, Expr, Function, FunctionBuilder, SourceFile, Span};
 
-use super::{AsmLine, Isa, Register, ThreadBuilder};
+use super::{AsmLine, Isa, Register, SymbolicRegisters, ThreadBuilder};
 use crate::MAX_ERRORS;
 use crate::globals::Globals;
 use crate::init::{RegisterInit, fits};
@@ -21,15 +21,28 @@ pub(crate) struct AsmThreads {
     types: HashMap<(u32, &'static str), ScalarType>,
 }
 
+/// The parts of an assembly test that its threads are made of.
+pub(crate) struct AsmTest<'a> {
+    pub isa: &'static dyn Isa,
+    pub source: &'a SourceFile,
+    pub columns: &'a [Column<'a>],
+    pub registers: &'a [RegisterInit],
+    pub symbolic: SymbolicRegisters,
+}
+
 /// Lowers every instruction of every column. All errors are reported, up to a limit.
 pub(crate) fn lower_threads(
-    isa: &'static dyn Isa,
-    source: &SourceFile,
-    columns: &[Column<'_>],
-    registers: &[RegisterInit],
+    test: &AsmTest<'_>,
     globals: &mut Globals,
     errors: &mut Diagnostics,
 ) -> AsmThreads {
+    let AsmTest {
+        isa,
+        source,
+        columns,
+        registers,
+        ..
+    } = *test;
     let mut threads = Vec::new();
     for column in columns {
         let mut thread = ThreadBuilder {
@@ -46,7 +59,7 @@ pub(crate) fn lower_threads(
             if errors.len() >= MAX_ERRORS {
                 break;
             }
-            lower_line(isa, &mut thread, *line, errors);
+            lower_line(test, &mut thread, *line, errors);
         }
         for (label, span) in thread.function.missing_labels() {
             errors.push(source.error(span, format!("there is no label '{label}'")));
@@ -118,7 +131,7 @@ fn widened(value: Expr, register: &Register) -> Expr {
 }
 
 fn lower_line(
-    isa: &dyn Isa,
+    test: &AsmTest<'_>,
     thread: &mut ThreadBuilder<'_>,
     line: AsmLine<'_>,
     errors: &mut Diagnostics,
@@ -136,9 +149,16 @@ fn lower_line(
         return;
     }
     thread.function.at(line.span);
-    if let Err(error) = isa.lower(line, thread) {
-        errors.push(error);
-    }
+    let rewritten = test.symbolic.rewrite(test.isa, thread.number, line.text);
+    let lowered = match &rewritten {
+        None => test.isa.lower(line, thread),
+        // Parts of a rewritten line have no place of their own in the source.
+        Some(text) => test
+            .isa
+            .lower(AsmLine { text, ..line }, thread)
+            .map_err(|error| thread.source.error(line.span, error.message)),
+    };
+    errors.extend(lowered.err());
 }
 
 /// The label at the start of a cell, and what follows its colon.

@@ -8,14 +8,21 @@ use super::instruction::Instruction;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Branch {
     Always,
+    /// Back to the caller, which a thread does not have: the end.
+    Return,
     OnFlags(Condition),
-    OnRegister { zero: bool },
-    OnBit { zero: bool },
+    OnRegister {
+        zero: bool,
+    },
+    OnBit {
+        zero: bool,
+    },
 }
 
 pub fn decode(name: &str) -> Option<Branch> {
     match name {
         "B" => Some(Branch::Always),
+        "RET" => Some(Branch::Return),
         "CBZ" => Some(Branch::OnRegister { zero: true }),
         "CBNZ" => Some(Branch::OnRegister { zero: false }),
         "TBZ" => Some(Branch::OnBit { zero: true }),
@@ -30,6 +37,20 @@ pub fn decode(name: &str) -> Option<Branch> {
 
 pub fn lower(branch: Branch, ins: &mut Instruction<'_, '_, '_>) -> Result<(), Diagnostic> {
     let condition = match branch {
+        Branch::Return => {
+            if let Some(text) = ins.peek() {
+                let register = ins.register()?;
+                if register
+                    .storage()
+                    .is_none_or(|register| register.whole != "X30")
+                {
+                    let message = "only a return to the address in X30 is supported";
+                    return Err(ins.error(text, message));
+                }
+            }
+            ins.thread.function.terminate(Terminator::Return(None));
+            return Ok(());
+        }
         Branch::Always | Branch::OnFlags(Condition::Always) => {
             let target = ins.label()?;
             ins.thread.function.terminate(Terminator::Jump(target));

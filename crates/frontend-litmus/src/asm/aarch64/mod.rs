@@ -45,7 +45,16 @@ impl Isa for AArch64 {
     }
 
     fn register(&self, name: &str) -> Option<Register> {
-        registers::Reg::parse(name)?.storage()
+        let reg = registers::Reg::parse(name)?;
+        Some(reg.storage().unwrap_or_else(|| reg.nowhere()))
+    }
+
+    fn spare_registers(&self) -> &'static [&'static str] {
+        registers::SPARE
+    }
+
+    fn register_views(&self) -> &'static str {
+        "XWxw"
     }
 
     fn lower(&self, line: AsmLine<'_>, thread: &mut ThreadBuilder<'_>) -> Result<(), Diagnostic> {
@@ -81,9 +90,9 @@ const KNOWN_BUT_REFUSED: &[&str] = &[
     "ADR", "AT", "AUT", "BL", "BR", "BTI", "CASP", "CLREX", "CPY", "CRC32", "CSDB", "DC", "DGH",
     "ERET", "ESB", "HINT", "HVC", "IC", "LD1", "LD2", "LD3", "LD4", "LDAPP", "LDAXP", "LDCLRP",
     "LDG", "LDIAPP", "LDLAR", "LDSETP", "LDTR", "LDXP", "MRS", "MSR", "PAC", "PRFM", "PSSBB",
-    "RET", "SET", "SEV", "SMC", "SSBB", "ST1", "ST2", "ST3", "ST4", "STG", "STILP", "STLLR",
-    "STLP", "STLXP", "STTR", "STXP", "STZG", "SVC", "SWPP", "SYS", "TLBI", "UDF", "WFE", "WFI",
-    "XPAC", "YIELD",
+    "SET", "SEV", "SMC", "SSBB", "ST1", "ST2", "ST3", "ST4", "STG", "STILP", "STLLR", "STLP",
+    "STLXP", "STTR", "STXP", "STZG", "SVC", "SWPP", "SYS", "TLBI", "UDF", "WFE", "WFI", "XPAC",
+    "YIELD",
 ];
 
 fn unknown(ins: &Instruction<'_, '_, '_>, name: &str) -> Diagnostic {
@@ -121,7 +130,7 @@ mod tests {
             ("X30", 64, 0, 32)
         );
         assert_eq!(register("sp").unwrap().whole, "SP");
-        for name in ["X31", "XZR", "X", "X01", "Y0", "", "X-1", "Xé", "W%a"] {
+        for name in ["X31", "X", "X01", "Y0", "", "X-1", "Xé", "W%a"] {
             assert_eq!(register(name), None, "{name}");
         }
     }
@@ -150,7 +159,7 @@ mod tests {
             "MRS X0,NZCV",
             "DC CVAU,X0",
             "SVC #0",
-            "RET",
+            "RET X1",
             "BLR X3",
             "CASP X0,X1,X2,X3,[X4]",
         ] {

@@ -26,6 +26,9 @@ const GENERAL: [&str; 31] = [
     "X28", "X29", "X30",
 ];
 
+/// What a thread may use freely: all but the link register.
+pub const SPARE: &[&str] = GENERAL.split_at(30).0;
+
 impl Reg {
     pub const ZERO: Reg = Reg {
         which: Which::Zero,
@@ -65,6 +68,16 @@ impl Reg {
             low: 0,
             width: self.width,
         })
+    }
+
+    /// What conditions call `XZR`: a variable that nothing writes.
+    pub fn nowhere(self) -> Register {
+        Register {
+            whole: "XZR",
+            whole_width: 64,
+            low: 0,
+            width: self.width,
+        }
     }
 
     pub fn is_zero(self) -> bool {

@@ -29,6 +29,10 @@ impl Isa for Arm {
         register(name)
     }
 
+    fn spare_registers(&self) -> &'static [&'static str] {
+        &SPARE
+    }
+
     fn lower(&self, line: AsmLine<'_>, thread: &mut ThreadBuilder<'_>) -> Result<(), Diagnostic> {
         let mut l = Lowering::new(line, thread, register);
         let name = l.mnemonic.to_ascii_uppercase();
@@ -58,6 +62,10 @@ const REGISTERS: [&[&str]; 15] = [
     &["LR", "R14"],
 ];
 
+const SPARE: [&str; 13] = [
+    "R0", "R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8", "R9", "R10", "R11", "R12",
+];
+
 fn register(name: &str) -> Option<Register> {
     let name = name.to_ascii_uppercase();
     let names = REGISTERS.iter().find(|names| names.contains(&&*name))?;
@@ -79,6 +87,7 @@ struct Mnemonic {
 #[derive(Clone, Copy)]
 enum Kind {
     Branch,
+    Return,
     BranchIfZero(bool),
     Nop,
     Compute(arith::Operation),
@@ -92,6 +101,7 @@ impl Kind {
     fn parse(name: &str) -> Option<Kind> {
         Some(match name {
             "B" => Kind::Branch,
+            "BX" => Kind::Return,
             "CBZ" => Kind::BranchIfZero(true),
             "CBNZ" => Kind::BranchIfZero(false),
             "NOP" => Kind::Nop,
@@ -115,6 +125,15 @@ impl Kind {
                 let [label] = l.take()?;
                 let target = l.label(label)?;
                 l.thread.function.terminate(Terminator::Jump(target));
+                Ok(())
+            }
+            Kind::Return => {
+                let [target] = l.take()?;
+                if l.register(target)?.whole != "LR" {
+                    let message = "only a return to the address in LR is supported";
+                    return Err(l.error(target, message));
+                }
+                l.thread.function.terminate(Terminator::Return(None));
                 Ok(())
             }
             Kind::BranchIfZero(zero) => arith::branch_if_zero(l, zero),
@@ -144,7 +163,9 @@ impl Mnemonic {
                 matches!(kind, Kind::Compute(_)).then_some((kind, true))
             })?;
             let fits = match kind {
-                Kind::BranchIfZero(_) | Kind::Fence(_) => condition == Condition::Always,
+                Kind::Return | Kind::BranchIfZero(_) | Kind::Fence(_) => {
+                    condition == Condition::Always
+                }
                 _ => true,
             };
             fits.then_some(Mnemonic {

@@ -198,7 +198,7 @@ fn errors_have_a_place() {
         "DMB SY,SY",
         "ISB ISH",
         "CBZEQ R0,end",
-        "BX LR",
+        "BX R1",
         "BL f",
         "S",
         "EQ",

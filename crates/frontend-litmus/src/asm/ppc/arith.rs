@@ -37,7 +37,7 @@ pub(super) fn lower(l: &mut Lowering, name: &str) -> Result<bool, Diagnostic> {
             finish(l, &rd, value, record);
         }
     } else {
-        return shift_immediate(l, base, record);
+        return Ok(shift_immediate(l, base, record)? || rotate_and_mask(l, base, record)?);
     }
     Ok(true)
 }
@@ -169,6 +169,36 @@ fn shift_immediate(l: &mut Lowering, name: &str, record: bool) -> Result<bool, D
         (_, BinaryOp::AShr) => shifted.sign_extend(WIDTH),
         _ => shifted.zero_extend(WIDTH),
     };
+    finish(l, &rd, result, record);
+    Ok(true)
+}
+
+/// `rlwinm rd, ra, sh, mb, me`: the low word, in both halves, rotated left; kept are the bits
+/// from `mb` to `me`, numbered from the top of the word, around its end where `mb` is larger.
+fn rotate_and_mask(l: &mut Lowering, name: &str, record: bool) -> Result<bool, Diagnostic> {
+    if name != "rlwinm" {
+        return Ok(false);
+    }
+    let [rd, ra, by, first, last] = l.take()?;
+    let (rd, ra) = (l.register(rd)?, l.register(ra)?);
+    let by = l.integer_in(by, 0, 31)? as u32;
+    let first = l.integer_in(first, 0, 31)? as u32;
+    let last = l.integer_in(last, 0, 31)? as u32;
+    let word = low(l.value(&ra));
+    let twice = word.clone().concat(word);
+    let rotated = twice
+        .clone()
+        .extract(32 - by, 32)
+        .concat(twice.extract(32 - by, 32));
+    let ones = |from: u32| u64::from(u32::MAX >> from);
+    let upper = ones(first) & !(ones(last) >> 1);
+    let mask = if first <= last {
+        upper
+    } else {
+        // Around the end: the bits above the word belong to it too.
+        !(ones(last) >> 1) | ones(first)
+    };
+    let result = rotated & Expr::constant(WIDTH, u128::from(mask));
     finish(l, &rd, result, record);
     Ok(true)
 }

@@ -60,6 +60,11 @@ pub(super) fn lower(l: &mut Lowering, name: &str) -> Result<bool, Diagnostic> {
         l.thread.function.terminate(Terminator::Jump(target));
         return Ok(true);
     }
+    if name == "blr" {
+        let [] = l.take()?;
+        l.thread.function.terminate(Terminator::Return(None));
+        return Ok(true);
+    }
     if let Some((bit, on)) = branch_condition(name) {
         branch(l, bit, on)?;
         return Ok(true);

@@ -27,6 +27,11 @@ impl Isa for Ppc {
         register(name)
     }
 
+    /// All but `r0`, which reads as zero in addresses.
+    fn spare_registers(&self) -> &'static [&'static str] {
+        REGISTERS.get(1..).unwrap_or_default()
+    }
+
     fn lower(&self, line: AsmLine<'_>, thread: &mut ThreadBuilder<'_>) -> Result<(), Diagnostic> {
         let mut l = Lowering::new(line, thread, register);
         let name = l.mnemonic.to_ascii_lowercase();

@@ -37,7 +37,10 @@ pub(super) fn lower(l: &mut Lowering, name: &str) -> Result<bool, Diagnostic> {
         let row = table.iter().find(|row| row.0 == name);
         row.map(|(_, op, swap)| (*op, *swap))
     };
-    if name == "j" {
+    if name == "ret" {
+        let [] = l.take()?;
+        l.thread.function.terminate(Terminator::Return(None));
+    } else if name == "j" {
         let [label] = l.take()?;
         let target = l.label(label)?;
         l.thread.function.terminate(Terminator::Jump(target));

@@ -26,6 +26,10 @@ impl Isa for RiscV {
         register(name)
     }
 
+    fn spare_registers(&self) -> &'static [&'static str] {
+        &SPARE
+    }
+
     fn lower(&self, line: AsmLine<'_>, thread: &mut ThreadBuilder<'_>) -> Result<(), Diagnostic> {
         let mut l = Lowering::new(line, thread, register);
         let name = l.mnemonic.to_ascii_lowercase();
@@ -74,6 +78,13 @@ const REGISTERS: [&[&str]; 32] = [
     &["x29", "t4"],
     &["x30", "t5"],
     &["x31", "t6"],
+];
+
+/// All but `x0`.
+const SPARE: [&str; 31] = [
+    "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15",
+    "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28",
+    "x29", "x30", "x31",
 ];
 
 fn register(name: &str) -> Option<Register> {

@@ -34,6 +34,14 @@ impl Isa for X86 {
         self.registers()(name)
     }
 
+    /// In X86_64 code, `%` only marks registers.
+    fn spare_registers(&self) -> &'static [&'static str] {
+        match self.wide {
+            true => &[],
+            false => &["EAX", "EBX", "ECX", "EDX", "ESI", "EDI"],
+        }
+    }
+
     fn lower(&self, line: AsmLine<'_>, thread: &mut ThreadBuilder<'_>) -> Result<(), Diagnostic> {
         let (line, locked) = without_lock(line);
         let mut instruction = Instruction {
