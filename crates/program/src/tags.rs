@@ -40,9 +40,9 @@ impl Tags {
     /// RISC-V manual has it. Without the tag, nothing depends on a write.
     pub const STATUS_DEPENDS: &str = "Status";
 
-    /// The same tag on a store-conditional: it may succeed at another address than that of the
-    /// load-linked, as RISC-V and AArch64 leave it open whether it does.
-    pub const ANY_ADDRESS: &str = Tags::STATUS_DEPENDS;
+    /// On a store-conditional: it may succeed at another address than the load-linked's. RISC-V
+    /// and AArch64, whose exclusives carry the tag, leave open whether it does.
+    pub const ANY_ADDRESS: &str = "EX";
 
     pub fn none() -> Tags {
         Tags(None)

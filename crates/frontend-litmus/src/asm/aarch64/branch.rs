@@ -88,6 +88,8 @@ mod tests {
     fn taken_where_the_condition_holds() {
         let cases = [
             ("B L", 5, true),
+            ("RET", 5, true),
+            ("RET X30", 5, true),
             ("B.AL L", 5, true),
             ("CBZ X1,L", 0, true),
             ("CBZ X1,L", 1 << 32, false),
@@ -122,6 +124,10 @@ mod tests {
         let cases = [
             ("B .+8", "1:3: expected a label, found '.+8'"),
             ("B", "1:1: B needs more operands"),
+            (
+                "RET X1",
+                "1:5: only a return to the address in X30 is supported",
+            ),
             ("B.XX L", "1:1: unknown AArch64 instruction 'B.XX'"),
             ("TBZ W0,#32,L", "1:8: 32 is out of range: expected 0 to 31"),
         ];

@@ -159,7 +159,6 @@ mod tests {
             "MRS X0,NZCV",
             "DC CVAU,X0",
             "SVC #0",
-            "RET X1",
             "BLR X3",
             "CASP X0,X1,X2,X3,[X4]",
         ] {

@@ -191,12 +191,12 @@ fn rotate_and_mask(l: &mut Lowering, name: &str, record: bool) -> Result<bool, D
         .extract(32 - by, 32)
         .concat(twice.extract(32 - by, 32));
     let ones = |from: u32| u64::from(u32::MAX >> from);
-    let upper = ones(first) & !(ones(last) >> 1);
+    let (from_first, up_to_last) = (ones(first), !(ones(last) >> 1));
+    // Around the end, the upper half of the register is in between.
     let mask = if first <= last {
-        upper
+        from_first & up_to_last
     } else {
-        // Around the end: the bits above the word belong to it too.
-        !(ones(last) >> 1) | ones(first)
+        from_first | up_to_last
     };
     let result = rotated & Expr::constant(WIDTH, u128::from(mask));
     finish(l, &rd, result, record);

@@ -39,6 +39,10 @@ fn arithmetic() {
         ("slwi r5,r6,4", 0xffff_ffff, 0, 0xffff_fff0),
         ("srwi r5,r6,4", m1, 0, 0x0fff_ffff),
         ("srawi r5,r6,4", 0x8000_0000, 0, -0x0800_0000),
+        ("rlwinm r5,r6,4,30,31", m1, 0, 3),
+        ("rlwinm r5,r6,16,0,15", m1, 0, 0xffff_0000),
+        ("rlwinm r5,r6,8,0,31", 0x1234_5678, 0, 0x3456_7812),
+        ("rlwinm r5,r6,0,31,0", m1, 0, -0x7fff_ffff),
     ];
     for (text, r6, r7, expected) in cases {
         let found = result(&[("r0", 77), ("r6", *r6), ("r7", *r7)], text);
@@ -47,6 +51,7 @@ fn arithmetic() {
     let r0 = [("r0", 77)];
     assert_eq!(result(&r0, "ori r5,r0,0"), 77);
     assert_eq!(result(&r0, "mulli r5,r0,2"), 154);
+    assert_eq!(result(&r0, "li r5,1\nblr\nli r5,2"), 1);
 }
 
 #[test]
