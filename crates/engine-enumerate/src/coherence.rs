@@ -88,6 +88,16 @@ impl WriteOrder {
             .map(|(i, _)| i)
     }
 
+    /// Makes the order total, in some way.
+    pub fn complete(&mut self) {
+        let mut placed = 0;
+        while let ready @ 1.. = self.ready(placed) {
+            let next = ready.trailing_zeros() as usize;
+            self.after[next] = all(self.after.len()) & !placed & !(1 << next);
+            placed |= 1 << next;
+        }
+    }
+
     /// The writes that may come next when `placed` (as bits) have been placed.
     pub fn ready(&self, placed: u128) -> u128 {
         let mut blocked = placed;
@@ -173,6 +183,8 @@ mod tests {
         assert_eq!(order.ready(0b0001), 0b1010);
         assert_eq!(order.ready(0b0011), 0b1100);
         assert_eq!(order.possible_last().collect::<Vec<_>>(), [2, 3]);
+        order.complete();
+        assert!(order.is_total() && order.before(1, 2) && order.before(0, 3));
     }
 
     #[test]

@@ -96,7 +96,7 @@ impl Search<'_, '_, '_, '_> {
     /// For each choice of a last write to each of these locations, looks for one allowed order.
     fn for_each_last(&mut self, locations: &[usize]) -> ControlFlow<Halt> {
         let Some((location, rest)) = locations.split_first() else {
-            return match self.extend(0) {
+            return match self.find_order() {
                 ControlFlow::Break(Halt::Found) => ControlFlow::Continue(()),
                 flow => flow,
             };
@@ -112,6 +112,16 @@ impl Search<'_, '_, '_, '_> {
         }
         self.orders[*location] = order;
         ControlFlow::Continue(())
+    }
+
+    /// Looks for one allowed order: the first that comes to mind, then all.
+    fn find_order(&mut self) -> ControlFlow<Halt> {
+        let orders = self.orders.clone();
+        self.orders.iter_mut().for_each(WriteOrder::complete);
+        let flow = self.extend(0);
+        self.orders = orders;
+        flow?;
+        self.extend(0)
     }
 
     /// Completes the orders from location `at` on.
