@@ -47,6 +47,10 @@ pub struct LitmusArguments {
     #[arg(long, short, value_name = "NAME|FILE.cat", conflicts_with = "expect")]
     pub model: Option<String>,
 
+    /// A bell file to read before the model's cat file, as the Linux kernel's has one
+    #[arg(long, value_name = "FILE.bell", value_hint = ValueHint::FilePath)]
+    pub bell: Option<PathBuf>,
+
     /// A variant for the model's cat file to test for; may be given several times
     #[arg(long, value_name = "NAME")]
     pub variant: Vec<String>,

@@ -33,7 +33,7 @@ pub fn run(options: &LitmusArguments) -> Exit {
     }
     let setup = Setup {
         options,
-        models: Models::new(&options.variant),
+        models: Models::new(&options.variant, options.bell.as_deref()),
         witnesses: match (&options.graph, options.sketch) {
             (Some(_), _) => MOST_PICTURES,
             (None, true) => 1,

@@ -36,15 +36,17 @@ impl ModelChoice {
 /// The models of a run, each read once.
 pub struct Models {
     variants: Vec<String>,
+    bell: Option<PathBuf>,
     loaded: Mutex<HashMap<ModelChoice, Loaded>>,
 }
 
 type Loaded = Result<Arc<Model>, Diagnostics>;
 
 impl Models {
-    pub fn new(variants: &[String]) -> Models {
+    pub fn new(variants: &[String], bell: Option<&Path>) -> Models {
         Models {
             variants: variants.to_vec(),
+            bell: bell.map(Path::to_path_buf),
             loaded: Mutex::default(),
         }
     }
@@ -85,10 +87,17 @@ impl Models {
                 let help = "--variant is for models of your own: --model FILE.cat";
                 Err(vec![Diagnostic::new(message).with_help(help)])
             }
+            ModelChoice::BuiltIn(name) if self.bell.is_some() => {
+                let message = format!("the built-in model '{name}' needs no bell file");
+                let help = "--bell is for models of your own: --model FILE.cat";
+                Err(vec![Diagnostic::new(message).with_help(help)])
+            }
             ModelChoice::BuiltIn(name) => {
                 Model::builtin(name).unwrap_or_else(|| Err(vec![unknown_model(name)]))
             }
-            ModelChoice::File(path) => Model::load(path, &self.variants).map(Arc::new),
+            ModelChoice::File(path) => {
+                Model::load(path, self.bell.as_deref(), &self.variants).map(Arc::new)
+            }
         }
     }
 }

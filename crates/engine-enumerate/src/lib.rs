@@ -259,12 +259,12 @@ impl<'p> Attempt<'_, 'p> {
             (false, false) => Ending::Complete,
         };
         let (positive, negative) = (findings.states.positive, findings.states.negative);
-        let axioms = self.model.axioms().iter();
-        let raised = axioms.map(|axiom| axiom.name.clone());
-        let mut flags: Vec<String> = raised
-            .filter(|name| findings.flags.contains(name))
-            .collect();
-        flags.dedup();
+        let mut flags: Vec<String> = Vec::new();
+        for flag in self.model.axioms().iter().map(|axiom| axiom.flag()) {
+            if findings.flags.contains(&flag) && !flags.contains(&flag) {
+                flags.push(flag);
+            }
+        }
         let wild = findings.wild.iter().next();
         flags.extend(wild.map(|address| format!("access to invalid address {address:#x}")));
         Progress::Done(Box::new(Outcomes {

@@ -194,6 +194,7 @@ impl Search<'_, '_, '_, '_> {
             .states
             .add(&values[..observer.shown()], satisfies)?;
         if self.context.has_flags {
+            self.give_values();
             self.findings.flags.extend(self.checker.flags());
         }
         if satisfies && self.wants_witness() {
@@ -208,6 +209,29 @@ impl Search<'_, '_, '_, '_> {
         let found = self.findings.witnesses.len();
         let large = self.skeleton.events.len() > Self::LARGE;
         found < self.context.witnesses && (found == 0 || !large)
+    }
+
+    /// Tells the checker which accesses have different values, where the model asks.
+    fn give_values(&mut self) {
+        let Some(unequal) = self.checker.unequal_values_mut() else {
+            return;
+        };
+        let terms = &mut *self.terms;
+        let events = self.skeleton.events.iter();
+        let values: Vec<Option<Bits>> = events
+            .map(|event| match event.kind {
+                Kind::Read { term, .. } | Kind::Write { value: term } => terms.evaluate(term),
+                Kind::Fence => None,
+            })
+            .collect();
+        unequal.clear();
+        for (a, left) in values.iter().enumerate() {
+            for (b, right) in values.iter().enumerate() {
+                if left.is_some() && right.is_some() && left != right {
+                    unequal.add(a, b);
+                }
+            }
+        }
     }
 
     /// An address outside all objects that the execution accesses.

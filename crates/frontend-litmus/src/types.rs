@@ -93,7 +93,7 @@ fn word_type(name: &str, pointer_bytes: u32) -> Option<ScalarType> {
         "u64" => ScalarType::unsigned(8),
         "size_t" => ScalarType::unsigned(pointer_bytes),
         "ssize_t" | "ptrdiff_t" => ScalarType::signed(pointer_bytes),
-        "__int128" => ScalarType::signed(16),
+        "__int128" | "__int128_t" => ScalarType::signed(16),
         "__uint128" | "__uint128_t" => ScalarType::unsigned(16),
         word => return integer_type(&[word]),
     })

@@ -6,8 +6,9 @@ use crate::event_set::EventSet;
 use crate::graph::{Node, NodeId};
 use crate::interpret::unstable;
 use crate::model::{InputId, InputKind, Model};
+use crate::names;
 use crate::plan::{Plan, PlannedTest};
-use crate::reference::{self, Evaluation, Inputs, flag_name};
+use crate::reference::{self, Evaluation, Inputs};
 use crate::relation::Relation;
 use crate::store::Store;
 use crate::syntax::ast::Role;
@@ -87,6 +88,15 @@ impl<'m> Checker<'m> {
     pub fn structure_changed(&mut self) {
         self.store.events_changed();
         self.evaluation = None;
+    }
+
+    /// To be filled in before [`Checker::flags`], where the model looks at it: the accesses
+    /// whose values differ.
+    pub fn unequal_values_mut(&mut self) -> Option<&mut Relation> {
+        let input = self.model.graph().input(names::UNEQUAL_VALUES)?;
+        let node = self.inputs[input];
+        self.store.input_changed(self.model.graph(), node);
+        Some(self.store.relation_mut(node))
     }
 
     pub fn rf_changed(&mut self) {
@@ -178,7 +188,7 @@ impl<'m> Checker<'m> {
                 Role::UndefinedUnless | Role::Assert => !self.passes(plan, test),
             };
             if raised {
-                let name = flag_name(test.role, Some(&self.model.axioms()[test.axiom].name));
+                let name = self.model.axioms()[test.axiom].flag();
                 if !flags.contains(&name) {
                     flags.push(name);
                 }

@@ -12,6 +12,7 @@
 use std::collections::HashMap;
 
 use crate::model::{Input, InputKind};
+use crate::names;
 use crate::place::Place;
 
 /// Position of a node in its graph.
@@ -142,7 +143,7 @@ impl Graph {
         self.nodes.push(node.clone());
         let depends = match &node {
             Node::RelationInput(input) => match self.inputs[*input as usize].name.as_str() {
-                "rf" => Depends::RF,
+                "rf" | names::UNEQUAL_VALUES => Depends::RF,
                 "co" => Depends::CO,
                 _ => Depends::STRUCTURE,
             },

@@ -2,6 +2,7 @@
 
 use parallax_program::{Diagnostic, Diagnostics, SourceFile};
 
+use crate::library;
 use crate::place::{Place, Problem};
 use crate::syntax::ast::{Stmt, StmtKind};
 use crate::syntax::parse_file;
@@ -9,16 +10,20 @@ use crate::syntax::parse_file;
 /// Files a model may consist of, so that includes that double each other come to an end.
 const MAX_FILES: usize = 256;
 
+/// What comes before a bell file: such files describe kernel C, and take its events to be
+/// of the kinds that this file sorts them into.
+const KERNEL_EVENTS: &str = "kernel-events.cat";
+
 pub(crate) struct Loaded {
     pub title: Option<String>,
     pub files: Vec<SourceFile>,
     pub statements: Vec<Stmt>,
 }
 
-/// Parses `text` and everything it includes. `find` gives the text of an included file.
+/// Parses some files, given by name and text, and everything they include, as one model.
+/// `find` gives the text of an included file.
 pub(crate) fn load(
-    name: &str,
-    text: &str,
+    sources: &[(&str, &str)],
     variants: &[String],
     find: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Loaded, Diagnostics> {
@@ -29,7 +34,13 @@ pub(crate) fn load(
         variants,
         find,
     };
-    let (title, statements) = loader.file(name, text);
+    let mut title = None;
+    let mut statements = Vec::new();
+    for (name, text) in sources {
+        let (own_title, own_statements) = loader.file(name, text);
+        title = own_title;
+        statements.extend(own_statements);
+    }
     let Loader {
         files,
         mut problems,
@@ -61,12 +72,17 @@ struct Loader<'a> {
 
 impl Loader<'_> {
     fn file(&mut self, name: &str, text: &str) -> (Option<String>, Vec<Stmt>) {
+        let before = match library::file(KERNEL_EVENTS) {
+            Some(text) if name.ends_with(".bell") => self.file(KERNEL_EVENTS, text).1,
+            _ => Vec::new(),
+        };
         let index = self.files.len() as u32;
         self.files.push(SourceFile::new(name, text));
         match parse_file(index, text) {
             Ok(file) => {
                 self.open.push(name.to_string());
-                let statements = self.settle(file.statements);
+                let mut statements = before;
+                statements.extend(self.settle(file.statements));
                 self.open.pop();
                 (file.title, statements)
             }

@@ -8,12 +8,14 @@ use std::sync::Arc;
 
 use parallax_program::{Diagnostic, Diagnostics, SourceFile};
 
-use crate::graph::{Graph, NodeId};
+use crate::graph::{Graph, Node, NodeId};
 use crate::interpret::{Interpreter, Value};
 use crate::library;
 use crate::loader::{self, Loaded};
+use crate::names;
 use crate::place::{Place, Problem};
-use crate::plan::Plan;
+use crate::plan::{Plan, reachable};
+use crate::reference;
 use crate::strength::Strength;
 use crate::symbolic::{NotedTest, Symbolic};
 use crate::syntax::ast::{Role, Stmt, StmtKind, TestKind};
@@ -50,6 +52,11 @@ impl Axiom {
     /// Whether the test only raises a flag and never forbids an execution.
     pub fn is_flag(&self) -> bool {
         self.role != Role::Axiom
+    }
+
+    /// The flag that the test raises, where it raises one.
+    pub fn flag(&self) -> String {
+        reference::flag_name(self.role, Some(&self.name))
     }
 }
 
@@ -93,28 +100,37 @@ impl Model {
         library::summaries()
     }
 
-    /// Reads a user's model. Files it includes are looked for beside it, then in the library.
-    pub fn load(path: &Path, variants: &[String]) -> Result<Model, Diagnostics> {
-        let unreadable = |error| {
-            let message = format!("cannot read '{}': {error}", path.display());
-            vec![Diagnostic::new(message)]
+    /// Reads a user's model, after the bell file that goes with it. Files they include are
+    /// looked for beside the model, then in the library; those that say how executions come
+    /// about are the library's in any case.
+    pub fn load(
+        path: &Path,
+        bell: Option<&Path>,
+        variants: &[String],
+    ) -> Result<Model, Diagnostics> {
+        let text = open(path)?;
+        let bell = match bell {
+            Some(bell) => Some((bell.display().to_string(), open(bell)?)),
+            None => None,
         };
-        let text = read(path).map_err(unreadable)?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let find = |name: &str| {
+            let own = library::file(name).map(str::to_string);
+            if library::makes_executions(name) {
+                return own;
+            }
             let beside = read(&folder.join(name)).ok();
-            beside.or_else(|| library::file(name).map(str::to_string))
+            beside.or(own)
         };
         let name = path.file_stem().map_or_else(
             || path.display().to_string(),
             |stem| stem.to_string_lossy().into_owned(),
         );
         let file = path.display().to_string();
-        Model::compile(
-            &name,
-            loader::load(&file, &text, variants, &find)?,
-            variants,
-        )
+        let bell = bell.as_ref().map(|(name, text)| (&**name, &**text));
+        let sources: Vec<(&str, &str)> = bell.into_iter().chain([(&*file, &*text)]).collect();
+        let loaded = loader::load(&sources, variants, &find)?;
+        Model::compile(&name, loaded, variants)
     }
 
     /// Reads a model from text. `lookup` finds included files; those it does not find are
@@ -125,7 +141,7 @@ impl Model {
         lookup: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Model, Diagnostics> {
         let find = |file: &str| lookup(file).or_else(|| library::file(file).map(str::to_string));
-        Model::compile(name, loader::load(name, text, &[], &find)?, &[])
+        Model::compile(name, loader::load(&[(name, text)], &[], &find)?, &[])
     }
 
     fn compile(name: &str, loaded: Loaded, variants: &[String]) -> Result<Model, Diagnostics> {
@@ -146,6 +162,7 @@ impl Model {
             interpreter.mention_all(&loaded.statements);
         }
         let mut problems: Vec<Problem> = std::mem::take(&mut interpreter.problems);
+        problems.extend(axiom_on_values(&interpreter.algebra, dynamic));
         if !problems.is_empty() {
             problems.sort_by_key(|problem| problem.place);
             return Err(loader::diagnostics(&problems, &loaded.files));
@@ -269,6 +286,36 @@ impl std::fmt::Debug for Model {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Model({})", self.name)
     }
+}
+
+/// Reads a file that the user names.
+fn open(path: &Path) -> Result<String, Diagnostics> {
+    read(path).map_err(|error| {
+        let message = format!("cannot read '{}': {error}", path.display());
+        vec![Diagnostic::new(message)]
+    })
+}
+
+/// An axiom that looks at the values of accesses, if there is one: they are not known as long
+/// as executions are put together. In a model that only the reference evaluator can judge any
+/// test is such an axiom.
+fn axiom_on_values(symbolic: &Symbolic, dynamic: bool) -> Option<Problem> {
+    let graph = &symbolic.graph;
+    let values = graph.input(names::UNEQUAL_VALUES)?;
+    let looks = |subject| {
+        let inputs = reachable(graph, &[subject]);
+        let is_values = |id: &NodeId| *graph.node(*id) == Node::RelationInput(values as u32);
+        inputs.iter().any(is_values)
+    };
+    let mut tests = symbolic.tests.iter();
+    let test = tests.find(|test| match test.role {
+        _ if dynamic => true,
+        Role::Axiom => test.subject.is_some_and(looks),
+        _ => false,
+    })?;
+    let message = "the values of accesses are compared after the axioms: only flags may look \
+                   at them, and no model that chooses with 'with'";
+    Some(Problem::new(test.place, message))
 }
 
 fn axioms(tests: &[NotedTest]) -> Vec<Axiom> {

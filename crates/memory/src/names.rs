@@ -25,7 +25,12 @@ const RELATIONS: &[&str] = &[
     "rmw",
     "amo",
     "si",
+    UNEQUAL_VALUES,
 ];
+
+/// Accesses whose values differ. Known of complete executions only, so flags may look at it
+/// and axioms may not.
+pub(crate) const UNEQUAL_VALUES: &str = "unequal-values";
 
 const X86_TAGS: &[&str] = &["X", "MFENCE", "SFENCE", "LFENCE", "LOCK", "NT"];
 
@@ -194,10 +199,6 @@ const REFUSED: &[(&str, &str)] = &[
         "relations on classes of events are not supported",
     ),
     ("bisimulation", "it is not supported"),
-    (
-        "different-values",
-        "relations do not know the values of events",
-    ),
     ("same-oa", "address translation is not modelled"),
     ("oa-changes", "address translation is not modelled"),
     (

@@ -129,7 +129,7 @@ impl Plan {
 }
 
 /// Everything that some nodes are computed from, and they themselves, in order.
-fn reachable(graph: &Graph, roots: &[NodeId]) -> Vec<NodeId> {
+pub(crate) fn reachable(graph: &Graph, roots: &[NodeId]) -> Vec<NodeId> {
     let mut seen = vec![false; graph.nodes.len()];
     let mut left = roots.to_vec();
     while let Some(id) = left.pop() {

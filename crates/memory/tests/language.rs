@@ -298,6 +298,31 @@ fn flags_and_other_roles() {
 }
 
 #[test]
+fn flags_may_look_at_values() {
+    let model = parse("flag ~empty different-values(po-loc) as changing");
+    let inputs = message_passing();
+    let mut checker = Checker::new(&model);
+    fill(&model, &mut checker, &inputs);
+    set_rf(&mut checker, &inputs.relations["rf"]);
+    set_co(&mut checker, &inputs.relations["co"]);
+    assert!(checker.flags().is_empty());
+    assert!(parse("acyclic po").input("unequal-values").is_none());
+    let unequal = checker.unequal_values_mut().expect("an input");
+    unequal.add(2, 4);
+    assert!(checker.flags().is_empty(), "not the same location");
+    let model = parse("flag ~empty different-values(po) as changing");
+    let mut checker = Checker::new(&model);
+    fill(&model, &mut checker, &inputs);
+    checker.unequal_values_mut().expect("an input").add(2, 4);
+    assert_eq!(checker.flags(), ["changing"]);
+}
+
+#[test]
+fn sets_of_a_models_own_may_be_called_read_and_write() {
+    same("let R = M let W = M", "R & W", "M");
+}
+
+#[test]
 fn inputs_are_what_is_used() {
     let model = parse("let a = po-loc acyclic a | rf | MFENCE * W");
     let names: Vec<&str> = model
@@ -336,6 +361,15 @@ fn errors_have_places() {
             "t.cat:1:13: expected an expression, found the end of the file",
         ),
         ("let a = foo", "t.cat:1:9: unknown name 'foo'"),
+        (
+            "let a = [W & R]",
+            "t.cat:1:10: no event is in both R and W: a read-modify-write is two events here",
+        ),
+        (
+            "empty different-values(rf)",
+            "t.cat:1:1: the values of accesses are compared after the axioms: only flags may \
+             look at them, and no model that chooses with 'with'",
+        ),
         (
             "empty W & po",
             "t.cat:1:11: expected a set of events, found a relation",

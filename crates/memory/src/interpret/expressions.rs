@@ -21,6 +21,25 @@ pub(super) fn mismatch<T, A: Algebra>(
     Err(Problem::new(place, message).into())
 }
 
+/// Whether two expressions are the names `R` and `W`, as the program's events define them.
+fn reads_and_writes<A: Algebra>(
+    environment: &Environment<'_, A>,
+    left: &Expr,
+    right: &Expr,
+) -> bool {
+    let is = |expression: &Expr, wanted: &str| match &expression.kind {
+        ExprKind::Name(name) => &**name == wanted && environment.get(wanted).is_none(),
+        _ => false,
+    };
+    is(left, "R") && is(right, "W") || is(left, "W") && is(right, "R")
+}
+
+/// For models of C in which one event does both.
+fn no_reads_that_write(place: Place) -> Problem {
+    let message = "no event is in both R and W: a read-modify-write is two events here";
+    Problem::new(place, message).with_help("'rmw' relates the read and the write of each")
+}
+
 impl<'a, A: Algebra> Interpreter<'a, A> {
     pub fn evaluate(
         &mut self,
@@ -53,6 +72,9 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
                 self.unary(*op, value, operand.place)
             }
             ExprKind::Binary(op, left, right) => {
+                if *op == BinaryOp::Intersection && reads_and_writes(environment, left, right) {
+                    return Err(no_reads_that_write(place).into());
+                }
                 let left = (left.place, self.evaluate(environment, left)?);
                 let right = (right.place, self.evaluate(environment, right)?);
                 self.binary(*op, left, right, place)

@@ -116,7 +116,7 @@ fn load_exclusive(l: &mut Lowering, acquire: bool) -> Result<(), Diagnostic> {
     let address = plain_address(l, address)?;
     let reservation = l.thread.function.var(RESERVATION, WIDTH);
     l.thread.function.assign(reservation, address);
-    let tags = Tags::new(["X"].into_iter().chain(acquire.then_some("A")));
+    let tags = Tags::new(["EX", "X"].into_iter().chain(acquire.then_some("A")));
     let value = l.load_linked(Expr::Var(reservation), AccessSize::WORD, tags);
     l.set(&rd, value);
     Ok(())
@@ -131,7 +131,7 @@ fn store_exclusive(l: &mut Lowering, release: bool) -> Result<(), Diagnostic> {
     let value = l.value(&rs);
     let value = Expr::Var(l.hold(WIDTH, value));
     let zero = zero_from(address.clone(), WIDTH, WIDTH) | zero_from(value.clone(), WIDTH, WIDTH);
-    let tags = Tags::new(["X"].into_iter().chain(release.then_some("L")));
+    let tags = Tags::new(["EX", "X"].into_iter().chain(release.then_some("L")));
     let status = l.store_conditional(address, value, AccessSize::WORD, tags);
     l.set(&rd, status.zero_extend(WIDTH) | zero);
     Ok(())

@@ -183,7 +183,7 @@ fn load_and_reserve(l: &mut Lowering, size: AccessSize) -> Result<(), Diagnostic
     let (_, address) = indexed_address(l, ra, rb)?;
     let reservation = l.thread.function.var(RESERVATION, WIDTH);
     l.thread.function.assign(reservation, address);
-    let value = l.load_linked(Expr::Var(reservation), size, Tags::new(["X"]));
+    let value = l.load_linked(Expr::Var(reservation), size, Tags::new(["EX", "X"]));
     l.set(&rd, value.resize(size.bits(), WIDTH));
     Ok(())
 }
@@ -196,7 +196,7 @@ fn store_conditional(l: &mut Lowering, size: AccessSize) -> Result<(), Diagnosti
     let value = l.value(&rs).resize(WIDTH, size.bits());
     let stored = value.clone() | zero_from(reservation.clone(), WIDTH, size.bits());
     let zero = zero_from(stored.clone(), size.bits(), 1) | zero_from(address.clone(), WIDTH, 1);
-    let status = l.store_conditional(address, stored, size, Tags::new(["X"]));
+    let status = l.store_conditional(address, stored, size, Tags::new(["EX", "X"]));
     Field::CR0.set(l, [zero.clone(), zero.clone(), !status | zero]);
     Ok(())
 }

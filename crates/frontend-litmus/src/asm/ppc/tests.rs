@@ -117,7 +117,7 @@ fn barriers_and_reservations_are_tagged() {
     for kind in visible(&Ppc, "lwarx r1,r2,r3\nstdcx. r1,r2,r3") {
         match kind {
             InstKind::LoadLinked { tags, .. } | InstKind::StoreConditional { tags, .. } => {
-                assert_eq!(tags, Tags::new(["X"]));
+                assert_eq!(tags, Tags::new(["EX", "X"]));
             }
             other => panic!("{other:?}"),
         }

@@ -151,6 +151,8 @@ fn fence(name: &str) -> Option<&'static str> {
         "smp_mb__after_spinlock" => "After-spinlock",
         "smp_mb__after_unlock_lock" => "After-unlock-lock",
         "smp_mb__after_srcu_read_unlock" => "After-srcu-read-unlock",
+        // Ordered nothing but dependent reads, on Alpha; READ_ONCE has taken that over.
+        "smp_read_barrier_depends" => "Rb_dep",
         "rcu_read_lock" => "Rcu-lock",
         "rcu_read_unlock" => "Rcu-unlock",
         "synchronize_rcu" | "synchronize_rcu_expedited" => "Sync-rcu",
