@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use parallax_bench::{default_model, run};
+use parallax_bench::run;
 use parallax_frontend_litmus::parse;
 use parallax_memory::Model;
 
@@ -57,7 +57,7 @@ fn measure(suite: &Path) {
         let Ok(test) = parse(&file.display().to_string(), &text) else {
             continue;
         };
-        let Some(Ok(model)) = Model::builtin(default_model(test.arch)) else {
+        let Some(Ok(model)) = Model::builtin(test.arch.usual_model()) else {
             continue;
         };
         let outcomes = run(&test, &model);

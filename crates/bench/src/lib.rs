@@ -3,22 +3,9 @@
 use std::fmt::Write;
 
 use parallax_engine_enumerate::{Options, enumerate};
-use parallax_frontend_litmus::{Arch, LitmusTest, parse};
+use parallax_frontend_litmus::{LitmusTest, parse};
 use parallax_memory::Model;
 use parallax_verdict::Outcomes;
-
-/// The model that a test of that language is run under by default.
-pub fn default_model(arch: Arch) -> &'static str {
-    match arch {
-        Arch::X86 | Arch::X86_64 => "tso",
-        Arch::AArch64 => "aarch64",
-        Arch::Arm => "arm",
-        Arch::Ppc => "power",
-        Arch::RiscV => "riscv",
-        Arch::C => "rc11",
-        Arch::Lkmm => "lkmm",
-    }
-}
 
 /// Runs a test; an error is a bug in the benchmark.
 pub fn run(test: &LitmusTest, model: &Model) -> Outcomes {

@@ -55,7 +55,7 @@ impl Models {
     pub fn for_test(&self, choice: &ModelChoice, test: &LitmusTest) -> Loaded {
         match choice {
             ModelChoice::ByArchitecture => {
-                self.get(&ModelChoice::BuiltIn(default_model(test.arch).to_string()))
+                self.get(&ModelChoice::BuiltIn(test.arch.usual_model().to_string()))
             }
             ModelChoice::BuiltIn(name) => {
                 let model = self.get(choice)?;
@@ -113,7 +113,7 @@ fn unknown_model(name: &str) -> Diagnostic {
 fn wrong_architecture(model: &str, test: &LitmusTest) -> Diagnostic {
     let known = language_of(model).map_or("another", arch_name);
     let found = arch_name(test.arch);
-    let default = default_model(test.arch);
+    let default = test.arch.usual_model();
     let message = format!(
         "wrong architecture for model '{model}': the test is written in {found}, the model is \
          for {known}"
@@ -155,18 +155,6 @@ fn has_plain_accesses_only(program: &Program) -> bool {
         InstKind::Rmw { .. } | InstKind::Cas { .. } | InstKind::Fence { .. } => false,
         _ => true,
     })
-}
-
-fn default_model(arch: Arch) -> &'static str {
-    match arch {
-        Arch::X86 | Arch::X86_64 => "tso",
-        Arch::AArch64 => "aarch64",
-        Arch::Arm => "arm",
-        Arch::Ppc => "power",
-        Arch::RiscV => "riscv",
-        Arch::C => "rc11",
-        Arch::Lkmm => "lkmm",
-    }
 }
 
 /// As the first word of a test has it, except for kernel C.
