@@ -40,7 +40,7 @@ fn search(test: &LitmusTest) {
     };
     if let Ok(outcomes) = enumerate(&test.program, &test.question, &model, &options) {
         for witness in &outcomes.witnesses {
-            assert_eq!(replay(&test.program, witness), Ok(()));
+            assert_eq!(replay(&test.program, witness, &model), Ok(()));
         }
     }
 }

@@ -253,7 +253,10 @@ struct Printer<'a> {
 impl Printer<'_> {
     fn print(&mut self, rendered: Rendered) -> ControlFlow<()> {
         self.exit = self.exit.and(rendered.exit);
-        self.results.write(&rendered.stdout)?;
+        if self.results.write(&rendered.stdout).is_break() {
+            self.exit = self.exit.and(Exit::Unknown);
+            return ControlFlow::Break(());
+        }
         rendered.errors.iter().for_each(output::report);
         if self.options.verbose && !rendered.summary.is_empty() {
             output::note(&rendered.summary);
@@ -332,7 +335,10 @@ impl Audience<Option<Rendered>> for Printer<'_> {
     }
 
     fn pause(&mut self, current: usize) -> ControlFlow<()> {
-        self.results.flush()?;
+        if self.results.flush().is_break() {
+            self.exit = self.exit.and(Exit::Unknown);
+            return ControlFlow::Break(());
+        }
         if let Some(job) = self.jobs.get(current) {
             self.progress.show(self.done, &shown(&job.path));
         }

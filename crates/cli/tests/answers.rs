@@ -165,3 +165,18 @@ fn a_reader_that_leaves_ends_the_run_quietly() {
     assert_eq!(stderr, "");
     assert_eq!(child.wait().expect("an end").code(), Some(3));
 }
+
+#[test]
+fn numbers_are_not_taken_for_addresses() {
+    let folder = Folder::new();
+    for bit in 0..31 {
+        let value = 1u32 << bit;
+        let text = format!(
+            "X86 bit\n{{ x=0; }}\n P0 ;\n MOV [x],${value} ;\n MOV EAX,[x] ;\n\
+             exists (0:EAX=0)\n"
+        );
+        folder.write("1.litmus", text);
+        let run = folder.run(&["litmus", "1.litmus"]);
+        run.ends_with(0).says(&format!("\n0:EAX={value};\n"));
+    }
+}

@@ -59,3 +59,18 @@ fn ctrl_c_prints_what_was_found_so_far() {
     assert!(rest.contains("\nTest endless Allowed\n"), "{rest}");
     assert_eq!(child.wait().expect("an end").code(), Some(3));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn results_that_cannot_be_written_are_no_success() {
+    let folder = Folder::new();
+    folder.write("1.litmus", SB);
+    let full = std::fs::File::create("/dev/full").expect("a device that takes nothing");
+    let status = command()
+        .current_dir(folder.path())
+        .args(["litmus", "--quiet", "1.litmus"])
+        .stdout(full)
+        .stderr(Stdio::null())
+        .status();
+    assert_eq!(status.expect("the command starts").code(), Some(3));
+}

@@ -8,7 +8,9 @@ use parallax_memory::Model;
 use parallax_program::Bits;
 use parallax_verdict::{Ending, EventKind, Execution, Outcomes, replay};
 
-use crate::random::{Dialect, Statement, build, threads};
+use crate::random::{
+    Dialect, Statement, build, threads, threads_with_halves, threads_with_pointers,
+};
 use crate::{Coherence, Options, enumerate, reference};
 
 const X86: Dialect = Dialect {
@@ -104,6 +106,20 @@ proptest! {
     fn with_the_product_enumeration(statements in threads(), which in 0..MODELS.len()) {
         let (name, dialect) = MODELS[which];
         agree(&statements, name, dialect);
+    }
+
+    #[test]
+    fn where_addresses_depend_on_reads(
+        statements in threads_with_pointers(),
+        which in 0..MODELS.len(),
+    ) {
+        let (name, dialect) = MODELS[which];
+        agree(&statements, name, dialect);
+    }
+
+    #[test]
+    fn where_accesses_of_two_sizes_meet(statements in threads_with_halves()) {
+        agree(&statements, "aarch64", AARCH64);
     }
 }
 

@@ -52,6 +52,40 @@ pub enum Statement {
         register: usize,
     },
     Fence,
+    /// Accesses where a register points: its lowest bit tells which of two locations.
+    LoadAt {
+        pointer: usize,
+        register: usize,
+    },
+    StoreAt {
+        pointer: usize,
+        value: u128,
+    },
+    AddAt {
+        pointer: usize,
+        register: usize,
+    },
+    /// A linked pair that is only one where the register points to the location.
+    LinkedAt {
+        pointer: usize,
+        location: u32,
+        register: usize,
+    },
+    /// Accesses to one half of a location.
+    LoadHalf {
+        location: u32,
+        half: u64,
+        register: usize,
+    },
+    StoreHalf {
+        location: u32,
+        half: u64,
+        value: u128,
+    },
+    AddHalf {
+        location: u32,
+        half: u64,
+    },
 }
 
 const REGISTERS: usize = 2;
@@ -81,12 +115,55 @@ fn statement() -> impl Strategy<Value = Statement> {
     ]
 }
 
-/// Two or three threads, seven statements at most.
-pub fn threads() -> impl Strategy<Value = Vec<Vec<Statement>>> {
-    let threads = prop::collection::vec(prop::collection::vec(statement(), 1..4), 2..4);
-    threads.prop_filter("small", |threads| {
-        threads.iter().map(Vec::len).sum::<usize>() <= 7
+fn through_pointer() -> impl Strategy<Value = Statement> {
+    let (location, register) = (0..LOCATIONS, 0..REGISTERS);
+    let two = || (0..REGISTERS, 0..REGISTERS);
+    prop_oneof![
+        2 => two().prop_map(|(pointer, register)| Statement::LoadAt { pointer, register }),
+        2 => (register.clone(), 1u128..3)
+            .prop_map(|(pointer, value)| Statement::StoreAt { pointer, value }),
+        1 => two().prop_map(|(pointer, register)| Statement::AddAt { pointer, register }),
+        1 => (two(), location).prop_map(|((pointer, register), location)| {
+            Statement::LinkedAt { pointer, location, register }
+        }),
+    ]
+}
+
+fn half_access() -> impl Strategy<Value = Statement> {
+    let (location, half, register) = (0..LOCATIONS, 0..2u64, 0..REGISTERS);
+    prop_oneof![
+        2 => (location.clone(), half.clone(), register)
+            .prop_map(|(location, half, register)| Statement::LoadHalf { location, half, register }),
+        2 => (location.clone(), half.clone(), 1u128..3)
+            .prop_map(|(location, half, value)| Statement::StoreHalf { location, half, value }),
+        1 => (location, half).prop_map(|(location, half)| Statement::AddHalf { location, half }),
+    ]
+}
+
+/// Two or three threads, with so many statements at most.
+fn threads_of(
+    statement: impl Strategy<Value = Statement>,
+    most: usize,
+) -> impl Strategy<Value = Vec<Vec<Statement>>> {
+    let threads = prop::collection::vec(prop::collection::vec(statement, 1..4), 2..4);
+    threads.prop_filter("small", move |threads| {
+        threads.iter().map(Vec::len).sum::<usize>() <= most
     })
+}
+
+/// Accesses to words at constant addresses.
+pub fn threads() -> impl Strategy<Value = Vec<Vec<Statement>>> {
+    threads_of(statement(), 7)
+}
+
+/// Some accesses have addresses that depend on reads.
+pub fn threads_with_pointers() -> impl Strategy<Value = Vec<Vec<Statement>>> {
+    threads_of(prop_oneof![2 => statement(), 1 => through_pointer()], 6)
+}
+
+/// Some accesses are to halves of words.
+pub fn threads_with_halves() -> impl Strategy<Value = Vec<Vec<Statement>>> {
+    threads_of(prop_oneof![1 => statement(), 1 => half_access()], 5)
 }
 
 /// How an architecture tags strong accesses and fences.
@@ -174,6 +251,12 @@ fn thread(
     let size = AccessSize::WORD;
     let tags = |names: &[&'static str]| Tags::new(names.iter().copied());
     let at = |location: &u32| Expr::Address(GlobalId(*location));
+    let pointed = |register: &usize| {
+        let bit = Expr::Var(registers[*register]).extract(0, 1);
+        bit.select(at(&1), at(&0))
+    };
+    let half_of =
+        |location: &u32, half: &u64| at(location) + Expr::constant(64, u128::from(half * 2));
     for (index, statement) in statements.iter().enumerate() {
         // Every statement stands in a place of its own, and the two halves of a linked pair
         // in two.
@@ -286,6 +369,81 @@ fn thread(
             }
             Statement::Fence => f.emit(InstKind::Fence {
                 tags: tags(dialect.fence),
+            }),
+            Statement::LoadAt { pointer, register } => f.emit(InstKind::Load {
+                dst: registers[*register],
+                address: pointed(pointer),
+                size,
+                tags: plain,
+            }),
+            Statement::StoreAt { pointer, value } => f.emit(InstKind::Store {
+                address: pointed(pointer),
+                value: constant(*value),
+                size,
+                tags: plain,
+            }),
+            Statement::AddAt { pointer, register } => f.emit(InstKind::Rmw {
+                dst: Some(registers[*register]),
+                address: pointed(pointer),
+                op: RmwOp::Add,
+                operand: constant(1),
+                size,
+                read_tags: plain.clone(),
+                write_tags: plain,
+            }),
+            Statement::LinkedAt {
+                pointer,
+                location,
+                register,
+            } => {
+                let (status, to) = (f.temp(1), pointed(pointer));
+                f.emit(InstKind::LoadLinked {
+                    dst: registers[*register],
+                    address: at(location),
+                    size,
+                    tags: plain.clone(),
+                });
+                f.at(Span::new(place + 1, place + 2));
+                f.emit(InstKind::StoreConditional {
+                    status,
+                    address: to,
+                    value: constant(2),
+                    size,
+                    tags: plain,
+                });
+            }
+            Statement::LoadHalf {
+                location,
+                half,
+                register,
+            } => {
+                let loaded = f.temp(16);
+                f.emit(InstKind::Load {
+                    dst: loaded,
+                    address: half_of(location, half),
+                    size: AccessSize::HALF,
+                    tags: plain,
+                });
+                f.assign(registers[*register], Expr::Var(loaded).zero_extend(32));
+            }
+            Statement::StoreHalf {
+                location,
+                half,
+                value,
+            } => f.emit(InstKind::Store {
+                address: half_of(location, half),
+                value: Expr::constant(16, *value),
+                size: AccessSize::HALF,
+                tags: plain,
+            }),
+            Statement::AddHalf { location, half } => f.emit(InstKind::Rmw {
+                dst: None,
+                address: half_of(location, half),
+                op: RmwOp::Add,
+                operand: Expr::constant(16, 1),
+                size: AccessSize::HALF,
+                read_tags: plain.clone(),
+                write_tags: plain,
             }),
         }
     }

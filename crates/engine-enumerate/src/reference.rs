@@ -16,45 +16,36 @@ use crate::skeleton::{Footprint, Kind, Skeleton, roles};
 use crate::states::Observer;
 use crate::term::Terms;
 use crate::watch::Watch;
-use crate::{Paths, for_each_combination};
+use crate::{Paths, for_each_combination, overlapping};
 
-/// How often each final state is reached. Accesses must all have one size, and addresses be
-/// constant.
+/// How often each final state is reached. Accesses whose addresses depend on reads must be words.
 pub fn states(program: &Program, question: &Question, model: &Model) -> BTreeMap<Vec<Bits>, u64> {
     let code = Code::new(program);
     let image = Image::new(&code);
     let observer = Observer::new(question, &code, &image);
     let mut terms = Terms::default();
-    let mut threads: Vec<Paths<'_>> = Vec::new();
-    for (thread, start) in program.threads.iter().enumerate() {
-        let mut explorer = Explorer {
-            code: &code,
-            terms: &mut terms,
-            limits: Limits::default(),
-            granule: None,
-            thread: thread as u32,
-            threads: program.threads.len() as u32,
-            asked: &observer.variables(thread as u32),
-            memory: usize::MAX,
-            watch: &mut Watch::new(None, None),
-        };
-        threads.push(explorer.explore(start).ok().expect("supported"));
+    let mut threads = paths(&code, &observer, None, &mut terms);
+    let mut footprints = initial(&threads, &image, &terms);
+    if overlapping(&footprints) {
+        let smallest = footprints.iter().map(|at| at.bytes).min();
+        threads = paths(&code, &observer, smallest, &mut terms);
+        footprints = initial(&threads, &image, &terms);
     }
-    let footprints: BTreeSet<Footprint> = image
-        .addresses()
-        .map(|address| Footprint { address, bytes: 4 })
-        .collect();
     let mut checker = Checker::new(model);
     let mut found = BTreeMap::new();
     for_each_combination(&threads, |paths| {
         let skeleton = Skeleton::new(paths, &footprints, &image, &mut terms);
-        assert!(skeleton.addresses_known);
-        skeleton.fill(&roles(model), &terms, None, &mut checker);
         for_each_source(&skeleton, 0, &mut Vec::new(), &mut |sources| {
             let Some(values) = values(&skeleton, sources, &mut terms) else {
                 return;
             };
-            for_each_order(&skeleton, &footprints, &mut |co| {
+            let places = places(&skeleton, &mut terms);
+            let elsewhere = |(w, r): &(u32, u32)| places[*w as usize] != places[*r as usize];
+            if sources.iter().any(elsewhere) {
+                return;
+            }
+            skeleton.fill(&roles(model), &terms, Some(&places), &mut checker);
+            for_each_order(&skeleton, &places, &mut |co| {
                 let rf = checker.rf_mut();
                 rf.clear();
                 sources
@@ -82,17 +73,10 @@ pub fn states(program: &Program, question: &Question, model: &Model) -> BTreeMap
                             terms.evaluate(term).expect("known").extract(0, width)
                         }
                         Place::Memory { global, .. } => {
-                            let address = image.address(global);
-                            let here = |w: &&u32| {
-                                let at = skeleton.events[**w as usize].footprint;
-                                at.is_some_and(|at| at.address == address)
-                            };
-                            let last = skeleton
-                                .writes
-                                .iter()
-                                .filter(here)
-                                .find(|w| !co.iter().any(|(earlier, _)| earlier == *w));
-                            values[*last.expect("an initial write") as usize]
+                            let last = |w: &&u32| !co.iter().any(|(earlier, _)| earlier == *w);
+                            let last = skeleton.writes.iter().filter(last).map(|w| *w as usize);
+                            let last = last.map(|w| (places[w], values[w]));
+                            word_at(image.address(global), last, &image)
                         }
                     });
                 *found.entry(state.collect()).or_default() += 1;
@@ -102,6 +86,85 @@ pub fn states(program: &Program, question: &Question, model: &Model) -> BTreeMap
         ControlFlow::Continue(())
     });
     found
+}
+
+fn paths<'p>(
+    code: &Code<'p>,
+    observer: &Observer,
+    granule: Option<u32>,
+    terms: &mut Terms,
+) -> Vec<Paths<'p>> {
+    let starts = &code.program.threads;
+    let explore = |(thread, start): (usize, _)| {
+        let mut explorer = Explorer {
+            code,
+            terms,
+            limits: Limits::default(),
+            granule,
+            thread: thread as u32,
+            threads: starts.len() as u32,
+            asked: &observer.variables(thread as u32),
+            memory: usize::MAX,
+            watch: &mut Watch::new(None, None),
+        };
+        explorer.explore(start).ok().expect("supported")
+    };
+    starts.iter().enumerate().map(explore).collect()
+}
+
+/// The bytes that accesses with constant addresses touch, and where there are others, all words.
+fn initial(threads: &[Paths<'_>], image: &Image, terms: &Terms) -> BTreeSet<Footprint> {
+    let paths = threads.iter().flat_map(|paths| &paths.complete);
+    let accesses = paths
+        .flat_map(|path| &path.events)
+        .filter(|event| event.bytes > 0);
+    let mut footprints = BTreeSet::new();
+    let mut open = false;
+    for access in accesses {
+        match terms.as_constant(access.address) {
+            Some(address) => {
+                let (address, bytes) = (address.unsigned() as u64, access.bytes);
+                footprints.insert(Footprint { address, bytes });
+            }
+            None => open = true,
+        }
+    }
+    if open {
+        let words = image.addresses();
+        footprints.extend(words.map(|address| Footprint { address, bytes: 4 }));
+    }
+    footprints
+}
+
+/// Where each event accesses memory, once the values of reads are known.
+fn places(skeleton: &Skeleton<'_, '_>, terms: &mut Terms) -> Vec<Option<Footprint>> {
+    let mut place = |event: &crate::skeleton::Event<'_, '_>| match event.source {
+        Some(source) if source.bytes > 0 => Some(Footprint {
+            address: terms.evaluate(source.address).expect("known").unsigned() as u64,
+            bytes: source.bytes,
+        }),
+        _ => event.footprint,
+    };
+    skeleton.events.iter().map(&mut place).collect()
+}
+
+/// The word that the last writes leave at an address.
+fn word_at(
+    address: u64,
+    last: impl Iterator<Item = (Option<Footprint>, Bits)>,
+    image: &Image,
+) -> Bits {
+    let mut bytes = image.value(address, 4).unsigned().to_le_bytes();
+    for (place, value) in last {
+        let place = place.expect("writes have a place");
+        for at in 0..place.bytes {
+            let offset = (place.address + u64::from(at)).wrapping_sub(address);
+            if offset < 4 {
+                bytes[offset as usize] = value.extract(at * 8, 8).unsigned() as u8;
+            }
+        }
+    }
+    Bits::new(32, u128::from_le_bytes(bytes))
 }
 
 type Pairs = Vec<(u32, u32)>;
@@ -116,11 +179,11 @@ fn for_each_source(
         return visit(sources);
     };
     let place = |event: u32| skeleton.events[event as usize].footprint;
-    for write in skeleton
-        .writes
-        .iter()
-        .filter(|write| place(**write) == place(*read))
-    {
+    let may_match = |write: &&u32| match (place(**write), place(*read)) {
+        (Some(a), Some(b)) => a == b,
+        _ => true,
+    };
+    for write in skeleton.writes.iter().filter(may_match) {
         sources.push((*write, *read));
         for_each_source(skeleton, at + 1, sources, visit);
         sources.pop();
@@ -159,14 +222,15 @@ fn values(skeleton: &Skeleton<'_, '_>, sources: &Pairs, terms: &mut Terms) -> Op
 
 fn for_each_order(
     skeleton: &Skeleton<'_, '_>,
-    footprints: &BTreeSet<Footprint>,
+    places: &[Option<Footprint>],
     visit: &mut dyn FnMut(&Pairs),
 ) {
-    let writes_to = |footprint: &Footprint| -> Vec<u32> {
-        let here = |w: &&u32| skeleton.events[**w as usize].footprint == Some(*footprint);
+    let writes_to = |place: Option<Footprint>| -> Vec<u32> {
+        let here = |w: &&u32| places[**w as usize] == place;
         skeleton.writes.iter().filter(here).copied().collect()
     };
-    let locations: Vec<Vec<u32>> = footprints.iter().map(writes_to).collect();
+    let initial = places.iter().take(skeleton.initials);
+    let locations: Vec<Vec<u32>> = initial.map(|place| writes_to(*place)).collect();
     extend(&locations, &mut Vec::new(), visit);
 }
 

@@ -82,7 +82,8 @@ impl Program {
         addresses
     }
 
-    pub const FIRST_ADDRESS: u64 = 0x0100_0000;
+    /// Fits into 32 bits, and is no number that programs compute with by themselves.
+    pub const FIRST_ADDRESS: u64 = 0x4b1d_5000;
     const GAP: u64 = 0x1000;
 
     /// The address of a function, as a value: functions are not in memory.
