@@ -3,7 +3,8 @@
 //! In a block marked `console`, a line that starts with `$ ` is a command (lines that start
 //! with `> ` continue it) and the lines after it are its output, times aside. Commands run one
 //! after another in a scratch folder that sees the project's examples and tests. The page of
-//! the corpus is made from the table of expected answers.
+//! the corpus is made from the table of expected answers. Every page is in the summary, and
+//! every link between files leads somewhere.
 //!
 //! With `UPDATE_BOOK=1` in the environment the pages are rewritten instead.
 
@@ -29,6 +30,97 @@ fn the_tutorial_is_true() {
 #[test]
 fn the_page_on_models_of_your_own_is_true() {
     check_page("docs/src/own-model.md");
+}
+
+#[test]
+fn the_page_on_pictures_is_true() {
+    check_page("docs/src/pictures.md");
+    let drawn = scratch("docs/src/pictures.md").join("pictures/message-passing-1.svg");
+    settle(
+        "docs/src/images/message-passing.svg",
+        &fs::read_to_string(drawn).unwrap(),
+    );
+}
+
+#[test]
+fn the_page_for_users_of_herd7_is_true() {
+    check_page("docs/src/coming-from-herd7.md");
+}
+
+#[test]
+fn the_page_on_json_is_true() {
+    check_page("docs/src/json.md");
+}
+
+#[test]
+fn the_summary_has_every_page() {
+    let summary = fs::read_to_string(root().join("docs/src/SUMMARY.md")).unwrap();
+    let mut listed: Vec<&str> = links(&summary);
+    let mut pages: Vec<String> = markdown_in("docs/src");
+    pages.retain(|page| page != "docs/src/SUMMARY.md");
+    listed.sort_unstable();
+    pages.sort_unstable();
+    let listed: Vec<String> = listed.iter().map(|l| format!("docs/src/{l}")).collect();
+    assert_eq!(listed, pages);
+}
+
+#[test]
+fn links_between_files_lead_somewhere() {
+    let mut pages = markdown_in("docs/src");
+    pages.extend(markdown_in("."));
+    pages.extend(markdown_in("models"));
+    let mut broken = Vec::new();
+    for page in &pages {
+        let text = fs::read_to_string(root().join(page)).unwrap();
+        let folder = root().join(page).parent().unwrap().to_path_buf();
+        for link in links(&text) {
+            let (path, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = match path {
+                "" => root().join(page),
+                path => folder.join(path),
+            };
+            let found = match heading {
+                "" => target.exists(),
+                heading => fs::read_to_string(target).is_ok_and(|text| has(&text, heading)),
+            };
+            if !found {
+                broken.push(format!("{page}: {link}"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+/// The Markdown files in a folder, as paths from the root.
+fn markdown_in(folder: &str) -> Vec<String> {
+    let entries = fs::read_dir(root().join(folder)).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let pages = names.filter(|name| name.ends_with(".md"));
+    pages.map(|name| format!("{folder}/{name}")).collect()
+}
+
+/// Where the links and images of a page lead, other than to the network. Blocks of code have
+/// none.
+fn links(page: &str) -> Vec<&str> {
+    let prose = page.split("```").step_by(2);
+    let targets = prose.flat_map(|prose| prose.split("](").skip(1));
+    let targets = targets.filter_map(|rest| rest.split(')').next());
+    targets.filter(|target| !target.contains("://")).collect()
+}
+
+/// Whether a page has the heading that an anchor names, as mdBook makes anchors: lower case,
+/// spaces as hyphens, and no other signs.
+fn has(page: &str, anchor: &str) -> bool {
+    let headings = page.lines().filter_map(|line| line.strip_prefix('#'));
+    let mut anchors = headings.map(|heading| {
+        let text = heading.trim_start_matches('#').trim().to_lowercase();
+        let kept = text
+            .chars()
+            .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.map(|c| if c == ' ' { '-' } else { c })
+            .collect::<String>()
+    });
+    anchors.any(|known| known == anchor)
 }
 
 #[test]
@@ -85,6 +177,11 @@ fn stable(text: &str) -> String {
     result
 }
 
+/// Where the commands of a page run.
+fn scratch(page: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(page.replace(['/', '.'], "-"))
+}
+
 fn check_page(page: &str) {
     let text = fs::read_to_string(root().join(page)).unwrap();
     let mut shell = Shell::new(page);
@@ -111,8 +208,7 @@ struct Shell {
 
 impl Shell {
     fn new(page: &str) -> Shell {
-        let name = page.replace(['/', '.'], "-");
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let folder = scratch(page);
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
         for shared in ["examples", "tests"] {
