@@ -52,11 +52,11 @@ fn run_tests(setup: &Setup<'_>) -> Exit {
         None => ModelChoice::ByArchitecture,
         Some(name) => ModelChoice::parse(name, Path::new("")),
     };
-    if model != ModelChoice::ByArchitecture {
-        if let Err(errors) = setup.models.get(&model) {
-            errors.iter().for_each(output::report);
-            return Exit::BadInput;
-        }
+    if model != ModelChoice::ByArchitecture
+        && let Err(errors) = setup.models.get(&model)
+    {
+        errors.iter().for_each(output::report);
+        return Exit::BadInput;
     }
     let (files, errors) = collect(&options.paths);
     errors.iter().for_each(output::report);

@@ -70,7 +70,7 @@ pub fn unary(op: UnaryOp, value: Bits) -> Bits {
         UnaryOp::LeadingZeros => u128::from(bits.leading_zeros() - (128 - width)),
         UnaryOp::TrailingZeros => u128::from(bits.trailing_zeros().min(width)),
         UnaryOp::PopCount => u128::from(bits.count_ones()),
-        UnaryOp::ByteSwap if width % 8 == 0 => bits.swap_bytes() >> (128 - width),
+        UnaryOp::ByteSwap if width.is_multiple_of(8) => bits.swap_bytes() >> (128 - width),
         UnaryOp::ByteSwap => bits,
     };
     Bits::new(width, result)

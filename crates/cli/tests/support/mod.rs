@@ -16,7 +16,7 @@ pub const MP: &str = "X86 MP\n{ x=0; y=0; }\n P0 | P1 ;\n MOV [x],$1 | MOV EAX,[
 pub fn endless() -> String {
     let cell = |row: usize, thread: usize| {
         let place = format!("[x{}]", (7 * row + 3 * thread) % 5);
-        if (row + thread) % 2 == 0 {
+        if (row + thread).is_multiple_of(2) {
             format!("MOV {place},${}", 4 * row + thread + 1)
         } else {
             let register = ["EAX", "EBX", "ECX", "EDX"][row % 4];

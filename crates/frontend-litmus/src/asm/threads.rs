@@ -106,12 +106,12 @@ fn initialise(
         return;
     };
     let Some(value) = init.value else { return };
-    if let crate::init::InitValue::Integer(number) = value {
-        if !fits(number, register.width) {
-            let message = format!("{number} does not fit into '{}'", init.name);
-            errors.push(thread.source.error(init.span, message));
-            return;
-        }
+    if let crate::init::InitValue::Integer(number) = value
+        && !fits(number, register.width)
+    {
+        let message = format!("{number} does not fit into '{}'", init.name);
+        errors.push(thread.source.error(init.span, message));
+        return;
     }
     thread.function.at(init.span);
     let value = value.expr(register.width, isa.pointer_width());

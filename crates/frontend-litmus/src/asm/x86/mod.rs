@@ -180,11 +180,11 @@ impl<'l> Instruction<'l, '_, '_> {
         let mut width = self.width;
         for operand in operands {
             let own = operand.width();
-            if let (Some(width), Some(own)) = (width, own) {
-                if width != own {
-                    let message = format!("`{}` has {own} bits, not {width}", operand.text);
-                    return Err(self.lowering.error(operand.text, message));
-                }
+            if let (Some(width), Some(own)) = (width, own)
+                && width != own
+            {
+                let message = format!("`{}` has {own} bits, not {width}", operand.text);
+                return Err(self.lowering.error(operand.text, message));
             }
             width = width.or(own);
         }

@@ -24,11 +24,11 @@ impl<'l> Instruction<'l, '_, '_> {
 
     /// `movzbl` and its kin, `cmovcc`, `setcc`.
     fn named_by_parts(&mut self, name: &str) -> Known {
-        if let (Some(condition), None) = (name.strip_prefix("set"), self.width) {
-            if let Some(condition) = Condition::named(condition) {
-                self.set_by(condition)?;
-                return Ok(true);
-            }
+        if let (Some(condition), None) = (name.strip_prefix("set"), self.width)
+            && let Some(condition) = Condition::named(condition)
+        {
+            self.set_by(condition)?;
+            return Ok(true);
         }
         if let Some(condition) = name.strip_prefix("cmov").and_then(Condition::named) {
             self.conditional_move(condition)?;

@@ -139,7 +139,7 @@ fn conditional_jumps_compare() {
             ("ns", difference >= 0),
             ("o", overflow),
             ("no", !overflow),
-            ("p", (difference as u8).count_ones() % 2 == 0),
+            ("p", (difference as u8).count_ones().is_multiple_of(2)),
         ] {
             for (register, shift) in [("al", 0), ("ax", 8), ("eax", 24), ("rax", 56)] {
                 if condition == "p" && shift > 0 {

@@ -14,7 +14,7 @@ const SPILL_DEPTH: u32 = 32;
 impl<'a> Lowering<'a> {
     pub(super) fn value(&mut self, tree: &'a Tree) -> Lowered<Value> {
         let value = self.value_of(tree)?;
-        if tree.depth % SPILL_DEPTH != 0 || !value.ty.is_scalar() {
+        if !tree.depth.is_multiple_of(SPILL_DEPTH) || !value.ty.is_scalar() {
             return Ok(value);
         }
         let saved = self.temp(value.ty.width());
