@@ -9,6 +9,9 @@ use crate::place::Place;
 use crate::relation::Relation;
 use crate::syntax::ast::{Role, Test, TestKind};
 
+/// Sets and relations that one model may define: every execution has a value for each.
+const MAX_NODES: usize = 50_000;
+
 #[derive(Default)]
 pub(crate) struct Symbolic {
     pub graph: Graph,
@@ -123,6 +126,10 @@ impl Algebra for Symbolic {
 
     fn events(&self) -> Option<usize> {
         None
+    }
+
+    fn is_too_large(&self) -> bool {
+        self.graph.nodes.len() > MAX_NODES
     }
 
     fn unknowns(&mut self, start: &[Operand<Self>]) -> Option<Vec<Operand<Self>>> {

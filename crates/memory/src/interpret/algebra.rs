@@ -49,6 +49,11 @@ pub(crate) trait Algebra: Sized {
     fn inverse(&mut self, relation: &Self::Relation) -> Self::Relation;
     fn plus(&mut self, relation: &Self::Relation) -> Self::Relation;
 
+    /// Whether more was made than any model needs.
+    fn is_too_large(&self) -> bool {
+        false
+    }
+
     fn all_pairs(&mut self) -> Self::Relation {
         let all = self.all_events();
         self.product(&all, &all)

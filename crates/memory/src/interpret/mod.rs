@@ -87,6 +87,9 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
     }
 
     fn spend(&mut self, place: Place) -> Result<()> {
+        if self.algebra.is_too_large() {
+            return Err(Problem::new(place, "the model defines too many relations").into());
+        }
         match self.fuel.checked_sub(1) {
             Some(left) => self.fuel = left,
             None => return Err(Problem::new(place, "evaluating the model takes too long").into()),
