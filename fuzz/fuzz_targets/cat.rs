@@ -19,47 +19,9 @@ const SETS: [(&str, &[usize]); 6] = [
 ];
 const RELATIONS: [(&str, &[(usize, usize)]); 6] = [
     ("po", &[(2, 3), (2, 4), (3, 4), (5, 6)]),
-    (
-        "loc",
-        &[
-            (0, 2),
-            (2, 0),
-            (0, 6),
-            (6, 0),
-            (2, 6),
-            (6, 2),
-            (1, 5),
-            (5, 1),
-            (1, 4),
-            (4, 1),
-        ],
-    ),
-    (
-        "int",
-        &[
-            (2, 3),
-            (3, 2),
-            (2, 4),
-            (4, 2),
-            (3, 4),
-            (4, 3),
-            (5, 6),
-            (6, 5),
-        ],
-    ),
-    (
-        "ext",
-        &[
-            (2, 5),
-            (5, 2),
-            (2, 6),
-            (6, 2),
-            (4, 5),
-            (5, 4),
-            (4, 6),
-            (6, 4),
-        ],
-    ),
+    ("loc", &[(0, 2), (2, 0), (0, 6), (6, 0), (2, 6), (6, 2), (1, 5), (5, 1), (1, 4), (4, 1)]),
+    ("int", &[(2, 3), (3, 2), (2, 4), (4, 2), (3, 4), (4, 3), (5, 6), (6, 5)]),
+    ("ext", &[(2, 5), (5, 2), (2, 6), (6, 2), (4, 5), (5, 4), (4, 6), (6, 4)]),
     ("rf", &[(1, 4), (0, 6)]),
     ("co", &[(0, 2), (1, 5)]),
 ];
@@ -79,9 +41,7 @@ fn judge(model: &Model) {
         match input.kind {
             InputKind::Set => {
                 let set = SETS.iter().find(|(name, _)| *name == input.name);
-                set.into_iter()
-                    .flat_map(|set| set.1)
-                    .for_each(|e| checker.set_mut(id).insert(*e));
+                set.into_iter().flat_map(|set| set.1).for_each(|e| checker.set_mut(id).insert(*e));
             }
             InputKind::Relation => {
                 let relation = RELATIONS.iter().find(|(name, _)| *name == input.name);

@@ -30,14 +30,9 @@ fn search(test: &LitmusTest) {
         Arch::RiscV => "riscv",
         _ => "rc11",
     };
-    let model = Model::builtin(name)
-        .expect("a built-in model")
-        .expect("a sound model");
-    let options = Options {
-        witnesses: 2,
-        timeout: Some(Duration::from_millis(50)),
-        ..Options::default()
-    };
+    let model = Model::builtin(name).expect("a built-in model").expect("a sound model");
+    let options =
+        Options { witnesses: 2, timeout: Some(Duration::from_millis(50)), ..Options::default() };
     if let Ok(outcomes) = enumerate(&test.program, &test.question, &model, &options) {
         for witness in &outcomes.witnesses {
             assert_eq!(replay(&test.program, witness, &model), Ok(()));

@@ -18,10 +18,7 @@ fn litmus_files(folder: &Path, files: &mut Vec<PathBuf>) {
     for path in entries {
         if path.is_dir() {
             litmus_files(&path, files);
-        } else if path
-            .extension()
-            .is_some_and(|extension| extension == "litmus")
-        {
+        } else if path.extension().is_some_and(|extension| extension == "litmus") {
             files.push(path);
         }
     }

@@ -28,10 +28,8 @@ fn aarch64(name: &str, init: &str, threads: &[Vec<String>], condition: &str) -> 
     let header: Vec<String> = (0..threads.len()).map(|t| format!("P{t}")).collect();
     let mut text = format!("AArch64 {name}\n{{\n{init}}}\n {} ;\n", header.join(" | "));
     for row in 0..rows {
-        let cells: Vec<&str> = threads
-            .iter()
-            .map(|code| code.get(row).map_or("", String::as_str))
-            .collect();
+        let cells: Vec<&str> =
+            threads.iter().map(|code| code.get(row).map_or("", String::as_str)).collect();
         let _ = writeln!(text, " {} ;", cells.join(" | "));
     }
     let _ = writeln!(text, "exists ({condition})");
@@ -66,12 +64,7 @@ pub fn message_chain(n: usize) -> String {
         });
     }
     let last = n - 1;
-    aarch64(
-        "MP-chain",
-        &init,
-        &threads,
-        &format!("{last}:X2=1 /\\ {last}:X4=0"),
-    )
+    aarch64("MP-chain", &init, &threads, &format!("{last}:X2=1 /\\ {last}:X4=0"))
 }
 
 /// Two writers and n readers that look at them in turn.
@@ -94,10 +87,7 @@ pub fn writers(n: usize) -> String {
     let mut threads = Vec::new();
     for t in 0..n {
         let _ = writeln!(init, "{t}:X1=x;");
-        threads.push(vec![
-            format!("MOV W0,#{}", t + 1),
-            "STR W0,[X1]".to_string(),
-        ]);
+        threads.push(vec![format!("MOV W0,#{}", t + 1), "STR W0,[X1]".to_string()]);
     }
     aarch64("writers", &init, &threads, &format!("x={n}"))
 }
@@ -106,25 +96,11 @@ pub fn writers(n: usize) -> String {
 pub fn exclusives(n: usize) -> String {
     let mut code = Vec::new();
     for _ in 0..n {
-        code.extend(lines(&[
-            "LDXR W0,[X1]",
-            "ADD W0,W0,#1",
-            "STXR W2,W0,[X1]",
-            "CBNZ W2,End",
-        ]));
+        code.extend(lines(&["LDXR W0,[X1]", "ADD W0,W0,#1", "STXR W2,W0,[X1]", "CBNZ W2,End"]));
     }
     code.push("End:".to_string());
     let threads: Vec<Vec<String>> = (0..2)
-        .map(|t| {
-            code.iter()
-                .map(|line| line.replace("End", &format!("End{t}")))
-                .collect()
-        })
+        .map(|t| code.iter().map(|line| line.replace("End", &format!("End{t}"))).collect())
         .collect();
-    aarch64(
-        "exclusives",
-        "0:X1=x; 1:X1=x;\n",
-        &threads,
-        &format!("x={}", 2 * n),
-    )
+    aarch64("exclusives", "0:X1=x; 1:X1=x;\n", &threads, &format!("x={}", 2 * n))
 }

@@ -56,12 +56,7 @@ pub struct LitmusArguments {
     pub variant: Vec<String>,
 
     /// How often a loop may be repeated
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 2,
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "N", default_value_t = 2, allow_negative_numbers = true)]
     pub bound: u32,
 
     /// How many tests to run at once [default: the number of cores]

@@ -54,13 +54,8 @@ impl Batch<'_> {
         work: impl Fn(usize) -> T + Sync,
         audience: &mut impl Audience<Option<T>>,
     ) -> std::io::Result<()> {
-        let shared = Shared {
-            queue: Mutex::new(Queue {
-                next: 0,
-                handed_on: 0,
-            }),
-            moved: Condvar::new(),
-        };
+        let shared =
+            Shared { queue: Mutex::new(Queue { next: 0, handed_on: 0 }), moved: Condvar::new() };
         let (sender, receiver) = mpsc::channel();
         thread::scope(|scope| {
             for _ in 0..self.jobs.get().min(self.count) {
@@ -174,12 +169,7 @@ mod tests {
     }
 
     fn batch(stop: &AtomicBool, count: usize) -> Batch<'_> {
-        Batch {
-            count,
-            jobs: NonZeroUsize::new(3).expect("not zero"),
-            window: 4,
-            stop,
-        }
+        Batch { count, jobs: NonZeroUsize::new(3).expect("not zero"), window: 4, stop }
     }
 
     #[test]
@@ -200,13 +190,8 @@ mod tests {
     #[test]
     fn a_batch_can_be_left() {
         let stop = AtomicBool::new(false);
-        let mut log = Log {
-            stop_after: Some(5),
-            ..Log::default()
-        };
-        batch(&stop, 1000)
-            .run(|n| n, &mut log)
-            .expect("threads start");
+        let mut log = Log { stop_after: Some(5), ..Log::default() };
+        batch(&stop, 1000).run(|n| n, &mut log).expect("threads start");
         assert_eq!(log.seen.len(), 6);
     }
 

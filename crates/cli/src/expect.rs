@@ -130,11 +130,7 @@ impl Judge<'_> {
             output::note(&format!("interrupted after {} of {all} rows", self.done));
             return Exit::Unknown;
         }
-        if self.tally.all_agree() {
-            Exit::Fine
-        } else {
-            Exit::Missed
-        }
+        if self.tally.all_agree() { Exit::Fine } else { Exit::Missed }
     }
 }
 

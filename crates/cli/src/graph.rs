@@ -25,10 +25,7 @@ pub struct Gallery {
 impl Gallery {
     pub fn open(folder: &Path) -> io::Result<Gallery> {
         fs::create_dir_all(folder)?;
-        Ok(Gallery {
-            folder: folder.to_path_buf(),
-            taken: HashSet::new(),
-        })
+        Ok(Gallery { folder: folder.to_path_buf(), taken: HashSet::new() })
     }
 
     /// Writes the pictures of one test and returns the SVG files.
@@ -63,16 +60,9 @@ impl Gallery {
 /// The test's name without anything that file systems or shells take amiss.
 fn safe_name(test: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "+-_.".contains(c);
-    let name: String = test
-        .chars()
-        .take(NAME_LENGTH)
-        .map(|c| if allowed(c) { c } else { '_' })
-        .collect();
-    if name.is_empty() || name.starts_with(['.', '-']) {
-        format!("_{name}")
-    } else {
-        name
-    }
+    let name: String =
+        test.chars().take(NAME_LENGTH).map(|c| if allowed(c) { c } else { '_' }).collect();
+    if name.is_empty() || name.starts_with(['.', '-']) { format!("_{name}") } else { name }
 }
 
 #[cfg(test)]
@@ -84,14 +74,9 @@ mod tests {
         assert_eq!(safe_name("MP+dmb.sy+[x]"), "MP+dmb.sy+_x_");
         assert_eq!(safe_name("../../etc"), "_.._.._etc");
         assert_eq!(safe_name(""), "_");
-        let mut gallery = Gallery {
-            folder: PathBuf::new(),
-            taken: HashSet::new(),
-        };
-        let names: Vec<String> = ["SB", "sb", "SB", "SB.2"]
-            .iter()
-            .map(|test| gallery.free_name(test))
-            .collect();
+        let mut gallery = Gallery { folder: PathBuf::new(), taken: HashSet::new() };
+        let names: Vec<String> =
+            ["SB", "sb", "SB", "SB.2"].iter().map(|test| gallery.free_name(test)).collect();
         assert_eq!(names, ["SB", "sb.2", "SB.3", "SB.2.2"]);
     }
 }

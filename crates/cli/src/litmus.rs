@@ -64,9 +64,7 @@ fn run_tests(setup: &Setup<'_>) -> Exit {
     if !errors.is_empty() {
         exit = Exit::BadInput;
     } else if files.is_empty() {
-        output::report(&Diagnostic::new(
-            "there are no litmus tests in the given paths",
-        ));
+        output::report(&Diagnostic::new("there are no litmus tests in the given paths"));
         return Exit::BadInput;
     }
     let gallery = match options.graph.as_deref().map(Gallery::open).transpose() {
@@ -77,13 +75,7 @@ fn run_tests(setup: &Setup<'_>) -> Exit {
             return Exit::BadInput;
         }
     };
-    let jobs: Vec<Job> = files
-        .into_iter()
-        .map(|path| Job {
-            path,
-            model: model.clone(),
-        })
-        .collect();
+    let jobs: Vec<Job> = files.into_iter().map(|path| Job { path, model: model.clone() }).collect();
     let mut printer = Printer {
         jobs: &jobs,
         options,
@@ -104,11 +96,7 @@ pub fn batch(setup: &Setup<'_>, count: usize) -> Batch<'static> {
     Batch {
         count,
         jobs: setup.options.jobs.unwrap_or(cores),
-        window: if setup.options.graph.is_some() {
-            WINDOW_WITH_PICTURES
-        } else {
-            WINDOW
-        },
+        window: if setup.options.graph.is_some() { WINDOW_WITH_PICTURES } else { WINDOW },
         stop: interrupt::stop_flag(),
     }
 }
@@ -214,20 +202,10 @@ fn pictures(answered: &Answered) -> Vec<Picture> {
     let witnesses = outcomes.witnesses.iter().take(MOST_PICTURES).enumerate();
     witnesses
         .map(|(number, witness)| {
-            let subtitle = format!(
-                "{}: execution {} of {}",
-                answered.model,
-                number + 1,
-                outcomes.positive
-            );
-            let caption = Caption {
-                title: &answered.name,
-                subtitle: &subtitle,
-            };
-            Picture {
-                svg: svg(witness, caption),
-                dot: dot(witness, caption),
-            }
+            let subtitle =
+                format!("{}: execution {} of {}", answered.model, number + 1, outcomes.positive);
+            let caption = Caption { title: &answered.name, subtitle: &subtitle };
+            Picture { svg: svg(witness, caption), dot: dot(witness, caption) }
         })
         .collect()
 }
@@ -266,21 +244,13 @@ impl Printer<'_> {
     }
 
     fn hang(&mut self, rendered: &Rendered) {
-        let Some(gallery) = self
-            .gallery
-            .as_mut()
-            .filter(|_| !rendered.pictures.is_empty())
-        else {
+        let Some(gallery) = self.gallery.as_mut().filter(|_| !rendered.pictures.is_empty()) else {
             return;
         };
         match gallery.add(&rendered.name, &rendered.pictures) {
             Ok(files) if !self.options.quiet => {
                 for file in &files {
-                    output::note(&format!(
-                        "{}: drew {} (and .dot)",
-                        rendered.name,
-                        shown(file)
-                    ));
+                    output::note(&format!("{}: drew {} (and .dot)", rendered.name, shown(file)));
                 }
                 let left = rendered.positive.saturating_sub(files.len() as u64);
                 if left > 0 {
@@ -321,15 +291,10 @@ impl Audience<Option<Rendered>> for Printer<'_> {
         self.progress.clear();
         self.done = number + 1;
         let rendered = rendered.unwrap_or_else(|| {
-            let refused = Refused {
-                name: None,
-                diagnostics: vec![internal_error(&self.jobs[number])],
-            };
+            let refused =
+                Refused { name: None, diagnostics: vec![internal_error(&self.jobs[number])] };
             let rendered = Rendered::refused(&self.jobs[number], self.options, refused);
-            Rendered {
-                exit: Exit::Unknown,
-                ..rendered
-            }
+            Rendered { exit: Exit::Unknown, ..rendered }
         });
         self.print(rendered)
     }

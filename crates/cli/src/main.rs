@@ -44,11 +44,7 @@ impl Exit {
             Exit::Unknown => 2,
             Exit::BadInput => 3,
         };
-        if weight(other) > weight(self) {
-            other
-        } else {
-            self
-        }
+        if weight(other) > weight(self) { other } else { self }
     }
 }
 

@@ -143,10 +143,7 @@ fn suits(known: Arch, test: &LitmusTest) -> bool {
 
 /// Such a test in C is C11 and kernel C alike.
 fn has_plain_accesses_only(program: &Program) -> bool {
-    let blocks = program
-        .functions
-        .iter()
-        .flat_map(|function| &function.blocks);
+    let blocks = program.functions.iter().flat_map(|function| &function.blocks);
     let mut instructions = blocks.flat_map(|block| &block.insts);
     instructions.all(|instruction| match &instruction.kind {
         InstKind::Load { tags, .. } | InstKind::Store { tags, .. } => {

@@ -54,10 +54,7 @@ pub struct Refused {
 pub fn run_test(job: &Job, setup: &Setup<'_>) -> Result<Answered, Refused> {
     let started = Instant::now();
     let test = read(&job.path).and_then(|text| parse(&shown(&job.path), &text));
-    let test = test.map_err(|diagnostics| Refused {
-        name: None,
-        diagnostics,
-    })?;
+    let test = test.map_err(|diagnostics| Refused { name: None, diagnostics })?;
     let answer = setup
         .models
         .for_test(&job.model, &test)
@@ -71,10 +68,7 @@ pub fn run_test(job: &Job, setup: &Setup<'_>) -> Result<Answered, Refused> {
             outcomes,
             time: started.elapsed(),
         }),
-        Err(diagnostics) => Err(Refused {
-            name: Some(test.name),
-            diagnostics,
-        }),
+        Err(diagnostics) => Err(Refused { name: Some(test.name), diagnostics }),
     }
 }
 
@@ -135,8 +129,6 @@ pub fn read(path: &Path) -> Result<String, Diagnostics> {
 
 fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?
-        .take(MOST_BYTES + 1)
-        .read_to_end(&mut bytes)?;
+    File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

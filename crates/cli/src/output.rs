@@ -12,9 +12,7 @@ pub struct Results {
 
 impl Results {
     pub fn new() -> Results {
-        Results {
-            out: io::BufWriter::new(io::stdout()),
-        }
+        Results { out: io::BufWriter::new(io::stdout()) }
     }
 
     pub fn write(&mut self, text: &str) -> ControlFlow<()> {
@@ -31,9 +29,7 @@ fn check(result: io::Result<()>) -> ControlFlow<()> {
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => {
             if error.kind() != io::ErrorKind::BrokenPipe {
-                report(&Diagnostic::new(format!(
-                    "cannot write the results: {error}"
-                )));
+                report(&Diagnostic::new(format!("cannot write the results: {error}")));
             }
             ControlFlow::Break(())
         }
@@ -63,11 +59,7 @@ fn error_colour() -> bool {
 
 fn render(diagnostic: &Diagnostic, colour: bool) -> String {
     let text = diagnostic.to_string();
-    if colour {
-        text.replacen("error:", "\x1b[1;31merror:\x1b[0m", 1)
-    } else {
-        text
-    }
+    if colour { text.replacen("error:", "\x1b[1;31merror:\x1b[0m", 1) } else { text }
 }
 
 #[cfg(test)]

@@ -61,10 +61,7 @@ fn line(done: usize, total: usize, elapsed: Duration, current: &str) -> String {
         String::new()
     };
     let line = format!("{done}/{total} tests, {rate:.0}/s{left}: {current}");
-    line.chars()
-        .filter(|c| !c.is_control())
-        .take(WIDTH)
-        .collect()
+    line.chars().filter(|c| !c.is_control()).take(WIDTH).collect()
 }
 
 #[cfg(test)]

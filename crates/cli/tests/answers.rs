@@ -74,10 +74,7 @@ fn answers_come_in_the_order_of_the_input() {
         without_time(&run.ends_with(0).stdout)
     };
     let log = tests("7");
-    let found: Vec<&str> = log
-        .lines()
-        .filter_map(|l| l.strip_prefix("Test "))
-        .collect();
+    let found: Vec<&str> = log.lines().filter_map(|l| l.strip_prefix("Test ")).collect();
     let expected: Vec<String> = names.iter().map(|name| format!("{name} Allowed")).collect();
     assert_eq!(found, expected);
     assert_eq!(log, tests("1"));
@@ -98,9 +95,7 @@ fn lists_and_folders_are_followed() {
 #[test]
 fn a_model_of_ones_own_is_used() {
     let folder = Folder::new();
-    folder
-        .write("SB.litmus", SB)
-        .write("mine.cat", "mine\nacyclic po | rf | co | fr as sc\n");
+    folder.write("SB.litmus", SB).write("mine.cat", "mine\nacyclic po | rf | co | fr as sc\n");
     let run = folder.run(&["litmus", "--model", "mine.cat", "SB.litmus"]);
     run.ends_with(0).says("\nNo\n");
 }
@@ -108,14 +103,9 @@ fn a_model_of_ones_own_is_used() {
 #[test]
 fn pictures_are_drawn_and_told() {
     let folder = Folder::new();
-    folder
-        .write("1.litmus", SB)
-        .write("2.litmus", SB)
-        .write("3.litmus", MP);
+    folder.write("1.litmus", SB).write("2.litmus", SB).write("3.litmus", MP);
     let run = folder.run(&["litmus", "--graph", "out/pictures", "."]);
-    run.ends_with(0)
-        .complains("SB-1.svg")
-        .complains("SB.2-1.svg");
+    run.ends_with(0).complains("SB-1.svg").complains("SB.2-1.svg");
     let mut names: Vec<String> = std::fs::read_dir(folder.path().join("out/pictures"))
         .expect("the folder")
         .flatten()
@@ -130,9 +120,7 @@ fn a_sketch_follows_the_answer() {
     let folder = Folder::new();
     folder.write("SB.litmus", SB);
     let run = folder.run(&["litmus", "--sketch", "SB.litmus"]);
-    run.ends_with(0)
-        .says("  a: W x=1")
-        .says("fr   b → c, d → a");
+    run.ends_with(0).says("  a: W x=1").says("fr   b → c, d → a");
 }
 
 #[test]

@@ -36,10 +36,7 @@ fn the_page_on_models_of_your_own_is_true() {
 fn the_page_on_pictures_is_true() {
     check_page("docs/src/pictures.md");
     let drawn = scratch("docs/src/pictures.md").join("pictures/message-passing-1.svg");
-    settle(
-        "docs/src/images/message-passing.svg",
-        &fs::read_to_string(drawn).unwrap(),
-    );
+    settle("docs/src/images/message-passing.svg", &fs::read_to_string(drawn).unwrap());
 }
 
 #[test]
@@ -114,11 +111,8 @@ fn has(page: &str, anchor: &str) -> bool {
     let headings = page.lines().filter_map(|line| line.strip_prefix('#'));
     let mut anchors = headings.map(|heading| {
         let text = heading.trim_start_matches('#').trim().to_lowercase();
-        let kept = text
-            .chars()
-            .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
-        kept.map(|c| if c == ' ' { '-' } else { c })
-            .collect::<String>()
+        let kept = text.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect::<String>()
     });
     anchors.any(|known| known == anchor)
 }
@@ -152,9 +146,7 @@ fn settle(page: &str, text: &str) {
 fn first_difference(shown: &str, real: &str) -> String {
     let mut pairs = shown.lines().zip(real.lines());
     let pair = pairs.find(|(shown, real)| shown != real);
-    pair.map_or("the length".to_string(), |(shown, real)| {
-        format!("shown: {shown}\n real: {real}")
-    })
+    pair.map_or("the length".to_string(), |(shown, real)| format!("shown: {shown}\n real: {real}"))
 }
 
 /// The text without what differs from run to run or grows with the corpus: the seconds of
@@ -287,14 +279,10 @@ fn corpus_page(csv: &str) -> String {
         models.sort_unstable();
         models.dedup();
         let _ = write!(page, "\n## {folder}\n\n| test |");
-        models
-            .iter()
-            .for_each(|model| page.push_str(&format!(" {model} |")));
+        models.iter().for_each(|model| page.push_str(&format!(" {model} |")));
         let _ = write!(page, "\n| --- |{}\n", " --- |".repeat(models.len()));
         for (test, row) in tests {
-            let cells = models
-                .iter()
-                .map(|model| row.get(model).copied().unwrap_or(""));
+            let cells = models.iter().map(|model| row.get(model).copied().unwrap_or(""));
             let cells: Vec<&str> = cells.collect();
             let _ = writeln!(page, "| `{test}` | {} |", cells.join(" | "));
         }

@@ -20,11 +20,7 @@ fn broken_tests_are_refused_with_their_place() {
         (truncated.as_bytes(), "t.litmus:", "error: "),
         (&garbage, "t.litmus:7:1: error: ", "not UTF-8"),
         (unknown_arch.as_bytes(), "t.litmus:1:1: error: ", "Z80"),
-        (
-            unknown_instruction.as_bytes(),
-            "t.litmus:5:2: error: ",
-            "JUMPY",
-        ),
+        (unknown_instruction.as_bytes(), "t.litmus:5:2: error: ", "JUMPY"),
         (unknown_register.as_bytes(), "t.litmus:6:20: error: ", "EQX"),
         (unknown_thread.as_bytes(), "t.litmus:6:20: error: ", "7"),
     ];
@@ -40,9 +36,7 @@ fn broken_tests_are_refused_with_their_place() {
 #[test]
 fn all_errors_of_a_file_are_told_together() {
     let folder = Folder::new();
-    let text = SB
-        .replace("MOV [x],$1", "HOP")
-        .replace("MOV EAX,[x]", "SKIP EAX");
+    let text = SB.replace("MOV [x],$1", "HOP").replace("MOV EAX,[x]", "SKIP EAX");
     folder.write("t.litmus", text);
     let run = folder.run(&["litmus", "t.litmus"]);
     run.ends_with(2).complains("HOP").complains("SKIP");
@@ -53,33 +47,22 @@ fn other_files_go_on() {
     let folder = Folder::new();
     folder.write("a.litmus", "nonsense").write("b.litmus", SB);
     let run = folder.run(&["litmus", "."]);
-    run.ends_with(2)
-        .says("Test SB Allowed")
-        .complains("a.litmus:1:1: error: ");
+    run.ends_with(2).says("Test SB Allowed").complains("a.litmus:1:1: error: ");
 }
 
 #[test]
 fn errors_are_objects_in_json() {
     let folder = Folder::new();
-    folder
-        .write("a.litmus", SB.replace("MOV [x],$1", "HOP"))
-        .write("b.litmus", SB);
+    folder.write("a.litmus", SB.replace("MOV [x],$1", "HOP")).write("b.litmus", SB);
     let run = folder.run(&["litmus", "--format", "json", "."]);
     assert_eq!(run.ends_with(2).stderr, "");
-    let lines: Vec<Value> = run
-        .stdout
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("JSON"))
-        .collect();
+    let lines: Vec<Value> =
+        run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(lines.len(), 2);
     assert_eq!(lines[0]["file"], "./a.litmus");
     assert_eq!(lines[0]["error"]["line"], 4);
     assert_eq!(lines[0]["error"]["column"], 2);
-    assert!(
-        lines[0]["error"]["message"]
-            .as_str()
-            .is_some_and(|m| m.contains("HOP"))
-    );
+    assert!(lines[0]["error"]["message"].as_str().is_some_and(|m| m.contains("HOP")));
     assert_eq!(lines[1]["test"], "SB");
 }
 
@@ -106,11 +89,8 @@ fn a_model_for_another_architecture_is_refused() {
     let folder = Folder::new();
     folder.write("SB.litmus", SB);
     let run = folder.run(&["litmus", "--model", "power", "SB.litmus"]);
-    run.ends_with(2)
-        .complains("SB.litmus:1:1: error: wrong architecture for model 'power'");
-    folder
-        .run(&["litmus", "--model", "pso", "SB.litmus"])
-        .ends_with(0);
+    run.ends_with(2).complains("SB.litmus:1:1: error: wrong architecture for model 'power'");
+    folder.run(&["litmus", "--model", "pso", "SB.litmus"]).ends_with(0);
 }
 
 #[test]
@@ -119,14 +99,10 @@ fn c_without_atomics_is_kernel_c_too() {
         exists (1:r0=1)\n";
     let atomic = plain.replace("*x = 1", "atomic_store(x, 1)");
     let folder = Folder::new();
-    folder
-        .write("plain.litmus", plain)
-        .write("atomic.litmus", atomic);
+    folder.write("plain.litmus", plain).write("atomic.litmus", atomic);
     let run = |model, test| folder.run(&["litmus", "--model", model, test]);
     run("lkmm", "plain.litmus").ends_with(0);
-    run("lkmm", "atomic.litmus")
-        .ends_with(2)
-        .complains("wrong architecture");
+    run("lkmm", "atomic.litmus").ends_with(2).complains("wrong architecture");
     run("rc11", "atomic.litmus").ends_with(0);
 }
 

@@ -11,10 +11,7 @@ fn folder(rows: &str) -> Folder {
         .write("suite/SB.litmus", SB)
         .write("suite/a,b/MP.litmus", MP)
         .write("suite/bad.litmus", "X86 bad\n")
-        .write(
-            "suite/expected.csv",
-            format!("file,model,condition\n{rows}"),
-        );
+        .write("suite/expected.csv", format!("file,model,condition\n{rows}"));
     folder
 }
 
@@ -40,13 +37,7 @@ fn differences_and_failures_are_told() {
 #[test]
 fn in_json_too() {
     let folder = folder("SB.litmus,tso,no\n");
-    let run = folder.run(&[
-        "litmus",
-        "--format",
-        "json",
-        "--expect",
-        "suite/expected.csv",
-    ]);
+    let run = folder.run(&["litmus", "--format", "json", "--expect", "suite/expected.csv"]);
     let expected = concat!(
         r#"{"expected":"no","file":"SB.litmus","found":"ok","model":"tso"}"#,
         "\n",
@@ -69,8 +60,7 @@ fn paths_choose_rows() {
 #[test]
 fn a_broken_table_is_bad_input() {
     let run = folder("SB.litmus,tso\n").run(&["litmus", "--expect", "suite/expected.csv"]);
-    run.ends_with(2)
-        .complains("suite/expected.csv:2:1: error: expected 3 fields");
+    run.ends_with(2).complains("suite/expected.csv:2:1: error: expected 3 fields");
     let gone = Folder::new().run(&["litmus", "--expect", "gone.csv"]);
     gone.ends_with(2).complains("gone.csv");
 }

@@ -74,9 +74,6 @@ fn manual_pages_are_written() {
 fn completions_know_the_options() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish"] {
-        folder
-            .run(&["completions", shell])
-            .ends_with(0)
-            .says("expect");
+        folder.run(&["completions", shell]).ends_with(0).says("expect");
     }
 }

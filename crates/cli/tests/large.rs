@@ -28,12 +28,7 @@ fn stores(lines: usize, shift: usize) -> Vec<String> {
 fn branches(count: usize) -> Vec<String> {
     let branch = |i| {
         let jump = format!("JNE L{i}");
-        [
-            "MOV EAX,[x]".into(),
-            "CMP EAX,$0".into(),
-            jump,
-            format!("L{i}:"),
-        ]
+        ["MOV EAX,[x]".into(), "CMP EAX,$0".into(), jump, format!("L{i}:")]
     };
     (0..count).flat_map(branch).collect()
 }
@@ -81,9 +76,7 @@ fn repeated_squares_in_a_model() {
     let model = format!("\"squares\"\nlet f0 x = x; x\n{squares}acyclic f30(po)\n");
     folder.write("1.litmus", SB).write("squares.cat", model);
     let run = folder.run(&["litmus", "--model", "squares.cat", "1.litmus"]);
-    run.ends_with(2)
-        .complains("squares.cat:")
-        .complains("the model defines too many relations");
+    run.ends_with(2).complains("squares.cat:").complains("the model defines too many relations");
     let few = "\"few\"\nlet f x = x; x\nacyclic f(f(f(f(f(f(po))))))\n";
     folder.write("few.cat", few);
     let run = folder.run(&["litmus", "--model", "few.cat", "1.litmus"]);

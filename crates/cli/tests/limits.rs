@@ -13,22 +13,15 @@ fn a_time_limit_leaves_the_answer_open() {
     let folder = Folder::new();
     folder.write("1.litmus", endless()).write("2.litmus", SB);
     let run = folder.run(&["litmus", "--timeout", "0.2", "."]);
-    run.ends_with(3)
-        .says("\n??\n")
-        .says("\nStopped endless ")
-        .says("Test SB Allowed");
+    run.ends_with(3).says("\n??\n").says("\nStopped endless ").says("Test SB Allowed");
     let run = folder.run(&["litmus", "--timeout", "0.2", "--format", "json", "1.litmus"]);
-    run.ends_with(3)
-        .says(r#""condition":null"#)
-        .says(r#""ending":"stopped""#);
+    run.ends_with(3).says(r#""condition":null"#).says(r#""ending":"stopped""#);
 }
 
 #[test]
 fn an_open_answer_is_not_an_expected_one() {
     let folder = Folder::new();
-    folder
-        .write("1.litmus", endless())
-        .write("e.csv", "file,model,condition\n1.litmus,tso,no\n");
+    folder.write("1.litmus", endless()).write("e.csv", "file,model,condition\n1.litmus,tso,no\n");
     let run = folder.run(&["litmus", "--timeout", "0.2", "--expect", "e.csv"]);
     run.ends_with(1).says("0 agree, 0 differ, 1 failed\n");
 }
@@ -50,9 +43,7 @@ fn ctrl_c_prints_what_was_found_so_far() {
     let mut line = String::new();
     stdout.read_line(&mut line).expect("a line");
     assert_eq!(line, "Test SB Allowed\n");
-    let signal = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
+    let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(signal.expect("kill runs").success());
     let mut rest = String::new();
     stdout.read_to_string(&mut rest).expect("text");

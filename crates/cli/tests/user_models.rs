@@ -18,18 +18,13 @@ fn what_the_engine_does_is_not_taken_from_files() {
         .write("tso.cat", TSO)
         .write("cos.cat", "this is not cat");
     let run = folder.run(&["litmus", "--model", "tso.cat", "SB.litmus", "MP.litmus"]);
-    run.ends_with(0)
-        .says("Observation SB Sometimes 1 3")
-        .says("Observation MP Never 0 3");
+    run.ends_with(0).says("Observation SB Sometimes 1 3").says("Observation MP Never 0 3");
 }
 
 #[test]
 fn other_files_beside_a_model_come_before_the_library() {
     let folder = Folder::new();
-    folder
-        .write("SB.litmus", SB)
-        .write("tso.cat", TSO)
-        .write("x86fences.cat", "let mfence = po");
+    folder.write("SB.litmus", SB).write("tso.cat", TSO).write("x86fences.cat", "let mfence = po");
     let run = folder.run(&["litmus", "--model", "tso.cat", "SB.litmus"]);
     run.ends_with(0).says("Observation SB Never 0 3");
 }
@@ -40,9 +35,7 @@ fn undefined_behaviour_is_flagged() {
     let text = "\"races\"\nundefined_unless empty rf & ext as race\nassert empty po as still\n";
     folder.write("MP.litmus", MP).write("races.cat", text);
     let run = folder.run(&["litmus", "--model", "races.cat", "MP.litmus"]);
-    run.ends_with(0)
-        .says("Flag undef\n")
-        .says("Flag assertion-failed-still\n");
+    run.ends_with(0).says("Flag undef\n").says("Flag assertion-failed-still\n");
 }
 
 const BELL: &str = "\"Kernel C\"\nenum Barriers = 'mb || 'rcu-lock || 'rcu-unlock\n\
@@ -73,10 +66,8 @@ fn a_bell_file_comes_before_the_model() {
         .write("kernel.cat", KERNEL)
         .write("lock.cat", "this is not cat")
         .write("both.cat", format!("include \"kernel.bell\"\n{KERNEL}"));
-    for model in [
-        &["--model", "kernel.cat", "--bell", "kernel.bell"][..],
-        &["--model", "both.cat"],
-    ] {
+    for model in [&["--model", "kernel.cat", "--bell", "kernel.bell"][..], &["--model", "both.cat"]]
+    {
         let run = |test| folder.run(&[&["litmus", test], model].concat());
         let good = run("good.litmus");
         good.ends_with(0).says("Observation srcu Always");

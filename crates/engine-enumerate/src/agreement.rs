@@ -13,30 +13,14 @@ use crate::random::{
 };
 use crate::{Coherence, Options, enumerate, reference};
 
-const X86: Dialect = Dialect {
-    plain: &[],
-    strong_load: &[],
-    strong_store: &[],
-    fence: &["MFENCE"],
-};
-const AARCH64: Dialect = Dialect {
-    plain: &[],
-    strong_load: &["A"],
-    strong_store: &["L"],
-    fence: &["DMB.SY"],
-};
-const RISCV: Dialect = Dialect {
-    plain: &[],
-    strong_load: &["Acq"],
-    strong_store: &["Rel"],
-    fence: &["Fence.rw.rw"],
-};
-const POWER: Dialect = Dialect {
-    plain: &[],
-    strong_load: &[],
-    strong_store: &[],
-    fence: &["LWSYNC"],
-};
+const X86: Dialect =
+    Dialect { plain: &[], strong_load: &[], strong_store: &[], fence: &["MFENCE"] };
+const AARCH64: Dialect =
+    Dialect { plain: &[], strong_load: &["A"], strong_store: &["L"], fence: &["DMB.SY"] };
+const RISCV: Dialect =
+    Dialect { plain: &[], strong_load: &["Acq"], strong_store: &["Rel"], fence: &["Fence.rw.rw"] };
+const POWER: Dialect =
+    Dialect { plain: &[], strong_load: &[], strong_store: &[], fence: &["LWSYNC"] };
 const C11: Dialect = Dialect {
     plain: &["A", "RLX"],
     strong_load: &["A", "ACQ"],
@@ -57,17 +41,12 @@ const MODELS: [(&str, Dialect); 9] = [
 ];
 
 fn model(name: &str) -> std::sync::Arc<Model> {
-    Model::builtin(name)
-        .expect("a built-in model")
-        .expect("a model without errors")
+    Model::builtin(name).expect("a built-in model").expect("a model without errors")
 }
 
 fn counts(outcomes: &Outcomes) -> BTreeMap<Vec<Bits>, u64> {
     let state = |state: &parallax_verdict::FinalState| {
-        (
-            state.values.iter().map(|value| value.bits).collect(),
-            state.executions,
-        )
+        (state.values.iter().map(|value| value.bits).collect(), state.executions)
     };
     outcomes.states.iter().map(state).collect()
 }
@@ -77,11 +56,7 @@ fn agree(statements: &[Vec<Statement>], name: &str, dialect: Dialect) {
     let (program, question) = build(statements, dialect);
     let expected = reference::states(&program, &question, &model);
     let run = |coherence| {
-        let options = Options {
-            coherence,
-            witnesses: 5,
-            ..Options::default()
-        };
+        let options = Options { coherence, witnesses: 5, ..Options::default() };
         enumerate(&program, &question, &model, &options).expect("a supported program")
     };
     let total = run(Coherence::Total);
@@ -92,11 +67,7 @@ fn agree(statements: &[Vec<Statement>], name: &str, dialect: Dialect) {
     }
     let needed = run(Coherence::Needed);
     let states = |counts: BTreeMap<Vec<Bits>, u64>| counts.into_keys().collect::<Vec<_>>();
-    assert_eq!(
-        states(counts(&needed)),
-        states(expected),
-        "{name}: {statements:?}"
-    );
+    assert_eq!(states(counts(&needed)), states(expected), "{name}: {statements:?}");
 }
 
 proptest! {
@@ -127,16 +98,8 @@ proptest! {
 fn on_store_buffering() {
     let thread = |mine, other| {
         vec![
-            Statement::Store {
-                location: mine,
-                value: 1,
-                strong: false,
-            },
-            Statement::Load {
-                location: other,
-                register: 0,
-                strong: false,
-            },
+            Statement::Store { location: mine, value: 1, strong: false },
+            Statement::Load { location: other, register: 0, strong: false },
         ]
     };
     let statements = [thread(0, 1), thread(1, 0)];
@@ -155,34 +118,17 @@ fn on_store_buffering() {
 fn the_replayer_refuses_what_is_not_an_execution() {
     let thread = |mine, other| {
         vec![
-            Statement::Store {
-                location: mine,
-                value: 1,
-                strong: false,
-            },
-            Statement::Load {
-                location: other,
-                register: 0,
-                strong: false,
-            },
-            Statement::Fake {
-                location: mine,
-                register: 0,
-            },
+            Statement::Store { location: mine, value: 1, strong: false },
+            Statement::Load { location: other, register: 0, strong: false },
+            Statement::Fake { location: mine, register: 0 },
         ]
     };
     let (program, question) = build(&[thread(0, 1), thread(1, 0)], X86);
-    let options = Options {
-        witnesses: 1_000,
-        ..Options::default()
-    };
+    let options = Options { witnesses: 1_000, ..Options::default() };
     let tso = model("tso");
     let outcomes = enumerate(&program, &question, &tso, &options).expect("a supported program");
     let buffered = |execution: &&Execution| {
-        let registers = execution
-            .final_state
-            .iter()
-            .filter(|value| value.name.ends_with(":r0"));
+        let registers = execution.final_state.iter().filter(|value| value.name.ends_with(":r0"));
         registers.clone().count() == 2 && registers.clone().all(|value| value.bits.is_zero())
     };
     let execution = outcomes.witnesses.iter().find(buffered).expect("allowed");
@@ -220,32 +166,15 @@ fn the_replayer_refuses_what_is_not_an_execution() {
 
 #[test]
 fn the_replayer_finds_what_was_picked() {
-    let load = |location| Statement::Load {
-        location,
-        register: 0,
-        strong: false,
-    };
+    let load = |location| Statement::Load { location, register: 0, strong: false };
     let first = vec![
         load(0),
         Statement::Select { register: 0 },
-        Statement::Fake {
-            location: 1,
-            register: 1,
-        },
+        Statement::Fake { location: 1, register: 1 },
     ];
-    let second = vec![
-        load(1),
-        Statement::Store {
-            location: 0,
-            value: 1,
-            strong: true,
-        },
-    ];
+    let second = vec![load(1), Statement::Store { location: 0, value: 1, strong: true }];
     let (program, question) = build(&[first, second], AARCH64);
-    let options = Options {
-        witnesses: 1_000,
-        ..Options::default()
-    };
+    let options = Options { witnesses: 1_000, ..Options::default() };
     let run = |name: &str| {
         let found = enumerate(&program, &question, &model(name), &options);
         found.expect("a supported program").witnesses

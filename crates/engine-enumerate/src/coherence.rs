@@ -21,9 +21,7 @@ impl WriteOrder {
 
     /// The initial write before all others.
     pub fn new(writes: usize) -> WriteOrder {
-        let mut order = WriteOrder {
-            after: smallvec![0; writes],
-        };
+        let mut order = WriteOrder { after: smallvec![0; writes] };
         if let Some(initial) = order.after.first_mut() {
             *initial = all(writes) & !1;
         }
@@ -45,11 +43,7 @@ impl WriteOrder {
 
     /// All that come before `write`, as bits.
     pub fn predecessors(&self, write: usize) -> u128 {
-        let bits = self
-            .after
-            .iter()
-            .enumerate()
-            .filter(|(_, after)| *after >> write & 1 == 1);
+        let bits = self.after.iter().enumerate().filter(|(_, after)| *after >> write & 1 == 1);
         bits.fold(0, |set, (i, _)| set | 1 << i)
     }
 
@@ -81,11 +75,7 @@ impl WriteOrder {
 
     /// Writes that nothing forces before another.
     pub fn possible_last(&self) -> impl Iterator<Item = usize> {
-        self.after
-            .iter()
-            .enumerate()
-            .filter(|(_, after)| **after == 0)
-            .map(|(i, _)| i)
+        self.after.iter().enumerate().filter(|(_, after)| **after == 0).map(|(i, _)| i)
     }
 
     /// Makes the order total, in some way.
@@ -111,11 +101,7 @@ impl WriteOrder {
 }
 
 fn all(writes: usize) -> u128 {
-    if writes >= 128 {
-        u128::MAX
-    } else {
-        (1 << writes) - 1
-    }
+    if writes >= 128 { u128::MAX } else { (1 << writes) - 1 }
 }
 
 /// An atomic pair at a location: its write follows at once, among the writes of other threads,
@@ -190,11 +176,7 @@ mod tests {
     #[test]
     fn two_atomic_pairs_cannot_share_a_source() {
         let mut order = WriteOrder::new(3);
-        let pair = |write| AtomicPair {
-            source: 0,
-            write,
-            own: 1 << write,
-        };
+        let pair = |write| AtomicPair { source: 0, write, own: 1 << write };
         assert!(close_atomic(&mut order.clone(), &[pair(1)]));
         assert!(!close_atomic(&mut order, &[pair(1), pair(2)]));
     }

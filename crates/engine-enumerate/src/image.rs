@@ -20,45 +20,30 @@ impl Image {
     const MAX_BYTES: u64 = 1 << 20;
 
     pub fn new(code: &Code<'_>) -> Image {
-        let globals = code
-            .program
-            .globals
-            .iter()
-            .zip(code.addresses())
-            .map(|(global, start)| {
-                let end = start
-                    .saturating_add(global.size.max(1))
-                    .saturating_add(0x800);
-                let mut bytes = Vec::new();
-                for cell in &global.init {
-                    let value: Bits = code.evaluate(&cell.value, &[], &mut Concrete);
-                    let cell_end = cell.offset + u64::from(cell.width / 8);
-                    if cell_end > Self::MAX_BYTES {
-                        continue;
-                    }
-                    bytes.resize(bytes.len().max(cell_end as usize), 0);
-                    for at in 0..cell.width / 8 {
-                        let byte = value.extract(at * 8, 8).unsigned() as u8;
-                        bytes[(cell.offset + u64::from(at)) as usize] = byte;
-                    }
+        let globals = code.program.globals.iter().zip(code.addresses()).map(|(global, start)| {
+            let end = start.saturating_add(global.size.max(1)).saturating_add(0x800);
+            let mut bytes = Vec::new();
+            for cell in &global.init {
+                let value: Bits = code.evaluate(&cell.value, &[], &mut Concrete);
+                let cell_end = cell.offset + u64::from(cell.width / 8);
+                if cell_end > Self::MAX_BYTES {
+                    continue;
                 }
-                Object {
-                    start: *start,
-                    end,
-                    bytes,
+                bytes.resize(bytes.len().max(cell_end as usize), 0);
+                for at in 0..cell.width / 8 {
+                    let byte = value.extract(at * 8, 8).unsigned() as u8;
+                    bytes[(cell.offset + u64::from(at)) as usize] = byte;
                 }
-            });
-        Image {
-            globals: globals.collect(),
-        }
+            }
+            Object { start: *start, end, bytes }
+        });
+        Image { globals: globals.collect() }
     }
 
     /// The global that an address belongs to, and the offset in it.
     pub fn locate(&self, address: u64) -> Option<(GlobalId, u64)> {
-        let index = self
-            .globals
-            .partition_point(|object| object.start <= address)
-            .checked_sub(1)?;
+        let index =
+            self.globals.partition_point(|object| object.start <= address).checked_sub(1)?;
         let object = &self.globals[index];
         (address < object.end).then(|| (GlobalId(index as u32), address - object.start))
     }
@@ -77,11 +62,7 @@ impl Image {
             return 0;
         };
         let bytes = &self.globals[global.0 as usize].bytes;
-        usize::try_from(offset)
-            .ok()
-            .and_then(|at| bytes.get(at))
-            .copied()
-            .unwrap_or(0)
+        usize::try_from(offset).ok().and_then(|at| bytes.get(at)).copied().unwrap_or(0)
     }
 
     /// The initial value of some bytes, little-endian.

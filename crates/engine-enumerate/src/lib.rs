@@ -117,9 +117,7 @@ pub fn enumerate(
             Progress::Split => attempt.granule = Some(attempt.smallest_access().map_err(located)?),
         }
     }
-    Err(located(Diagnostic::new(
-        "pointer arithmetic leads to too many different addresses",
-    )))
+    Err(located(Diagnostic::new("pointer arithmetic leads to too many different addresses")))
 }
 
 /// One try at a test; what it learns about accesses may call for another.
@@ -157,10 +155,7 @@ impl<'p> Attempt<'_, 'p> {
         let image = Image::new(self.code);
         let observer = Observer::new(self.question, self.code, &image);
         let mut terms = Terms::default();
-        let end = self
-            .options
-            .timeout
-            .and_then(|limit| self.started.checked_add(limit));
+        let end = self.options.timeout.and_then(|limit| self.started.checked_add(limit));
         let mut watch = Watch::new(self.options.stop, end);
         let threads = match self.paths(&observer, &mut terms, &mut watch) {
             Ok(threads) => threads,
@@ -208,11 +203,7 @@ impl<'p> Attempt<'_, 'p> {
             );
             let flow = search.run();
             stopped = flow.is_break();
-            if findings.overlap {
-                ControlFlow::Break(())
-            } else {
-                flow
-            }
+            if findings.overlap { ControlFlow::Break(()) } else { flow }
         });
         if findings.overlap {
             return match self.granule {
@@ -228,11 +219,8 @@ impl<'p> Attempt<'_, 'p> {
                 "more than 128 writes to one location; enumeration of executions is not made for that",
             ));
         }
-        let uncovered: BTreeSet<_> = findings
-            .uncovered
-            .difference(&self.covered)
-            .copied()
-            .collect();
+        let uncovered: BTreeSet<_> =
+            findings.uncovered.difference(&self.covered).copied().collect();
         if !uncovered.is_empty() && !stopped {
             return Ok(Progress::Cover(uncovered));
         }
@@ -252,9 +240,7 @@ impl<'p> Attempt<'_, 'p> {
             (true, _) if findings.states.is_full() => Ending::Stopped {
                 reason: format!("there are more than {} final states", findings.states.len()),
             },
-            (true, _) => Ending::Stopped {
-                reason: self.stop_reason(),
-            },
+            (true, _) => Ending::Stopped { reason: self.stop_reason() },
             (false, true) => Ending::Bounded,
             (false, false) => Ending::Complete,
         };
@@ -318,10 +304,7 @@ impl<'p> Attempt<'_, 'p> {
             let mut explorer = Explorer {
                 code: self.code,
                 terms: &mut *terms,
-                limits: Limits {
-                    repeats: self.options.bound,
-                    ..Limits::default()
-                },
+                limits: Limits { repeats: self.options.bound, ..Limits::default() },
                 granule: self.granule,
                 thread: thread as u32,
                 threads: starts.len() as u32,
@@ -347,19 +330,10 @@ impl<'p> Attempt<'_, 'p> {
         let paths = threads.iter().flat_map(|paths| &paths.complete);
         let mut footprints = self.covered.clone();
         let mut open_sizes = BTreeSet::new();
-        for event in paths
-            .flat_map(|path| &path.events)
-            .filter(|event| event.bytes > 0)
-        {
-            match terms
-                .as_constant(event.address)
-                .map(|bits| u64::try_from(bits.unsigned()))
-            {
+        for event in paths.flat_map(|path| &path.events).filter(|event| event.bytes > 0) {
+            match terms.as_constant(event.address).map(|bits| u64::try_from(bits.unsigned())) {
                 Some(Ok(address)) => {
-                    footprints.insert(Footprint {
-                        address,
-                        bytes: event.bytes,
-                    });
+                    footprints.insert(Footprint { address, bytes: event.bytes });
                 }
                 _ => {
                     open_sizes.insert(event.bytes);
@@ -412,9 +386,7 @@ impl<'p> Attempt<'_, 'p> {
             .with_help("a model that does relates the parts of an access by 'si'"));
         }
         let functions = self.code.program.functions.iter();
-        let insts = functions
-            .flat_map(|f| &f.blocks)
-            .flat_map(|block| &block.insts);
+        let insts = functions.flat_map(|f| &f.blocks).flat_map(|block| &block.insts);
         let sizes = insts.filter_map(|inst| match &inst.kind {
             InstKind::Load { size, .. }
             | InstKind::Store { size, .. }
@@ -434,10 +406,7 @@ impl<'p> Attempt<'_, 'p> {
 
 fn overlapping(footprints: &BTreeSet<Footprint>) -> bool {
     // Sorted by address, then by size: any overlap shows between neighbours.
-    footprints
-        .iter()
-        .zip(footprints.iter().skip(1))
-        .any(|(a, b)| a.overlaps(*b))
+    footprints.iter().zip(footprints.iter().skip(1)).any(|(a, b)| a.overlaps(*b))
 }
 
 /// An upper bound on the number of orders of writes.
@@ -463,10 +432,7 @@ fn orders_of(threads: &[Paths<'_>], terms: &Terms) -> u64 {
         }
     }
     let factorial = |n: u64| (1..=n).fold(1u64, u64::saturating_mul);
-    writes
-        .values()
-        .map(|n| factorial(*n))
-        .fold(1, u64::saturating_mul)
+    writes.values().map(|n| factorial(*n)).fold(1, u64::saturating_mul)
 }
 
 /// Calls `visit` with each choice of one path for each thread.
@@ -479,17 +445,13 @@ fn for_each_combination<'a, 'p>(
     }
     let mut choice = vec![0usize; threads.len()];
     loop {
-        let paths: Vec<&Path<'p>> = threads
-            .iter()
-            .zip(&choice)
-            .map(|(paths, at)| &paths.complete[*at])
-            .collect();
+        let paths: Vec<&Path<'p>> =
+            threads.iter().zip(&choice).map(|(paths, at)| &paths.complete[*at]).collect();
         if visit(&paths).is_break() {
             return;
         }
-        let Some(last) = (0..threads.len())
-            .rev()
-            .find(|t| choice[*t] + 1 < threads[*t].complete.len())
+        let Some(last) =
+            (0..threads.len()).rev().find(|t| choice[*t] + 1 < threads[*t].complete.len())
         else {
             return;
         };

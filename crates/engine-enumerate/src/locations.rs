@@ -56,11 +56,7 @@ impl Locations {
             };
             ids.insert(footprint, list.len() as u32);
             of[i] = Some((list.len() as u32, 0));
-            list.push(Location {
-                footprint,
-                writes: vec![i as u32],
-                pairs: Vec::new(),
-            });
+            list.push(Location { footprint, writes: vec![i as u32], pairs: Vec::new() });
         }
         for (i, event) in skeleton.events.iter().enumerate().skip(skeleton.initials) {
             let Some(footprint) = footprints[i] else {
@@ -81,10 +77,7 @@ impl Locations {
             of[i] = Some((*id, number));
         }
         check_overlaps(&list, &of)?;
-        if list
-            .iter()
-            .any(|location| location.writes.len() > WriteOrder::MAX_WRITES)
-        {
+        if list.iter().any(|location| location.writes.len() > WriteOrder::MAX_WRITES) {
             return Err(Obstacle::TooManyWrites);
         }
         let neighbours = find_neighbours(skeleton, &of, list.len());
@@ -93,20 +86,13 @@ impl Locations {
             if !same {
                 continue;
             }
-            let between = neighbours[write as usize]
-                .earlier
-                .iter()
-                .filter(|e| **e > read);
+            let between = neighbours[write as usize].earlier.iter().filter(|e| **e > read);
             let mut writes = between.filter(|e| list[location].writes.contains(e));
             if writes.next().is_none() {
                 list[location].pairs.push((read, number));
             }
         }
-        Ok(Locations {
-            list,
-            of,
-            neighbours,
-        })
+        Ok(Locations { list, of, neighbours })
     }
 
     pub fn of(&self, event: u32) -> Option<usize> {
@@ -167,8 +153,7 @@ impl Locations {
     }
 
     fn is_write(&self, event: u32) -> bool {
-        self.of(event)
-            .is_some_and(|at| self.list[at].writes.contains(&event))
+        self.of(event).is_some_and(|at| self.list[at].writes.contains(&event))
     }
 
     /// Adds to the order of a location what follows from `read` taking its value from `write`,
@@ -228,11 +213,7 @@ impl Locations {
             let source = self.number(sources[*read as usize]?);
             let own = (0..location.writes.len()).filter(|w| thread(*w) == thread(*write));
             let own = own.fold(0, |bits, w| bits | 1 << w);
-            Some(AtomicPair {
-                source,
-                write: *write,
-                own,
-            })
+            Some(AtomicPair { source, write: *write, own })
         });
         close_atomic(order, &pairs.collect::<Vec<_>>())
     }
@@ -244,12 +225,8 @@ fn check_overlaps(list: &[Location], of: &[Option<(u32, u32)>]) -> Result<(), Ob
         accessed[*location as usize] += 1;
     }
     // An initial write that nothing accesses is in nobody's way.
-    let mut used: Vec<Footprint> = list
-        .iter()
-        .zip(accessed)
-        .filter(|(_, n)| *n > 1)
-        .map(|(l, _)| l.footprint)
-        .collect();
+    let mut used: Vec<Footprint> =
+        list.iter().zip(accessed).filter(|(_, n)| *n > 1).map(|(l, _)| l.footprint).collect();
     used.sort_unstable();
     match used.windows(2).any(|pair| pair[0].overlaps(pair[1])) {
         true => Err(Obstacle::Overlap),

@@ -29,11 +29,7 @@ impl Search<'_, '_, '_, '_> {
         if self.findings.failure.is_none() {
             self.findings.failure = self.checker.failure();
         }
-        if self.findings.failure.is_some() {
-            Flow::Break(())
-        } else {
-            flow
-        }
+        if self.findings.failure.is_some() { Flow::Break(()) } else { flow }
     }
 
     fn open_orders(&mut self) -> Flow {
@@ -66,26 +62,16 @@ impl Search<'_, '_, '_, '_> {
             return Vec::new();
         };
         let observer = &self.context.observer;
-        let observed: Vec<Footprint> = observer
-            .observed
-            .iter()
-            .filter_map(|o| self.bytes_of(&o.place))
-            .collect();
-        let shows = |at: &usize| {
-            observed
-                .iter()
-                .any(|bytes| bytes.overlaps(locations.list[*at].footprint))
-        };
+        let observed: Vec<Footprint> =
+            observer.observed.iter().filter_map(|o| self.bytes_of(&o.place)).collect();
+        let shows =
+            |at: &usize| observed.iter().any(|bytes| bytes.overlaps(locations.list[*at].footprint));
         (0..locations.list.len()).filter(shows).collect()
     }
 
     fn bytes_of(&self, place: &Place) -> Option<Footprint> {
         match *place {
-            Place::Memory {
-                global,
-                offset,
-                size,
-            } => Some(Footprint {
+            Place::Memory { global, offset, size } => Some(Footprint {
                 address: self.context.image.address(global) + offset,
                 bytes: size.bytes(),
             }),
@@ -190,9 +176,7 @@ impl Search<'_, '_, '_, '_> {
         let Some(satisfies) = observer.judge(&values) else {
             return Flow::Continue(());
         };
-        self.findings
-            .states
-            .add(&values[..observer.shown()], satisfies)?;
+        self.findings.states.add(&values[..observer.shown()], satisfies)?;
         if self.context.has_flags {
             self.give_values();
             self.findings.flags.extend(self.checker.flags());
@@ -240,13 +224,9 @@ impl Search<'_, '_, '_, '_> {
             return None;
         }
         let events = self.skeleton.initials as u32..self.skeleton.events.len() as u32;
-        let addresses: Vec<u64> = events
-            .filter_map(|event| self.footprint(event))
-            .map(|at| at.address)
-            .collect();
-        addresses
-            .into_iter()
-            .find(|address| self.context.image.locate(*address).is_none())
+        let addresses: Vec<u64> =
+            events.filter_map(|event| self.footprint(event)).map(|at| at.address).collect();
+        addresses.into_iter().find(|address| self.context.image.locate(*address).is_none())
     }
 
     fn final_values(&mut self) -> Vec<Bits> {
@@ -273,11 +253,7 @@ impl Search<'_, '_, '_, '_> {
 
     /// What some bytes hold in the end.
     fn final_memory(&mut self, bytes: Footprint) -> Bits {
-        let mut value = self
-            .context
-            .image
-            .value(bytes.address, bytes.bytes)
-            .unsigned();
+        let mut value = self.context.image.value(bytes.address, bytes.bytes).unsigned();
         let Some(locations) = &self.locations else {
             return Bits::new(bytes.bytes * 8, value);
         };

@@ -158,25 +158,11 @@ impl<'p> Explorer<'_, 'p, '_> {
     /// More events in one thread are refused: relations are dense matrices over events.
     pub const MAX_EVENTS: usize = 2_000;
     pub fn explore(&mut self, start: &ThreadStart) -> Result<Paths<'p>, Failure> {
-        let args = start
-            .args
-            .iter()
-            .map(|arg| self.code.evaluate(arg, &[], self.terms))
-            .collect();
+        let args = start.args.iter().map(|arg| self.code.evaluate(arg, &[], self.terms)).collect();
         let thread = Thread::start(self.code, start.function, args, self.terms);
-        let path = Path {
-            events: Vec::new(),
-            constraints: Vec::new(),
-            finals: Vec::new(),
-        };
+        let path = Path { events: Vec::new(), constraints: Vec::new(), finals: Vec::new() };
         let mut open = Open::default();
-        open.push(Walk {
-            thread,
-            path,
-            reads: 0,
-            accesses: 0,
-            reservation: None,
-        });
+        open.push(Walk { thread, path, reads: 0, accesses: 0, reservation: None });
         let mut paths = Paths::default();
         while let Some(walk) = open.pop() {
             self.walk(walk, &mut open, &mut paths)?;
@@ -205,31 +191,15 @@ impl<'p> Explorer<'_, 'p, '_> {
             }
             let operation = walk.thread.run(self.code, &self.limits, self.terms);
             match operation {
-                Operation::Load {
-                    address,
-                    size,
-                    tags,
-                } => {
+                Operation::Load { address, size, tags } => {
                     let (value, _) = self.read(&mut walk, address, size, tags)?;
                     walk.thread.result(self.code, value);
                 }
-                Operation::Store {
-                    address,
-                    value,
-                    size,
-                    tags,
-                } => {
+                Operation::Store { address, value, size, tags } => {
                     self.write(&mut walk, address, value, size, tags, None)?;
                     walk.thread.done();
                 }
-                Operation::Rmw {
-                    address,
-                    op,
-                    operand,
-                    size,
-                    read_tags,
-                    write_tags,
-                } => {
+                Operation::Rmw { address, op, operand, size, read_tags, write_tags } => {
                     let (old, reads) = self.read(&mut walk, address, size, read_tags)?;
                     let new = modify(op, &old, &operand, self.terms);
                     let pair = Some((reads.as_slice(), Pairing::Single));
@@ -242,25 +212,12 @@ impl<'p> Explorer<'_, 'p, '_> {
                     };
                     walk = next;
                 }
-                Operation::LoadLinked {
-                    address,
-                    size,
-                    tags,
-                } => {
+                Operation::LoadLinked { address, size, tags } => {
                     let (value, reads) = self.read(&mut walk, address, size, tags)?;
-                    walk.reservation = Some(Reservation {
-                        address: address.term,
-                        size,
-                        reads,
-                    });
+                    walk.reservation = Some(Reservation { address: address.term, size, reads });
                     walk.thread.result(self.code, value);
                 }
-                Operation::StoreConditional {
-                    address,
-                    value,
-                    size,
-                    tags,
-                } => {
+                Operation::StoreConditional { address, value, size, tags } => {
                     let reservation = walk.reservation.take();
                     let mut failed = walk.clone();
                     let one = Domain::constant(self.terms, Bits::bool(true));
@@ -270,8 +227,7 @@ impl<'p> Explorer<'_, 'p, '_> {
                         return Ok(());
                     };
                     let same =
-                        self.terms
-                            .binary_term(BinaryOp::Eq, address.term, reservation.address);
+                        self.terms.binary_term(BinaryOp::Eq, address.term, reservation.address);
                     if !tags.contains(Tags::ANY_ADDRESS) && !self.require(&mut walk, same) {
                         return Ok(());
                     }
@@ -294,15 +250,11 @@ impl<'p> Explorer<'_, 'p, '_> {
                     walk.thread.done();
                 }
                 Operation::Branch { condition } => {
-                    let negated = self
-                        .terms
-                        .unary_term(parallax_program::UnaryOp::Not, condition.term);
+                    let negated =
+                        self.terms.unary_term(parallax_program::UnaryOp::Not, condition.term);
                     let mut other = walk.clone();
                     if self.require(&mut other, negated) {
-                        match other
-                            .thread
-                            .branch(self.code, &self.limits, false, self.terms)
-                        {
+                        match other.thread.branch(self.code, &self.limits, false, self.terms) {
                             true => open.push(other),
                             false => paths.cut = true,
                         }
@@ -310,10 +262,7 @@ impl<'p> Explorer<'_, 'p, '_> {
                     if !self.require(&mut walk, condition.term) {
                         return Ok(());
                     }
-                    if !walk
-                        .thread
-                        .branch(self.code, &self.limits, true, self.terms)
-                    {
+                    if !walk.thread.branch(self.code, &self.limits, true, self.terms) {
                         paths.cut = true;
                         return Ok(());
                     }
@@ -333,13 +282,10 @@ impl<'p> Explorer<'_, 'p, '_> {
                     walk.thread.done();
                 }
                 Operation::End => {
-                    let finals = self
-                        .asked
-                        .iter()
-                        .map(|var| match walk.thread.variable(*var) {
-                            Some(value) => value.term,
-                            None => self.terms.constant(Bits::zero(1)),
-                        });
+                    let finals = self.asked.iter().map(|var| match walk.thread.variable(*var) {
+                        Some(value) => value.term,
+                        None => self.terms.constant(Bits::zero(1)),
+                    });
                     walk.path.finals = finals.collect();
                     paths.bytes += walk.path.bytes();
                     paths.complete.push(walk.path);
@@ -360,10 +306,7 @@ impl<'p> Explorer<'_, 'p, '_> {
             Some(bit) => !bit.is_zero(),
             None => {
                 let reads = self.terms.reads_in(condition).into();
-                walk.path.constraints.push(Constraint {
-                    term: condition,
-                    reads,
-                });
+                walk.path.constraints.push(Constraint { term: condition, reads });
                 true
             }
         }
@@ -392,9 +335,7 @@ impl<'p> Explorer<'_, 'p, '_> {
         let mut failed = walk.clone();
         let (old, _) = self.read(&mut failed, address, size, fail_tags)?;
         let same = self.terms.binary(BinaryOp::Eq, &old, &expected);
-        let different = self
-            .terms
-            .unary_term(parallax_program::UnaryOp::Not, same.term);
+        let different = self.terms.unary_term(parallax_program::UnaryOp::Not, same.term);
         if weak || self.require(&mut failed, different) {
             let term = self.terms.constant(Bits::bool(false));
             let ok = Value { term, ..same };
@@ -416,8 +357,7 @@ impl<'p> Explorer<'_, 'p, '_> {
 
     /// Bytes of each event of an access.
     fn part(&self, size: AccessSize) -> u32 {
-        self.granule
-            .map_or(size.bytes(), |granule| granule.min(size.bytes()))
+        self.granule.map_or(size.bytes(), |granule| granule.min(size.bytes()))
     }
 
     fn offset(&mut self, address: Value, bytes: u32) -> Value {
@@ -473,9 +413,7 @@ impl<'p> Explorer<'_, 'p, '_> {
         for (index, at) in (0..size.bytes()).step_by(part as usize).enumerate() {
             let address = self.offset(address, at);
             let part_value = self.terms.extract(&value, at * 8, part * 8);
-            let action = Action::Write {
-                value: part_value.term,
-            };
+            let action = Action::Write { value: part_value.term };
             let event = self.event(walk, action, Some(address), part, tags)?;
             let event = &mut walk.path.events[event as usize];
             event.data = value.dependencies;

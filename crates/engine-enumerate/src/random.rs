@@ -146,9 +146,7 @@ fn threads_of(
     most: usize,
 ) -> impl Strategy<Value = Vec<Vec<Statement>>> {
     let threads = prop::collection::vec(prop::collection::vec(statement, 1..4), 2..4);
-    threads.prop_filter("small", move |threads| {
-        threads.iter().map(Vec::len).sum::<usize>() <= most
-    })
+    threads.prop_filter("small", move |threads| threads.iter().map(Vec::len).sum::<usize>() <= most)
 }
 
 /// Accesses to words at constant addresses.
@@ -180,53 +178,24 @@ pub fn build(threads: &[Vec<Statement>], dialect: Dialect) -> (Program, Question
     let mut program = Program::new("random", 64, SourceFile::new("random", &" ".repeat(64)));
     for location in 0..LOCATIONS {
         let name = ["x", "y", "z"][location as usize].to_string();
-        let init = vec![Cell {
-            offset: 0,
-            width: 32,
-            value: Expr::constant(32, 0),
-        }];
-        program.globals.push(Global {
-            name,
-            size: 4,
-            align: 4,
-            init,
-        });
+        let init = vec![Cell { offset: 0, width: 32, value: Expr::constant(32, 0) }];
+        program.globals.push(Global { name, size: 4, align: 4, init });
     }
     let mut locations = Vec::new();
     for (number, statements) in threads.iter().enumerate() {
         let (function, registers) = thread(number, statements, dialect);
         program.functions.push(function.finish());
         let (name, function) = (format!("P{number}"), FunctionId(number as u32));
-        program.threads.push(ThreadStart {
-            name,
-            function,
-            args: Vec::new(),
-        });
+        program.threads.push(ThreadStart { name, function, args: Vec::new() });
         for (index, var) in registers.into_iter().enumerate() {
-            let place = Place::Variable {
-                thread: number as u32,
-                var,
-                width: 32,
-            };
-            locations.push(Observable {
-                name: format!("{number}:r{index}"),
-                place,
-                signed: true,
-            });
+            let place = Place::Variable { thread: number as u32, var, width: 32 };
+            locations.push(Observable { name: format!("{number}:r{index}"), place, signed: true });
         }
     }
     for location in 0..LOCATIONS {
         let (global, size) = (GlobalId(location), AccessSize::WORD);
-        let place = Place::Memory {
-            global,
-            offset: 0,
-            size,
-        };
-        locations.push(Observable {
-            name: format!("l{location}"),
-            place,
-            signed: true,
-        });
+        let place = Place::Memory { global, offset: 0, size };
+        locations.push(Observable { name: format!("l{location}"), place, signed: true });
     }
     let question = Question {
         quantifier: Quantifier::Exists,
@@ -244,9 +213,7 @@ fn thread(
     dialect: Dialect,
 ) -> (FunctionBuilder, Vec<VarId>) {
     let mut f = FunctionBuilder::new(&format!("P{number}"));
-    let registers: Vec<VarId> = (0..REGISTERS)
-        .map(|i| f.var(&format!("r{i}"), 32))
-        .collect();
+    let registers: Vec<VarId> = (0..REGISTERS).map(|i| f.var(&format!("r{i}"), 32)).collect();
     let end = f.new_block("end");
     let size = AccessSize::WORD;
     let tags = |names: &[&'static str]| Tags::new(names.iter().copied());
@@ -264,19 +231,11 @@ fn thread(
         f.at(Span::new(place, place + 1));
         let (plain, constant) = (tags(dialect.plain), |value| Expr::constant(32, value));
         match statement {
-            Statement::Store {
-                location,
-                value,
-                strong,
-            } => f.emit(InstKind::Store {
+            Statement::Store { location, value, strong } => f.emit(InstKind::Store {
                 address: at(location),
                 value: constant(*value),
                 size,
-                tags: if *strong {
-                    tags(dialect.strong_store)
-                } else {
-                    plain
-                },
+                tags: if *strong { tags(dialect.strong_store) } else { plain },
             }),
             Statement::Copy { location, register } => f.emit(InstKind::Store {
                 address: at(location),
@@ -293,19 +252,11 @@ fn thread(
                     tags: plain,
                 });
             }
-            Statement::Load {
-                location,
-                register,
-                strong,
-            } => f.emit(InstKind::Load {
+            Statement::Load { location, register, strong } => f.emit(InstKind::Load {
                 dst: registers[*register],
                 address: at(location),
                 size,
-                tags: if *strong {
-                    tags(dialect.strong_load)
-                } else {
-                    plain
-                },
+                tags: if *strong { tags(dialect.strong_load) } else { plain },
             }),
             Statement::Add { location, register } => f.emit(InstKind::Rmw {
                 dst: Some(registers[*register]),
@@ -339,13 +290,7 @@ fn thread(
                 });
                 f.at(Span::new(place + 1, place + 2));
                 let tags = plain;
-                f.emit(InstKind::StoreConditional {
-                    status,
-                    address,
-                    value,
-                    size,
-                    tags,
-                });
+                f.emit(InstKind::StoreConditional { status, address, value, size, tags });
             }
             Statement::Select { register } => {
                 let other = registers[REGISTERS - 1 - register];
@@ -367,9 +312,7 @@ fn thread(
             Statement::Guard { register } => {
                 f.branch(Expr::Var(registers[*register]).eq(constant(0)), end);
             }
-            Statement::Fence => f.emit(InstKind::Fence {
-                tags: tags(dialect.fence),
-            }),
+            Statement::Fence => f.emit(InstKind::Fence { tags: tags(dialect.fence) }),
             Statement::LoadAt { pointer, register } => f.emit(InstKind::Load {
                 dst: registers[*register],
                 address: pointed(pointer),
@@ -391,11 +334,7 @@ fn thread(
                 read_tags: plain.clone(),
                 write_tags: plain,
             }),
-            Statement::LinkedAt {
-                pointer,
-                location,
-                register,
-            } => {
+            Statement::LinkedAt { pointer, location, register } => {
                 let (status, to) = (f.temp(1), pointed(pointer));
                 f.emit(InstKind::LoadLinked {
                     dst: registers[*register],
@@ -412,11 +351,7 @@ fn thread(
                     tags: plain,
                 });
             }
-            Statement::LoadHalf {
-                location,
-                half,
-                register,
-            } => {
+            Statement::LoadHalf { location, half, register } => {
                 let loaded = f.temp(16);
                 f.emit(InstKind::Load {
                     dst: loaded,
@@ -426,11 +361,7 @@ fn thread(
                 });
                 f.assign(registers[*register], Expr::Var(loaded).zero_extend(32));
             }
-            Statement::StoreHalf {
-                location,
-                half,
-                value,
-            } => f.emit(InstKind::Store {
+            Statement::StoreHalf { location, half, value } => f.emit(InstKind::Store {
                 address: half_of(location, half),
                 value: Expr::constant(16, *value),
                 size: AccessSize::HALF,

@@ -48,13 +48,10 @@ pub fn states(program: &Program, question: &Question, model: &Model) -> BTreeMap
             for_each_order(&skeleton, &places, &mut |co| {
                 let rf = checker.rf_mut();
                 rf.clear();
-                sources
-                    .iter()
-                    .for_each(|(w, r)| rf.add(*w as usize, *r as usize));
+                sources.iter().for_each(|(w, r)| rf.add(*w as usize, *r as usize));
                 let order = checker.co_mut();
                 order.clear();
-                co.iter()
-                    .for_each(|(a, b)| order.add(*a as usize, *b as usize));
+                co.iter().for_each(|(a, b)| order.add(*a as usize, *b as usize));
                 checker.rf_changed();
                 checker.co_changed();
                 let evaluation = evaluate(model, &checker.inputs()).expect("a model that runs");
@@ -62,23 +59,20 @@ pub fn states(program: &Program, question: &Question, model: &Model) -> BTreeMap
                     return;
                 }
                 let mut asked = vec![0; paths.len()];
-                let state = observer
-                    .observed
-                    .iter()
-                    .map(|observable| match observable.place {
-                        Place::Variable { thread, width, .. } => {
-                            let index = asked[thread as usize];
-                            asked[thread as usize] += 1;
-                            let term = paths[thread as usize].finals[index];
-                            terms.evaluate(term).expect("known").extract(0, width)
-                        }
-                        Place::Memory { global, .. } => {
-                            let last = |w: &&u32| !co.iter().any(|(earlier, _)| earlier == *w);
-                            let last = skeleton.writes.iter().filter(last).map(|w| *w as usize);
-                            let last = last.map(|w| (places[w], values[w]));
-                            word_at(image.address(global), last, &image)
-                        }
-                    });
+                let state = observer.observed.iter().map(|observable| match observable.place {
+                    Place::Variable { thread, width, .. } => {
+                        let index = asked[thread as usize];
+                        asked[thread as usize] += 1;
+                        let term = paths[thread as usize].finals[index];
+                        terms.evaluate(term).expect("known").extract(0, width)
+                    }
+                    Place::Memory { global, .. } => {
+                        let last = |w: &&u32| !co.iter().any(|(earlier, _)| earlier == *w);
+                        let last = skeleton.writes.iter().filter(last).map(|w| *w as usize);
+                        let last = last.map(|w| (places[w], values[w]));
+                        word_at(image.address(global), last, &image)
+                    }
+                });
                 *found.entry(state.collect()).or_default() += 1;
             });
         });
@@ -115,9 +109,7 @@ fn paths<'p>(
 /// The bytes that accesses with constant addresses touch, and where there are others, all words.
 fn initial(threads: &[Paths<'_>], image: &Image, terms: &Terms) -> BTreeSet<Footprint> {
     let paths = threads.iter().flat_map(|paths| &paths.complete);
-    let accesses = paths
-        .flat_map(|path| &path.events)
-        .filter(|event| event.bytes > 0);
+    let accesses = paths.flat_map(|path| &path.events).filter(|event| event.bytes > 0);
     let mut footprints = BTreeSet::new();
     let mut open = false;
     for access in accesses {
@@ -206,9 +198,7 @@ fn values(skeleton: &Skeleton<'_, '_>, sources: &Pairs, terms: &mut Terms) -> Op
         }
     }
     let taken = |constraint: &&crate::path::Constraint| {
-        terms
-            .evaluate(constraint.term)
-            .is_some_and(|bit| !bit.is_zero())
+        terms.evaluate(constraint.term).is_some_and(|bit| !bit.is_zero())
     };
     if !skeleton.constraints.iter().all(taken) {
         return None;

@@ -127,12 +127,8 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
     pub fn run(mut self) -> Flow {
         self.terms.forget_reads();
         if self.skeleton.addresses_known {
-            let footprints: Vec<_> = self
-                .skeleton
-                .events
-                .iter()
-                .map(|event| event.footprint)
-                .collect();
+            let footprints: Vec<_> =
+                self.skeleton.events.iter().map(|event| event.footprint).collect();
             match Locations::new(self.skeleton, &footprints) {
                 Ok(locations) => {
                     self.orders = locations.orders(self.context.coherent);
@@ -154,8 +150,7 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
     }
 
     fn fill_checker(&mut self, footprints: Option<&[Option<Footprint>]>) {
-        self.skeleton
-            .fill(&self.context.roles, self.terms, footprints, self.checker);
+        self.skeleton.fill(&self.context.roles, self.terms, footprints, self.checker);
     }
 
     /// Remembers why an execution could not be looked at.
@@ -188,28 +183,16 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
             if candidates.is_empty() {
                 return false;
             }
-            self.choices.push(Choice {
-                read: *read,
-                var,
-                candidates,
-                constraints,
-            });
+            self.choices.push(Choice { read: *read, var, candidates, constraints });
         }
-        let known = |choice: &Choice| {
-            self.skeleton.events[choice.read as usize]
-                .footprint
-                .is_none()
-        };
-        self.choices
-            .sort_by_key(|choice| (known(choice), choice.candidates.len()));
+        let known =
+            |choice: &Choice| self.skeleton.events[choice.read as usize].footprint.is_none();
+        self.choices.sort_by_key(|choice| (known(choice), choice.candidates.len()));
         true
     }
 
     fn may_match(&self, read: u32, write: u32) -> bool {
-        let (r, w) = (
-            &self.skeleton.events[read as usize],
-            &self.skeleton.events[write as usize],
-        );
+        let (r, w) = (&self.skeleton.events[read as usize], &self.skeleton.events[write as usize]);
         if let Some(locations) = &self.locations {
             return locations.of(read) == locations.of(write)
                 && (!self.context.coherent || locations.may_read(read, write));
@@ -235,11 +218,9 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
             return true;
         }
         self.terms.assign(var, Some(bits));
-        let fits = constraints.iter().all(|constraint| {
-            self.terms
-                .evaluate(*constraint)
-                .is_none_or(|bit| !bit.is_zero())
-        });
+        let fits = constraints
+            .iter()
+            .all(|constraint| self.terms.evaluate(*constraint).is_none_or(|bit| !bit.is_zero()));
         self.terms.assign(var, None);
         fits
     }
@@ -254,10 +235,7 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
         for at in 0..self.choices[depth].candidates.len() {
             let write = self.choices[depth].candidates[at];
             let unresolved = self.unresolved.clone();
-            let location = self
-                .locations
-                .as_ref()
-                .and_then(|locations| locations.of(read));
+            let location = self.locations.as_ref().and_then(|locations| locations.of(read));
             let order = location.map(|location| self.orders[location].clone());
             let mut resolved = Vec::new();
             self.sources[read as usize] = Some(write);
@@ -300,9 +278,7 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
                 resolved.push(var);
                 let constraints = &self.choices[*at].constraints;
                 consistent &= constraints.iter().all(|constraint| {
-                    self.terms
-                        .evaluate(*constraint)
-                        .is_none_or(|bit| !bit.is_zero())
+                    self.terms.evaluate(*constraint).is_none_or(|bit| !bit.is_zero())
                 });
                 false
             });
@@ -325,10 +301,7 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
         let source = event.source.filter(|source| source.bytes > 0)?;
         let address = self.terms.evaluate(source.address)?;
         let address = u64::try_from(address.unsigned()).ok()?;
-        (source.bytes > 0).then_some(Footprint {
-            address,
-            bytes: source.bytes,
-        })
+        (source.bytes > 0).then_some(Footprint { address, bytes: source.bytes })
     }
 
     /// Where addresses depend on reads: no read has a source elsewhere, and every address that
@@ -373,9 +346,9 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
 
     /// Asks the model about the prefix, where enough hangs on it.
     fn worth_following(&mut self, depth: usize) -> bool {
-        let below = self.choices[depth..].iter().fold(1u64, |product, choice| {
-            product.saturating_mul(choice.candidates.len() as u64)
-        });
+        let below = self.choices[depth..]
+            .iter()
+            .fold(1u64, |product, choice| product.saturating_mul(choice.candidates.len() as u64));
         if below < Self::WORTH_ASKING || self.locations.is_none() {
             return true;
         }
@@ -414,9 +387,8 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
             self.give_sources();
             return self.orders_of_writes();
         }
-        let footprints: Vec<_> = (0..self.skeleton.events.len())
-            .map(|i| self.footprint(i as u32))
-            .collect();
+        let footprints: Vec<_> =
+            (0..self.skeleton.events.len()).map(|i| self.footprint(i as u32)).collect();
         let locations = match Locations::new(self.skeleton, &footprints) {
             Ok(locations) => locations,
             Err(obstacle) => {
@@ -428,10 +400,7 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
         self.locations = Some(locations);
         let consistent = (0..self.choices.len()).all(|at| {
             let read = self.choices[at].read;
-            let location = self
-                .locations
-                .as_ref()
-                .and_then(|locations| locations.of(read));
+            let location = self.locations.as_ref().and_then(|locations| locations.of(read));
             let source = self.sources[read as usize];
             source.is_none_or(|write| self.keep_order(read, write, location))
         });

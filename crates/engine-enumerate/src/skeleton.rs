@@ -101,10 +101,7 @@ impl<'a, 'p> Skeleton<'a, 'p> {
             }
         }
         let number = |wanted: fn(&Kind) -> bool| {
-            let numbered = events
-                .iter()
-                .enumerate()
-                .filter(|(_, event)| wanted(&event.kind));
+            let numbered = events.iter().enumerate().filter(|(_, event)| wanted(&event.kind));
             numbered.map(|(i, _)| i as u32).collect::<Vec<_>>()
         };
         let accesses = || events.iter().filter(|event| event.kind != Kind::Fence);
@@ -114,11 +111,8 @@ impl<'a, 'p> Skeleton<'a, 'p> {
             initials,
             constraints: paths.iter().flat_map(|path| &path.constraints).collect(),
             addresses_known: accesses().all(|event| event.footprint.is_some()),
-            addresses_in_objects: accesses().all(|event| {
-                event
-                    .footprint
-                    .is_some_and(|at| image.locate(at.address).is_some())
-            }),
+            addresses_in_objects: accesses()
+                .all(|event| event.footprint.is_some_and(|at| image.locate(at.address).is_some())),
             starts,
             events,
         }
@@ -128,9 +122,7 @@ impl<'a, 'p> Skeleton<'a, 'p> {
     pub fn is_initialised(&self, bytes: Footprint) -> bool {
         // Initial writes are sorted by their bytes.
         let initials = &self.events[..self.initials];
-        initials
-            .binary_search_by(|event| event.footprint.cmp(&Some(bytes)))
-            .is_ok()
+        initials.binary_search_by(|event| event.footprint.cmp(&Some(bytes))).is_ok()
     }
 
     /// Whether `a` comes before `b` in program order. Parts of one access are unordered.
@@ -148,9 +140,7 @@ impl<'a, 'p> Skeleton<'a, 'p> {
         choose: impl Fn(&PathEvent<'p>) -> Dependencies + 's,
     ) -> impl Iterator<Item = (usize, usize)> + 's {
         self.events.iter().enumerate().flat_map(move |(to, event)| {
-            let start = event
-                .thread
-                .map_or(0, |thread| self.starts[thread as usize]);
+            let start = event.thread.map_or(0, |thread| self.starts[thread as usize]);
             let sources = event.source.map_or(Dependencies::NONE, &choose);
             terms
                 .dependencies
@@ -261,20 +251,18 @@ impl<'a, 'p> Skeleton<'a, 'p> {
             RelationRole::Addr => self.addr(terms).for_each(|(a, b)| add(a, b)),
             RelationRole::Data => self.data(terms).for_each(|(a, b)| add(a, b)),
             RelationRole::Ctrl => self.ctrl(terms).for_each(|(a, b)| add(a, b)),
-            RelationRole::PickAddr => self
-                .dependencies(terms, |event| event.pick_addr)
-                .for_each(|(a, b)| add(a, b)),
-            RelationRole::PickData => self
-                .dependencies(terms, |event| event.pick_data)
-                .for_each(|(a, b)| add(a, b)),
-            RelationRole::PickCtrl => self
-                .dependencies(terms, |event| event.pick_ctrl)
-                .for_each(|(a, b)| add(a, b)),
+            RelationRole::PickAddr => {
+                self.dependencies(terms, |event| event.pick_addr).for_each(|(a, b)| add(a, b))
+            }
+            RelationRole::PickData => {
+                self.dependencies(terms, |event| event.pick_data).for_each(|(a, b)| add(a, b))
+            }
+            RelationRole::PickCtrl => {
+                self.dependencies(terms, |event| event.pick_ctrl).for_each(|(a, b)| add(a, b))
+            }
             RelationRole::Pairs => self.pairs().for_each(|(r, w, _)| add(r, w)),
             RelationRole::PairsOf(pairing) => {
-                self.pairs()
-                    .filter(|pair| pair.2 == pairing)
-                    .for_each(|(r, w, _)| add(r, w));
+                self.pairs().filter(|pair| pair.2 == pairing).for_each(|(r, w, _)| add(r, w));
             }
             RelationRole::None => {}
         }
@@ -284,10 +272,7 @@ impl<'a, 'p> Skeleton<'a, 'p> {
 fn constant_footprint(event: &PathEvent<'_>, terms: &Terms) -> Option<Footprint> {
     let address: Bits = terms.as_constant(event.address)?;
     let address = u64::try_from(address.unsigned()).ok()?;
-    (event.bytes > 0).then_some(Footprint {
-        address,
-        bytes: event.bytes,
-    })
+    (event.bytes > 0).then_some(Footprint { address, bytes: event.bytes })
 }
 
 /// What the inputs of a model stand for.
@@ -348,9 +333,7 @@ impl SetRole {
             SetRole::Accesses => read || write,
             SetRole::Fences => event.kind == Kind::Fence,
             SetRole::Initial => event.thread.is_none(),
-            SetRole::Paired => event
-                .source
-                .is_some_and(|source| source.tags.contains("RMW")),
+            SetRole::Paired => event.source.is_some_and(|source| source.tags.contains("RMW")),
         }
     }
 }
@@ -389,8 +372,6 @@ pub fn roles(model: &Model) -> Roles {
     let list: Vec<Role> = model.inputs().iter().map(role).collect();
     let numbered = model.inputs().iter().zip(&list).enumerate();
     let tagged = numbered.filter(|(_, (_, role))| matches!(role, Role::Tagged));
-    let by_tag = tagged
-        .map(|(i, (input, _))| (input.name.clone(), InputId(i)))
-        .collect();
+    let by_tag = tagged.map(|(i, (input, _))| (input.name.clone(), InputId(i))).collect();
     Roles { list, by_tag }
 }

@@ -23,11 +23,7 @@ pub struct Observer {
 /// A proposition on numbered observables.
 enum Test {
     Constant(bool),
-    Compare {
-        left: usize,
-        equal: bool,
-        right: Side,
-    },
+    Compare { left: usize, equal: bool, right: Side },
     Not(Box<Test>),
     And(Vec<Test>),
     Or(Vec<Test>),
@@ -50,23 +46,10 @@ impl Observer {
             });
         }
         let prop = compile(&question.prop, &observed, code);
-        let filter = question
-            .filter
-            .as_ref()
-            .map(|filter| compile(filter, &observed, code));
-        let globals = code
-            .program
-            .globals
-            .iter()
-            .map(|global| global.name.clone());
+        let filter = question.filter.as_ref().map(|filter| compile(filter, &observed, code));
+        let globals = code.program.globals.iter().map(|global| global.name.clone());
         let names = image.addresses().zip(globals).collect();
-        Observer {
-            observed,
-            shown,
-            prop,
-            filter,
-            names,
-        }
+        Observer { observed, shown, prop, filter, names }
     }
 
     /// Variables of a thread that are observed.
@@ -80,10 +63,7 @@ impl Observer {
 
     /// Whether the state counts, and if so whether it satisfies the proposition.
     pub fn judge(&self, values: &[Bits]) -> Option<bool> {
-        let counts = self
-            .filter
-            .as_ref()
-            .is_none_or(|filter| filter.holds(values));
+        let counts = self.filter.as_ref().is_none_or(|filter| filter.holds(values));
         counts.then(|| self.prop.holds(values))
     }
 
@@ -105,9 +85,7 @@ impl Observer {
 
     /// A value as people write it.
     pub fn show(&self, bits: Bits, signed: bool) -> String {
-        let name = u64::try_from(bits.unsigned())
-            .ok()
-            .and_then(|value| self.names.get(&value));
+        let name = u64::try_from(bits.unsigned()).ok().and_then(|value| self.names.get(&value));
         match name {
             Some(name) => name.clone(),
             None if signed => bits.to_signed().to_string(),
@@ -120,11 +98,7 @@ impl Observer {
         match image.locate(address) {
             Some((global, offset)) => {
                 let name = &self.names[&image.address(global)];
-                if offset == 0 {
-                    name.clone()
-                } else {
-                    format!("{name}+{offset}")
-                }
+                if offset == 0 { name.clone() } else { format!("{name}+{offset}") }
             }
             None => format!("{address:#x}"),
         }
@@ -133,12 +107,7 @@ impl Observer {
 
 fn compile(prop: &Prop, observed: &[Observable], code: &Code<'_>) -> Test {
     let index = |o: &Observable| observed.iter().position(|seen| seen.place == o.place);
-    let all = |parts: &[Prop]| {
-        parts
-            .iter()
-            .map(|part| compile(part, observed, code))
-            .collect()
-    };
+    let all = |parts: &[Prop]| parts.iter().map(|part| compile(part, observed, code)).collect();
     match prop {
         Prop::True => Test::Constant(true),
         Prop::False => Test::Constant(false),
@@ -153,11 +122,7 @@ fn compile(prop: &Prop, observed: &[Observable], code: &Code<'_>) -> Test {
                 Operand::Observable(right) => index(right).map(Side::Observed),
             };
             match (index(left), right) {
-                (Some(left), Some(right)) => Test::Compare {
-                    left,
-                    equal: *equal,
-                    right,
-                },
+                (Some(left), Some(right)) => Test::Compare { left, equal: *equal, right },
                 // Every observable of the question was numbered above.
                 _ => Test::Constant(false),
             }

@@ -35,21 +35,11 @@ enum Node {
     Read(ReadVar),
     Unary(UnaryOp, TermId),
     Binary(BinaryOp, TermId, TermId),
-    Extract {
-        value: TermId,
-        low: u32,
-    },
-    Concat {
-        high: TermId,
-        low: TermId,
-    },
+    Extract { value: TermId, low: u32 },
+    Concat { high: TermId, low: TermId },
     ZeroExtend(TermId),
     SignExtend(TermId),
-    Select {
-        condition: TermId,
-        then: TermId,
-        otherwise: TermId,
-    },
+    Select { condition: TermId, then: TermId, otherwise: TermId },
 }
 
 #[derive(Clone, Copy)]
@@ -81,23 +71,9 @@ impl Terms {
             return *id;
         }
         let id = TermId(self.infos.len() as u32);
-        let value = if let Node::Const(bits) = node {
-            Some(bits)
-        } else {
-            None
-        };
-        let depth = self
-            .children(node)
-            .map(|t| self.info(t).depth + 1)
-            .max()
-            .unwrap_or(0);
-        self.infos.push(Info {
-            node,
-            width,
-            depth,
-            round: 0,
-            value,
-        });
+        let value = if let Node::Const(bits) = node { Some(bits) } else { None };
+        let depth = self.children(node).map(|t| self.info(t).depth + 1).max().unwrap_or(0);
+        self.infos.push(Info { node, width, depth, round: 0, value });
         self.ids.insert((node, width), id);
         id
     }
@@ -110,11 +86,9 @@ impl Terms {
             | Node::ZeroExtend(a)
             | Node::SignExtend(a) => [Some(a), None, None],
             Node::Binary(_, a, b) | Node::Concat { high: a, low: b } => [Some(a), Some(b), None],
-            Node::Select {
-                condition,
-                then,
-                otherwise,
-            } => [Some(condition), Some(then), Some(otherwise)],
+            Node::Select { condition, then, otherwise } => {
+                [Some(condition), Some(then), Some(otherwise)]
+            }
         };
         children.into_iter().flatten()
     }
@@ -182,13 +156,7 @@ impl Terms {
 
     /// The term's value, if the reads known at present determine it.
     pub fn evaluate(&mut self, term: TermId) -> Option<Bits> {
-        let Info {
-            node,
-            width,
-            round,
-            value,
-            ..
-        } = *self.info(term);
+        let Info { node, width, round, value, .. } = *self.info(term);
         match node {
             Node::Const(bits) => return Some(bits),
             Node::Read(var) => return self.reads[var.0 as usize],
@@ -215,16 +183,8 @@ impl Terms {
             Node::Concat { high, low } => self.evaluate(high)?.concat(self.evaluate(low)?),
             Node::ZeroExtend(value) => self.evaluate(value)?.zero_extend(width),
             Node::SignExtend(value) => self.evaluate(value)?.sign_extend(width),
-            Node::Select {
-                condition,
-                then,
-                otherwise,
-            } => {
-                let taken = if self.evaluate(condition)?.is_zero() {
-                    otherwise
-                } else {
-                    then
-                };
+            Node::Select { condition, then, otherwise } => {
+                let taken = if self.evaluate(condition)?.is_zero() { otherwise } else { then };
                 self.evaluate(taken)?
             }
         })
@@ -247,10 +207,7 @@ impl Terms {
         if let Some(simple) = self.simplify(op, left, right, constants) {
             return simple;
         }
-        self.make(
-            Node::Binary(op, left, right),
-            if op.is_comparison() { 1 } else { width },
-        )
+        self.make(Node::Binary(op, left, right), if op.is_comparison() { 1 } else { width })
     }
 
     /// What artificial dependencies come down to: `r ^ r`, `r - r`, `r & 0` and the like.
@@ -331,13 +288,8 @@ impl Terms {
         if self.as_constant(high).is_some_and(Bits::is_zero) {
             return self.zero_extend_term(low, width);
         }
-        if let (
-            Node::Extract {
-                value: a,
-                low: from,
-            },
-            Node::Extract { value: b, low: to },
-        ) = (self.info(high).node, self.info(low).node)
+        if let (Node::Extract { value: a, low: from }, Node::Extract { value: b, low: to }) =
+            (self.info(high).node, self.info(low).node)
             && a == b
             && from == to + self.width(low)
         {
@@ -371,14 +323,7 @@ impl Terms {
             None if then == otherwise => then,
             None => {
                 let width = self.width(then);
-                self.make(
-                    Node::Select {
-                        condition,
-                        then,
-                        otherwise,
-                    },
-                    width,
-                )
+                self.make(Node::Select { condition, then, otherwise }, width)
             }
         }
     }
@@ -390,11 +335,7 @@ impl Terms {
             dependencies = self.dependencies.union(dependencies, part.dependencies);
             picks = self.dependencies.union(picks, part.picks);
         }
-        Value {
-            term,
-            dependencies,
-            picks,
-        }
+        Value { term, dependencies, picks }
     }
 }
 
@@ -447,10 +388,7 @@ impl Domain for Terms {
     fn picked(&mut self, value: Value, condition: &Value) -> Value {
         let sets = &mut self.dependencies;
         let decided = sets.union(condition.dependencies, condition.picks);
-        Value {
-            picks: sets.union(value.picks, decided),
-            ..value
-        }
+        Value { picks: sets.union(value.picks, decided), ..value }
     }
 
     fn truth(&self, value: &Value) -> Truth {

@@ -23,13 +23,7 @@ impl<'a> Watch<'a> {
     const PACE: Duration = Duration::from_micros(200);
 
     pub fn new(stop: Option<&'a AtomicBool>, end: Option<Instant>) -> Watch<'a> {
-        Watch {
-            stop,
-            end,
-            looked: Instant::now(),
-            stride: 1,
-            left: 0,
-        }
+        Watch { stop, end, looked: Instant::now(), stride: 1, left: 0 }
     }
 
     /// To be called at each step; breaks when the search is to stop.
@@ -51,11 +45,7 @@ impl<'a> Watch<'a> {
             1
         };
         (self.looked, self.left) = (now, self.stride - 1);
-        if now < end {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(())
-        }
+        if now < end { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 
     /// The same before steps of another kind, which may be slower by far.

@@ -10,9 +10,7 @@ use crate::skeleton::Kind;
 pub fn execution(search: &mut Search<'_, '_, '_, '_>, values: &[Bits]) -> Execution {
     let skeleton = search.skeleton;
     let program = search.program;
-    let events = (0..skeleton.events.len() as u32)
-        .map(|i| event(search, i))
-        .collect();
+    let events = (0..skeleton.events.len() as u32).map(|i| event(search, i)).collect();
     let terms = &*search.terms;
     let edges = |pairs: &mut dyn Iterator<Item = (usize, usize)>| -> Edges {
         let mut edges: Edges = pairs.map(|(a, b)| (a as u32, b as u32)).collect();
@@ -21,9 +19,7 @@ pub fn execution(search: &mut Search<'_, '_, '_, '_>, values: &[Bits]) -> Execut
     };
     let n = skeleton.events.len();
     let mut all = (0..n).flat_map(|a| (0..n).map(move |b| (a, b)));
-    let mut po = all
-        .by_ref()
-        .filter(|(a, b)| skeleton.in_program_order(*a as u32, *b as u32));
+    let mut po = all.by_ref().filter(|(a, b)| skeleton.in_program_order(*a as u32, *b as u32));
     let sources = search.sources.iter().enumerate();
     let mut rf = sources.filter_map(|(read, write)| write.map(|write| (write as usize, read)));
     let mut co = Vec::new();
@@ -31,11 +27,7 @@ pub fn execution(search: &mut Search<'_, '_, '_, '_>, values: &[Bits]) -> Execut
         locations.settled(&search.orders, |earlier, later| co.push((earlier, later)));
     }
     let mut execution = Execution {
-        threads: program
-            .threads
-            .iter()
-            .map(|thread| thread.name.clone())
-            .collect(),
+        threads: program.threads.iter().map(|thread| thread.name.clone()).collect(),
         events,
         po: edges(&mut po),
         rf: edges(&mut rf),
@@ -64,14 +56,8 @@ fn event(search: &mut Search<'_, '_, '_, '_>, number: u32) -> Event {
     let (place, text) = match source {
         Some(source) => {
             let span = search.code.span(source.site);
-            let text = program
-                .source
-                .text()
-                .get(span.start as usize..span.end as usize);
-            (
-                Some(program.source.location(span)),
-                text.unwrap_or_default().to_string(),
-            )
+            let text = program.source.text().get(span.start as usize..span.end as usize);
+            (Some(program.source.location(span)), text.unwrap_or_default().to_string())
         }
         None => (None, String::new()),
     };
@@ -82,42 +68,18 @@ fn event(search: &mut Search<'_, '_, '_, '_>, number: u32) -> Event {
     };
     let kind = match (term, footprint) {
         (Some(term), Some(at)) => {
-            let value = search
-                .terms
-                .evaluate(term)
-                .unwrap_or(Bits::zero(at.bytes * 8));
-            let location = search
-                .context
-                .observer
-                .place(&search.context.image, at.address);
+            let value = search.terms.evaluate(term).unwrap_or(Bits::zero(at.bytes * 8));
+            let location = search.context.observer.place(&search.context.image, at.address);
             let shown = search.context.observer.show(value, true);
             let (address, size) = (at.address, at.bytes);
             if is_read {
-                EventKind::Read {
-                    location,
-                    address,
-                    size,
-                    value,
-                    shown,
-                }
+                EventKind::Read { location, address, size, value, shown }
             } else {
-                EventKind::Write {
-                    location,
-                    address,
-                    size,
-                    value,
-                    shown,
-                }
+                EventKind::Write { location, address, size, value, shown }
             }
         }
         _ => EventKind::Fence,
     };
     let tags = source.map(|source| source.tags.clone()).unwrap_or_default();
-    Event {
-        thread,
-        kind,
-        tags,
-        place,
-        text,
-    }
+    Event { thread, kind, tags, place, text }
 }

@@ -121,11 +121,7 @@ pub fn parse(
     section: Span,
     symbolic: &SymbolicUses,
 ) -> Result<Condition, Diagnostic> {
-    let mut parser = Parser {
-        cursor: Cursor::new(source, tokens, section),
-        symbolic,
-        depth: 0,
-    };
+    let mut parser = Parser { cursor: Cursor::new(source, tokens, section), symbolic, depth: 0 };
     let mut locations = Vec::new();
     let mut filter = None;
     loop {
@@ -139,12 +135,7 @@ pub fn parse(
     }
     let (quantifier, proposition) = parser.quantified()?;
     parser.end()?;
-    Ok(Condition {
-        quantifier,
-        proposition,
-        locations,
-        filter,
-    })
+    Ok(Condition { quantifier, proposition, locations, filter })
 }
 
 struct Parser<'a> {
@@ -231,10 +222,9 @@ impl Parser<'_> {
             let is_type = match self.cursor.peek_at(1) {
                 Some(TokenKind::Name(after)) => is_type_word(word) || !is_type_word(after),
                 Some(TokenKind::Number(..) | TokenKind::Percent(_)) => true,
-                Some(TokenKind::Sign("*")) => !matches!(
-                    self.cursor.peek_at(2),
-                    Some(TokenKind::Sign(";" | "]")) | None
-                ),
+                Some(TokenKind::Sign("*")) => {
+                    !matches!(self.cursor.peek_at(2), Some(TokenKind::Sign(";" | "]")) | None)
+                }
                 _ => false,
             };
             if !is_type {
@@ -254,11 +244,7 @@ impl Parser<'_> {
         while self.cursor.eat("*") {
             stars += 1;
         }
-        Ok(ShownLocation {
-            location,
-            type_words,
-            stars,
-        })
+        Ok(ShownLocation { location, type_words, stars })
     }
 
     fn proposition(&mut self) -> Result<Proposition, Diagnostic> {
@@ -336,21 +322,14 @@ impl Parser<'_> {
         }
         let value = self.value()?;
         let atom = Proposition::Equal(location, value);
-        Ok(if equal {
-            atom
-        } else {
-            Proposition::Not(Box::new(atom))
-        })
+        Ok(if equal { atom } else { Proposition::Not(Box::new(atom)) })
     }
 
     /// `x`, `[x]`, `*x`, `x[1]`, `0:EAX` or `P0:EAX`.
     fn location(&mut self) -> Result<Location, Diagnostic> {
         let start = self.cursor.span();
         let kind = self.location_kind()?;
-        Ok(Location {
-            kind,
-            span: start.to(self.cursor.last_span()),
-        })
+        Ok(Location { kind, span: start.to(self.cursor.last_span()) })
     }
 
     fn location_kind(&mut self) -> Result<LocationKind, Diagnostic> {
@@ -362,10 +341,7 @@ impl Parser<'_> {
         }
         self.cursor.eat("*");
         if let Some((thread, name)) = register(&mut self.cursor, self.symbolic)? {
-            return Ok(LocationKind::Register {
-                thread,
-                name: name.to_string(),
-            });
+            return Ok(LocationKind::Register { thread, name: name.to_string() });
         }
         let span = self.cursor.span();
         let name = self.cursor.name("a location or a register")?.to_string();
@@ -404,10 +380,7 @@ impl Parser<'_> {
         if place || self.cursor.sign_at(1, ":") {
             return Ok(Value::Location(self.location()?));
         }
-        if matches!(
-            self.cursor.peek(),
-            Some(TokenKind::Number(..) | TokenKind::Sign("-"))
-        ) {
+        if matches!(self.cursor.peek(), Some(TokenKind::Number(..) | TokenKind::Sign("-"))) {
             return Ok(Value::Integer(self.cursor.signed_number()?));
         }
         let start = self.cursor.span();
@@ -418,11 +391,7 @@ impl Parser<'_> {
             return Err(self.cursor.error(start, message));
         }
         let offset = self.offset()?;
-        Ok(Value::Address {
-            name,
-            offset,
-            span: start.to(self.cursor.last_span()),
-        })
+        Ok(Value::Address { name, offset, span: start.to(self.cursor.last_span()) })
     }
 
     fn offset(&mut self) -> Result<Offset, Diagnostic> {

@@ -15,12 +15,7 @@ pub struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     pub fn new(source: &'a SourceFile, tokens: &'a [Token<'a>], section: Span) -> Cursor<'a> {
         let end = tokens.last().map_or(section.start, |last| last.span.end);
-        Cursor {
-            source,
-            tokens,
-            at: 0,
-            end: Span { start: end, end },
-        }
+        Cursor { source, tokens, at: 0, end: Span { start: end, end } }
     }
 
     pub fn peek(&self) -> Option<TokenKind<'a>> {
@@ -34,9 +29,7 @@ impl<'a> Cursor<'a> {
 
     /// Where the next token stands.
     pub fn span(&self) -> Span {
-        self.tokens
-            .get(self.at)
-            .map_or(self.end, |token| token.span)
+        self.tokens.get(self.at).map_or(self.end, |token| token.span)
     }
 
     /// Where the last token taken stands.
@@ -78,11 +71,7 @@ impl<'a> Cursor<'a> {
     }
 
     pub fn expect(&mut self, sign: &str) -> Result<(), Diagnostic> {
-        if self.eat(sign) {
-            Ok(())
-        } else {
-            Err(self.expected(&format!("'{sign}'")))
-        }
+        if self.eat(sign) { Ok(()) } else { Err(self.expected(&format!("'{sign}'"))) }
     }
 
     pub fn name(&mut self, what: &str) -> Result<&'a str, Diagnostic> {

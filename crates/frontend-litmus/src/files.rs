@@ -140,10 +140,7 @@ impl Collector {
         for path in entries.into_iter().map(|entry| entry.path()) {
             if path.is_dir() {
                 self.walk(&path, origin, found);
-            } else if path
-                .extension()
-                .is_some_and(|extension| extension == "litmus")
-            {
+            } else if path.extension().is_some_and(|extension| extension == "litmus") {
                 found.push(path);
             }
         }
@@ -176,14 +173,9 @@ mod tests {
                 None => self.0.join(path).display().to_string(),
             };
             let (files, errors) = collect(&[path]);
-            let names = files
-                .iter()
-                .filter_map(|file| file.strip_prefix(&self.0).ok());
+            let names = files.iter().filter_map(|file| file.strip_prefix(&self.0).ok());
             let names = names.map(|name| name.display().to_string());
-            (
-                names.collect(),
-                errors.iter().map(|e| e.message.clone()).collect(),
-            )
+            (names.collect(), errors.iter().map(|e| e.message.clone()).collect())
         }
     }
 

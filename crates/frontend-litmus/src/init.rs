@@ -153,26 +153,14 @@ impl<'a> Parser<'a> {
                     None if count.is_some() => self.globals.declare(name, ScalarType::INT, count),
                     None => self.globals.get(name),
                 };
-                let values = if self.cursor.eat("=") {
-                    self.values(count)?
-                } else {
-                    Vec::new()
-                };
+                let values = if self.cursor.eat("=") { self.values(count)? } else { Vec::new() };
                 if values.iter().any(|v| v.is_wide(self.pointer_width)) {
                     self.globals.mark_wide(global);
                 }
-                self.init.memory.push(MemoryInit {
-                    global,
-                    values,
-                    span,
-                });
+                self.init.memory.push(MemoryInit { global, values, span });
             }
             Subject::Register(thread, name) => {
-                let value = if self.cursor.eat("=") {
-                    Some(self.value()?)
-                } else {
-                    None
-                };
+                let value = if self.cursor.eat("=") { Some(self.value()?) } else { None };
                 self.init.registers.push(RegisterInit {
                     thread,
                     name: name.to_string(),
@@ -304,25 +292,19 @@ impl<'a> Parser<'a> {
     }
 
     fn value_inside(&mut self) -> Result<InitValue, Diagnostic> {
-        let is_number = matches!(
-            self.cursor.peek(),
-            Some(TokenKind::Number(..) | TokenKind::Sign("-"))
-        );
+        let is_number =
+            matches!(self.cursor.peek(), Some(TokenKind::Number(..) | TokenKind::Sign("-")));
         if is_number {
             let value = self.cursor.signed_number()?;
             if self.cursor.at_sign(":") {
-                return Err(self
-                    .cursor
-                    .expected("';' (labels and tags are no values here)"));
+                return Err(self.cursor.expected("';' (labels and tags are no values here)"));
             }
             return Ok(InitValue::Integer(value));
         }
         self.cursor.eat("&");
         let name = self.cursor.name("a number or the name of a location")?;
         if matches!(self.cursor.peek(), Some(TokenKind::Sign("(" | ":"))) {
-            return Err(self
-                .cursor
-                .expected("';' (this kind of value is not supported)"));
+            return Err(self.cursor.expected("';' (this kind of value is not supported)"));
         }
         let global = self.globals.get(name);
         let offset = address_offset(&mut self.cursor, self.globals, global)?;
@@ -399,10 +381,7 @@ fn report_conflicts(source: &SourceFile, init: &Init, globals: &Globals, errors:
     for entry in init.memory.iter().filter(|entry| !entry.values.is_empty()) {
         let before = memory.insert(entry.global, &entry.values);
         if before.is_some_and(|before| before != entry.values) {
-            let name = globals
-                .list
-                .get(entry.global.0 as usize)
-                .map_or("", |g| &g.name);
+            let name = globals.list.get(entry.global.0 as usize).map_or("", |g| &g.name);
             let message = format!("'{name}' is given a second, different value");
             errors.push(source.error(entry.span, message));
         }
@@ -412,10 +391,8 @@ fn report_conflicts(source: &SourceFile, init: &Init, globals: &Globals, errors:
         let Some(value) = entry.value else { continue };
         let before = registers.insert((entry.thread, &entry.name), value);
         if before.is_some_and(|before| before != value) {
-            let message = format!(
-                "'{}:{}' is given a second, different value",
-                entry.thread, entry.name
-            );
+            let message =
+                format!("'{}:{}' is given a second, different value", entry.thread, entry.name);
             errors.push(source.error(entry.span, message));
         }
     }
@@ -442,11 +419,7 @@ impl Init {
                     errors.push(source.error(entry.span, message));
                     continue;
                 }
-                cells.push(Cell {
-                    offset,
-                    width,
-                    value: value.expr(width, pointer_width),
-                });
+                cells.push(Cell { offset, width, value: value.expr(width, pointer_width) });
                 offset += u64::from(width / 8);
             }
             if let Some(global) = globals.list.get_mut(entry.global.0 as usize) {

@@ -69,10 +69,7 @@ pub fn tokens<'a>(
             let span = Span::new(at, at + first.len_utf8());
             return Err(source.error(span, format!("unexpected character '{first}'")));
         };
-        tokens.push(Token {
-            kind,
-            span: Span::new(at, at + length),
-        });
+        tokens.push(Token { kind, span: Span::new(at, at + length) });
         at += length;
     }
     Ok(tokens)
@@ -105,9 +102,7 @@ fn token(rest: &str) -> Option<(TokenKind<'_>, usize)> {
 }
 
 fn number(rest: &str) -> Option<(TokenKind<'_>, usize)> {
-    let word = rest
-        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .unwrap_or(rest.len());
+    let word = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
     let spelling = rest.get(..word)?;
     let value = parse_number(spelling)?;
     Some((TokenKind::Number(spelling, value), word))

@@ -113,12 +113,7 @@ pub fn parse(name: &str, text: &str) -> Result<LitmusTest, Diagnostics> {
         reader.pointer_width,
         &mut reader.errors,
     );
-    init.fill(
-        &source,
-        &mut reader.globals,
-        reader.pointer_width,
-        &mut reader.errors,
-    );
+    init.fill(&source, &mut reader.globals, reader.pointer_width, &mut reader.errors);
     if !reader.errors.is_empty() {
         return Err(reader.into_errors());
     }
@@ -190,9 +185,7 @@ impl<'a> Reader<'a> {
 
     fn symbolic_uses(&self, columns: Option<&[table::Column<'_>]>) -> asm::SymbolicUses {
         let isa = asm::isa(self.arch).zip(columns);
-        isa.map_or_else(Default::default, |(isa, columns)| {
-            asm::SymbolicUses::find(isa, columns)
-        })
+        isa.map_or_else(Default::default, |(isa, columns)| asm::SymbolicUses::find(isa, columns))
     }
 
     fn asm_threads(

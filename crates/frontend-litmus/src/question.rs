@@ -248,19 +248,11 @@ impl Resolver<'_> {
             }
         };
         let wide = view.typed || self.wide_registers.contains(&(thread, name.to_string()));
-        let untyped = if wide {
-            view.width
-        } else {
-            view.width.min(INT)
-        };
+        let untyped = if wide { view.width } else { view.width.min(INT) };
         let width = ty.map_or(untyped, |ty| (ty.bytes * 8).min(view.width));
         Some(Observable {
             name: render::location_name(location),
-            place: Place::Variable {
-                thread: view.thread,
-                var: view.var,
-                width,
-            },
+            place: Place::Variable { thread: view.thread, var: view.var, width },
             signed: ty.map_or(view.signed, |ty| ty.signed),
         })
     }
@@ -282,10 +274,7 @@ impl Resolver<'_> {
             return None;
         }
         if index.is_none() && count.is_some() {
-            self.report(
-                location.span,
-                format!("'{name}' is an array: name an element"),
-            );
+            self.report(location.span, format!("'{name}' is an array: name an element"));
             return None;
         }
         let declared = self.globals.declared(global).or(ty);
@@ -306,20 +295,13 @@ impl Resolver<'_> {
 
 fn element(array: &Location, name: &str, index: u64) -> Location {
     Location {
-        kind: LocationKind::Memory {
-            name: name.to_string(),
-            index: Some(index),
-        },
+        kind: LocationKind::Memory { name: name.to_string(), index: Some(index) },
         span: array.span,
     }
 }
 
 fn compare(left: Observable, right: Operand) -> Prop {
-    Prop::Compare {
-        left,
-        equal: true,
-        right,
-    }
+    Prop::Compare { left, equal: true, right }
 }
 
 /// Compares with a number. A negative one stands for its two's complement at the width of the

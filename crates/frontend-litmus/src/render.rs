@@ -11,10 +11,7 @@ pub fn location_name(location: &Location) -> String {
     match &location.kind {
         LocationKind::Register { thread, name } => format!("{thread}:{name}"),
         LocationKind::Memory { name, index: None } => name.clone(),
-        LocationKind::Memory {
-            name,
-            index: Some(index),
-        } => format!("{name}[{index}]"),
+        LocationKind::Memory { name, index: Some(index) } => format!("{name}[{index}]"),
     }
 }
 

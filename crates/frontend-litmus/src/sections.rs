@@ -33,15 +33,8 @@ impl Sections {
 }
 
 /// Words that open the part after the code.
-const CONDITION_WORDS: &[&str] = &[
-    "exists",
-    "forall",
-    "final",
-    "filter",
-    "locations",
-    "observed",
-    "Observed",
-];
+const CONDITION_WORDS: &[&str] =
+    &["exists", "forall", "final", "filter", "locations", "observed", "Observed"];
 
 pub fn split(source: &SourceFile) -> Result<Sections, Diagnostic> {
     let whole = source.text();
@@ -83,10 +76,7 @@ pub fn split(source: &SourceFile) -> Result<Sections, Diagnostic> {
 /// Architecture and name, and the offset of what follows them.
 fn first_line(source: &SourceFile) -> Result<(Arch, String, usize), Diagnostic> {
     let text = source.text();
-    let start = text.len()
-        - text
-            .trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n'])
-            .len();
+    let start = text.len() - text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']).len();
     let rest = text.get(start..).unwrap_or("");
     if rest.is_empty() {
         let error = source.error(Span::new(start, start), "empty file");
@@ -95,10 +85,8 @@ fn first_line(source: &SourceFile) -> Result<(Arch, String, usize), Diagnostic> 
     let word = rest.find(char::is_whitespace).unwrap_or(rest.len());
     let arch_name = rest.get(..word).unwrap_or("");
     let Some(arch) = Arch::named(arch_name) else {
-        let error = source.error(
-            Span::new(start, start + word),
-            format!("unknown architecture '{arch_name}'"),
-        );
+        let error = source
+            .error(Span::new(start, start + word), format!("unknown architecture '{arch_name}'"));
         return Err(error.with_help(format!("known: {}", Arch::NAMES)));
     };
     let after = rest.get(word..).unwrap_or("");
@@ -127,11 +115,7 @@ struct Header {
 /// Reads the header: a quoted line, `Key=value` lines, comments, and words that mean nothing.
 fn header(source: &SourceFile, from: usize) -> Result<Header, Diagnostic> {
     let text = source.text();
-    let mut header = Header {
-        doc: None,
-        metadata: Vec::new(),
-        end: from,
-    };
+    let mut header = Header { doc: None, metadata: Vec::new(), end: from };
     let mut at = from;
     let mut line_start = false;
     while let Some(byte) = text.as_bytes().get(at).copied() {
@@ -179,10 +163,7 @@ fn is_metadata(line: &[u8]) -> bool {
         .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b'/'))
         .count();
     let named = line.first().is_some_and(u8::is_ascii_alphabetic);
-    let mut after = line
-        .iter()
-        .skip(word)
-        .skip_while(|b| matches!(b, b' ' | b'\t'));
+    let mut after = line.iter().skip(word).skip_while(|b| matches!(b, b' ' | b'\t'));
     named && after.next() == Some(&b'=')
 }
 
@@ -286,8 +267,7 @@ fn is_word(byte: u8) -> bool {
 
 fn word_length(text: &[u8], at: usize) -> usize {
     let rest = text.iter().skip(at);
-    rest.take_while(|b| is_word(**b) || matches!(b, b'.' | b'-'))
-        .count()
+    rest.take_while(|b| is_word(**b) || matches!(b, b'.' | b'-')).count()
 }
 
 fn is_condition_word(text: &[u8], at: usize, length: usize) -> bool {

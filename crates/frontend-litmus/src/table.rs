@@ -20,9 +20,7 @@ pub fn parse<'a>(
     let mut rows = rows(source, text, section)?.into_iter();
     let Some(header) = rows.next() else {
         let error = source.error(section, "there are no threads");
-        return Err(vec![
-            error.with_help("expected a table with the header P0 | P1 ;"),
-        ]);
+        return Err(vec![error.with_help("expected a table with the header P0 | P1 ;")]);
     };
     let mut columns = columns(source, &header).map_err(|error| vec![error])?;
     let mut errors = Vec::new();
@@ -41,11 +39,7 @@ pub fn parse<'a>(
         }
     }
     columns.sort_by_key(|column| column.number);
-    if errors.is_empty() {
-        Ok(columns)
-    } else {
-        Err(errors)
-    }
+    if errors.is_empty() { Ok(columns) } else { Err(errors) }
 }
 
 fn row_span(row: &[AsmLine<'_>]) -> Span {
@@ -95,10 +89,7 @@ fn cell(text: &str, from: usize, to: usize) -> AsmLine<'_> {
     let raw = text.get(from..to).unwrap_or("");
     let trimmed = raw.trim();
     let start = from + (raw.len() - raw.trim_start().len());
-    AsmLine {
-        text: trimmed,
-        span: Span::new(start, start + trimmed.len()),
-    }
+    AsmLine { text: trimmed, span: Span::new(start, start + trimmed.len()) }
 }
 
 /// The header row: `P0 | P1:annotation`.
@@ -115,10 +106,7 @@ fn columns<'a>(source: &SourceFile, header: &[AsmLine<'_>]) -> Result<Vec<Column
             let message = format!("there is a second column for P{number}");
             return Err(source.error(cell.span, message));
         }
-        columns.push(Column {
-            number,
-            lines: Vec::new(),
-        });
+        columns.push(Column { number, lines: Vec::new() });
     }
     Ok(columns)
 }

@@ -12,17 +12,11 @@ impl ScalarType {
     pub const INT: ScalarType = ScalarType::signed(4);
 
     pub const fn signed(bytes: u32) -> ScalarType {
-        ScalarType {
-            bytes,
-            signed: true,
-        }
+        ScalarType { bytes, signed: true }
     }
 
     pub const fn unsigned(bytes: u32) -> ScalarType {
-        ScalarType {
-            bytes,
-            signed: false,
-        }
+        ScalarType { bytes, signed: false }
     }
 
     /// The type that these words and stars name, as in `unsigned long` or `struct node *`.
@@ -146,11 +140,7 @@ mod tests {
             ("_Atomic long", 8, true),
             ("spinlock_t", 4, true),
         ] {
-            assert_eq!(
-                named(words, 0),
-                Some(ScalarType { bytes, signed }),
-                "{words}"
-            );
+            assert_eq!(named(words, 0), Some(ScalarType { bytes, signed }), "{words}");
         }
         assert_eq!(named("struct node", 1), Some(ScalarType::signed(8)));
         assert_eq!(named("struct node", 0), None);

@@ -54,32 +54,18 @@ fn a_whole_test() {
     assert_eq!(test.metadata[1], ("Empty".to_string(), String::new()));
     assert_eq!(test.metadata.len(), 2);
     assert_eq!(test.program.pointer_width, 32);
-    let names: Vec<&str> = test
-        .program
-        .threads
-        .iter()
-        .map(|t| t.name.as_str())
-        .collect();
+    let names: Vec<&str> = test.program.threads.iter().map(|t| t.name.as_str()).collect();
     assert_eq!(names, ["P0", "P1"]);
     assert_eq!(test.question.quantifier, Quantifier::Exists);
     assert_eq!(test.question.text, "exists (0:EAX=0 /\\ 1:EAX=0)");
-    let shown: Vec<&str> = test
-        .question
-        .shown()
-        .iter()
-        .map(|o| o.name.as_str())
-        .collect();
+    let shown: Vec<&str> = test.question.shown().iter().map(|o| o.name.as_str()).collect();
     assert_eq!(shown, ["0:EAX", "1:EAX", "x", "y"]);
 }
 
 #[test]
 fn headers_of_every_kind() {
     for (header, name, doc) in [
-        (
-            "X86 iwp2.4/amd9 (tex) \"doc\"\n",
-            "iwp2.4/amd9",
-            Some("doc"),
-        ),
+        ("X86 iwp2.4/amd9 (tex) \"doc\"\n", "iwp2.4/amd9", Some("doc")),
         ("X86 A+[rmw] ;\n", "A+[rmw]", None),
         ("\n  X86   B\r\n\"two\nlines\"\n", "B", Some("two lines")),
         ("x86 C\nsome words that mean nothing\n", "C", None),
@@ -99,41 +85,17 @@ fn conditions_as_the_log_shows_them() {
         ("~exists (x=1)", "~exists ([x]=1)"),
         ("~ exists (x==1)", "~exists ([x]=1)"),
         ("not exists ([x]=1)", "~exists ([x]=1)"),
-        (
-            "forall (x=1 \\/ y=2 /\\ x=3)",
-            "forall ([x]=1 \\/ [y]=2 /\\ [x]=3)",
-        ),
-        (
-            "forall ((x=1 \\/ y=2) /\\ x=3)",
-            "forall (([x]=1 \\/ [y]=2) /\\ [x]=3)",
-        ),
-        (
-            "exists (x<>1 /\\ x!=2)",
-            "exists (not ([x]=1) /\\ not ([x]=2))",
-        ),
-        (
-            "exists (~x=0 /\\ not (x=1))",
-            "exists (not ([x]=0) /\\ not ([x]=1))",
-        ),
-        (
-            "exists (x=1 => y=2 => x=3)",
-            "exists ([x]=1 => [y]=2 => [x]=3)",
-        ),
-        (
-            "exists (x=1 /\\ y=2 => x=3)",
-            "exists ([x]=1 /\\ ([y]=2 => [x]=3))",
-        ),
+        ("forall (x=1 \\/ y=2 /\\ x=3)", "forall ([x]=1 \\/ [y]=2 /\\ [x]=3)"),
+        ("forall ((x=1 \\/ y=2) /\\ x=3)", "forall (([x]=1 \\/ [y]=2) /\\ [x]=3)"),
+        ("exists (x<>1 /\\ x!=2)", "exists (not ([x]=1) /\\ not ([x]=2))"),
+        ("exists (~x=0 /\\ not (x=1))", "exists (not ([x]=0) /\\ not ([x]=1))"),
+        ("exists (x=1 => y=2 => x=3)", "exists ([x]=1 => [y]=2 => [x]=3)"),
+        ("exists (x=1 /\\ y=2 => x=3)", "exists ([x]=1 /\\ ([y]=2 => [x]=3))"),
         ("exists (P1:EAX = -1)", "exists (1:EAX=-1)"),
         ("exists (1:EAX=x/\\ x=0x10)", "exists (1:EAX=x /\\ [x]=16)"),
         ("exists (false)", "exists (false)"),
-        (
-            "observed x=1; y=2; and x=2;",
-            "exists ([x]=1 /\\ [y]=2 \\/ [x]=2)",
-        ),
-        (
-            "final (x=1); with tso: ~exists; sc: exists;",
-            "exists ([x]=1)",
-        ),
+        ("observed x=1; y=2; and x=2;", "exists ([x]=1 /\\ [y]=2 \\/ [x]=2)"),
+        ("final (x=1); with tso: ~exists; sc: exists;", "exists ([x]=1)"),
         ("(x=1)", "exists ([x]=1)"),
         ("exists (x=1);\n<< old notes", "exists ([x]=1)"),
         ("exists (x=1) (* late words *)", "exists ([x]=1)"),
@@ -180,14 +142,8 @@ fn memory_starts_as_told() {
     let test = read(&x86("int a[2]={1,-1}; uint8_t b=255; c=5; d=&a", ""));
     let cells = vec![(0, 32, Expr::signed(32, 1)), (4, 32, Expr::signed(32, -1))];
     assert_eq!(global(&test, "a"), (8, cells));
-    assert_eq!(
-        global(&test, "b"),
-        (1, vec![(0, 8, Expr::constant(8, 255))])
-    );
-    assert_eq!(
-        global(&test, "c"),
-        (8, vec![(0, 64, Expr::constant(64, 5))])
-    );
+    assert_eq!(global(&test, "b"), (1, vec![(0, 8, Expr::constant(8, 255))]));
+    assert_eq!(global(&test, "c"), (8, vec![(0, 64, Expr::constant(64, 5))]));
     let address = global(&test, "d").1[0].2.clone();
     assert!(matches!(address, Expr::Address(id) if test.program.global(id).name == "a"));
 }
@@ -237,10 +193,7 @@ fn what_is_observed_has_its_declared_width() {
         assert_eq!(observed[0].1, width, "{init} {condition}");
     }
     let elements = observed(&aarch64("int t[2]; 0:X1=t", "locations [t;]"));
-    assert_eq!(
-        elements,
-        [("t[0]".to_string(), 32), ("t[1]".to_string(), 32)]
-    );
+    assert_eq!(elements, [("t[0]".to_string(), 32), ("t[1]".to_string(), 32)]);
 }
 
 #[test]
@@ -259,11 +212,7 @@ fn the_zero_register_can_be_observed() {
 #[test]
 fn elements_lie_at_their_offsets() {
     let test = read(&aarch64("uint16_t t[4]; 0:X1=t", "exists (t[2]=1)"));
-    let Prop::Compare {
-        left: Observable { place, .. },
-        ..
-    } = test.question.prop
-    else {
+    let Prop::Compare { left: Observable { place, .. }, .. } = test.question.prop else {
         panic!("no comparison");
     };
     let Place::Memory { offset, size, .. } = place else {
@@ -275,10 +224,7 @@ fn elements_lie_at_their_offsets() {
 #[test]
 fn numbers_are_compared_at_the_width_of_the_register() {
     let value = |text: &str| match read(text).question.prop {
-        Prop::Compare {
-            right: Operand::Value(value),
-            ..
-        } => value,
+        Prop::Compare { right: Operand::Value(value), .. } => value,
         other => panic!("{other:?}"),
     };
     let untyped = |number: &str| value(&aarch64("0:X1=x", &format!("exists (0:X5={number})")));
@@ -314,90 +260,36 @@ fn errors_have_places() {
         ("X86 T\n{ x=1;", "2:1: the initial state never ends"),
         ("X86 T (* never\n{}", "1:7: this comment never ends"),
         ("X86 T\n{}", "2:3: there are no threads"),
-        (
-            "X86 T\n{}\n P0 | Q1 ;",
-            "3:7: expected a thread such as P0, found 'Q1'",
-        ),
-        (
-            "X86 T\n{}\n P0 | P0 ;",
-            "3:7: there is a second column for P0",
-        ),
-        (
-            "X86 T\n{}\n P0 | P1 ;\n MFENCE ;",
-            "4:2: 1 cells for 2 threads",
-        ),
-        (
-            "X86 T\n{}\n P0 ;\n MFENCE",
-            "4:2: this row does not end in ';'",
-        ),
+        ("X86 T\n{}\n P0 | Q1 ;", "3:7: expected a thread such as P0, found 'Q1'"),
+        ("X86 T\n{}\n P0 | P0 ;", "3:7: there is a second column for P0"),
+        ("X86 T\n{}\n P0 | P1 ;\n MFENCE ;", "4:2: 1 cells for 2 threads"),
+        ("X86 T\n{}\n P0 ;\n MFENCE", "4:2: this row does not end in ';'"),
         ("X86 T\n{}\n P0 ;\n JMP L ;", "4:2: there is no label 'L'"),
-        (
-            "X86 T\n{}\n P0 ;\n L: ;\n L: ;",
-            "5:2: the label 'L' is here for the second time",
-        ),
-        (
-            &x86("x=1; x=2", ""),
-            "2:7: 'x' is given a second, different value",
-        ),
-        (
-            &x86("0:EAX=1; 0:EAX=2", ""),
-            "2:11: '0:EAX' is given a second, different value",
-        ),
+        ("X86 T\n{}\n P0 ;\n L: ;\n L: ;", "5:2: the label 'L' is here for the second time"),
+        (&x86("x=1; x=2", ""), "2:7: 'x' is given a second, different value"),
+        (&x86("0:EAX=1; 0:EAX=2", ""), "2:11: '0:EAX' is given a second, different value"),
         (&x86("0:EXX=1", ""), "2:2: unknown register 'EXX'"),
         (&x86("7:EAX=1", ""), "2:2: there is no thread P7"),
-        (
-            &x86("uint8_t b=256", ""),
-            "2:2: this value does not fit into 1 bytes",
-        ),
-        (
-            &x86("0:EAX=0x100000000", ""),
-            "2:2: 4294967296 does not fit into 'EAX'",
-        ),
+        (&x86("uint8_t b=256", ""), "2:2: this value does not fit into 1 bytes"),
+        (&x86("0:EAX=0x100000000", ""), "2:2: 4294967296 does not fit into 'EAX'"),
         (&x86("pteval_t b=1", ""), "2:2: unknown type 'pteval_t'"),
         (&x86("int a[2]={1}", ""), "2:11: 1 values for 2 elements"),
-        (
-            &x86("x=", ""),
-            "2:4: expected a number or the name of a location, found the end",
-        ),
+        (&x86("x=", ""), "2:4: expected a number or the name of a location, found the end"),
         (&x86("", "exists (2:EAX=0)"), "5:9: there is no thread P2"),
-        (
-            &x86("", "exists (0:QAX=0)"),
-            "5:9: thread P0 has no register or variable 'QAX'",
-        ),
+        (&x86("", "exists (0:QAX=0)"), "5:9: thread P0 has no register or variable 'QAX'"),
         (&x86("", "exists (zz=0)"), "5:9: there is no location 'zz'"),
-        (
-            &x86("", "exists (0:EAX=zz)"),
-            "5:15: there is no location 'zz'",
-        ),
+        (&x86("", "exists (0:EAX=zz)"), "5:15: there is no location 'zz'"),
         (&x86("", "exists (x[1]=0)"), "5:9: 'x' has no such element"),
-        (
-            &x86("int a[2]", "exists (a=0)"),
-            "5:9: 'a' is an array: name an element",
-        ),
+        (&x86("int a[2]", "exists (a=0)"), "5:9: 'a' is an array: name an element"),
         (&x86("", "exists (x=1"), "5:12: expected ')', found the end"),
-        (
-            &x86("", "exists (x=1) y"),
-            "5:14: expected the end of the condition, found 'y'",
-        ),
-        (
-            &x86("", "exists (x 1)"),
-            "5:11: expected '=' or '<>', found '1'",
-        ),
-        (
-            &x86("", "exists fault(P0,x)"),
-            "5:8: 'fault(…)' is not supported in conditions",
-        ),
+        (&x86("", "exists (x=1) y"), "5:14: expected the end of the condition, found 'y'"),
+        (&x86("", "exists (x 1)"), "5:11: expected '=' or '<>', found '1'"),
+        (&x86("", "exists fault(P0,x)"), "5:8: 'fault(…)' is not supported in conditions"),
         (&x86("", "exists (x=?)"), "5:11: unexpected character '?'"),
-        (
-            &format!("X86 T\n{table}locations [x"),
-            "5:13: expected ';' or ']'",
-        ),
+        (&format!("X86 T\n{table}locations [x"), "5:13: expected ';' or ']'"),
     ] {
         let found = errors(text);
-        assert!(
-            found[0].starts_with(expected),
-            "{text}\nexpected {expected}\nfound {found:#?}"
-        );
+        assert!(found[0].starts_with(expected), "{text}\nexpected {expected}\nfound {found:#?}");
     }
 }
 
@@ -427,11 +319,7 @@ fn nesting_has_a_limit() {
 fn big_tests_are_read() {
     let columns: Vec<String> = (0..100).map(|n| format!("P{n}")).collect();
     let row = vec!["MOV [x],$1"; 100].join(" | ");
-    let test = format!(
-        "X86 T\n{{}}\n{};\n{};\nexists (x=1)",
-        columns.join("|"),
-        row
-    );
+    let test = format!("X86 T\n{{}}\n{};\n{};\nexists (x=1)", columns.join("|"), row);
     assert_eq!(read(&test).program.threads.len(), 100);
 
     let rows = " MOV [x],$1 | MOV EAX,[x] ;\n".repeat(10_000);

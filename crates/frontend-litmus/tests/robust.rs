@@ -43,11 +43,7 @@ fn damage() -> impl Strategy<Value = Damage> {
 fn damaged(text: &str, damage: &Damage) -> String {
     let letters: Vec<char> = text.chars().collect();
     let part = |from: usize, to: usize| -> String {
-        letters
-            .iter()
-            .skip(from)
-            .take(to.saturating_sub(from))
-            .collect()
+        letters.iter().skip(from).take(to.saturating_sub(from)).collect()
     };
     let end = letters.len();
     match damage {

@@ -17,16 +17,6 @@ fn the_shared_suite_is_read() {
             failures.extend(errors.first().map(ToString::to_string));
         }
     }
-    let shown = failures
-        .iter()
-        .take(20)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join("\n");
-    assert!(
-        failures.is_empty(),
-        "{} of {} files fail:\n{shown}",
-        failures.len(),
-        files.len()
-    );
+    let shown = failures.iter().take(20).cloned().collect::<Vec<_>>().join("\n");
+    assert!(failures.is_empty(), "{} of {} files fail:\n{shown}", failures.len(), files.len());
 }

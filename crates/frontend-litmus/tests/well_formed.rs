@@ -8,10 +8,7 @@ use parallax_program::parse_program;
 #[test]
 fn every_litmus_test_becomes_a_well_formed_program() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folders = [
-        root.join("tests/corpus"),
-        root.join("../shared/suites/litmus"),
-    ];
+    let folders = [root.join("tests/corpus"), root.join("../shared/suites/litmus")];
     let folders: Vec<_> = folders.iter().filter(|folder| folder.is_dir()).collect();
     let (files, errors) = parallax_frontend_litmus::collect(&folders);
     assert!(errors.is_empty(), "{errors:?}");

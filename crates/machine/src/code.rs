@@ -33,20 +33,13 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits {
-            repeats: 2,
-            steps: 1_000_000,
-            depth: 1_000,
-        }
+        Limits { repeats: 2, steps: 1_000_000, depth: 1_000 }
     }
 }
 
 impl<'p> Code<'p> {
     pub fn new(program: &'p Program) -> Code<'p> {
-        Code {
-            program,
-            addresses: program.layout(),
-        }
+        Code { program, addresses: program.layout() }
     }
 
     /// Where each global lies.
@@ -57,10 +50,7 @@ impl<'p> Code<'p> {
     /// Where in the source an instruction stands.
     pub fn span(&self, site: Site) -> Span {
         let block = &self.program.function(site.function).blocks[site.block.0 as usize];
-        block
-            .insts
-            .get(site.index as usize)
-            .map_or(block.terminator_span, |inst| inst.span)
+        block.insts.get(site.index as usize).map_or(block.terminator_span, |inst| inst.span)
     }
 
     /// The value of an expression, given those of the variables.
@@ -100,11 +90,7 @@ impl<'p> Code<'p> {
                 let value = eval(value);
                 domain.sign_extend(&value, *width)
             }
-            Expr::Select {
-                condition,
-                then,
-                otherwise,
-            } => {
+            Expr::Select { condition, then, otherwise } => {
                 let (condition, then, otherwise) = (eval(condition), eval(then), eval(otherwise));
                 domain.select(&condition, &then, &otherwise)
             }

@@ -40,19 +40,11 @@ impl Domain for Concrete {
     }
 
     fn select(&mut self, condition: &Bits, then: &Bits, otherwise: &Bits) -> Bits {
-        if condition.is_zero() {
-            *otherwise
-        } else {
-            *then
-        }
+        if condition.is_zero() { *otherwise } else { *then }
     }
 
     fn truth(&self, value: &Bits) -> Truth {
-        if value.is_zero() {
-            Truth::False
-        } else {
-            Truth::True
-        }
+        if value.is_zero() { Truth::False } else { Truth::True }
     }
 
     fn known(&self, value: &Bits) -> Option<Bits> {
@@ -145,9 +137,6 @@ mod tests {
         assert_eq!(unary(UnaryOp::LeadingZeros, byte(1)), byte(7));
         assert_eq!(unary(UnaryOp::TrailingZeros, byte(0)), byte(8));
         assert_eq!(unary(UnaryOp::PopCount, byte(-1)), byte(8));
-        assert_eq!(
-            unary(UnaryOp::ByteSwap, Bits::new(16, 0x1234)),
-            Bits::new(16, 0x3412)
-        );
+        assert_eq!(unary(UnaryOp::ByteSwap, Bits::new(16, 0x1234)), Bits::new(16, 0x3412));
     }
 }

@@ -147,43 +147,22 @@ impl<'p, V: Clone> Operation<'p, V> {
         let mut eval = |expr: &Expr| code.evaluate(expr, vars, domain);
         Some(match inst {
             InstKind::Assign { .. } | InstKind::Call { .. } => return None,
-            InstKind::Load {
-                address,
-                size,
-                tags,
-                ..
-            } => Operation::Load {
-                address: eval(address),
-                size: *size,
-                tags,
-            },
-            InstKind::Store {
-                address,
-                value,
-                size,
-                tags,
-            } => Operation::Store {
-                address: eval(address),
-                value: eval(value),
-                size: *size,
-                tags,
-            },
-            InstKind::Rmw {
-                address,
-                op,
-                operand,
-                size,
-                read_tags,
-                write_tags,
-                ..
-            } => Operation::Rmw {
-                address: eval(address),
-                op: *op,
-                operand: eval(operand),
-                size: *size,
-                read_tags,
-                write_tags,
-            },
+            InstKind::Load { address, size, tags, .. } => {
+                Operation::Load { address: eval(address), size: *size, tags }
+            }
+            InstKind::Store { address, value, size, tags } => {
+                Operation::Store { address: eval(address), value: eval(value), size: *size, tags }
+            }
+            InstKind::Rmw { address, op, operand, size, read_tags, write_tags, .. } => {
+                Operation::Rmw {
+                    address: eval(address),
+                    op: *op,
+                    operand: eval(operand),
+                    size: *size,
+                    read_tags,
+                    write_tags,
+                }
+            }
             InstKind::Cas {
                 address,
                 expected,
@@ -204,55 +183,35 @@ impl<'p, V: Clone> Operation<'p, V> {
                 fail_tags,
                 weak: *weak,
             },
-            InstKind::LoadLinked {
-                address,
-                size,
-                tags,
-                ..
-            } => Operation::LoadLinked {
-                address: eval(address),
-                size: *size,
-                tags,
-            },
-            InstKind::StoreConditional {
-                address,
-                value,
-                size,
-                tags,
-                ..
-            } => Operation::StoreConditional {
-                address: eval(address),
-                value: eval(value),
-                size: *size,
-                tags,
-            },
+            InstKind::LoadLinked { address, size, tags, .. } => {
+                Operation::LoadLinked { address: eval(address), size: *size, tags }
+            }
+            InstKind::StoreConditional { address, value, size, tags, .. } => {
+                Operation::StoreConditional {
+                    address: eval(address),
+                    value: eval(value),
+                    size: *size,
+                    tags,
+                }
+            }
             InstKind::Fence { tags } => Operation::Fence { tags },
-            InstKind::Spawn { function, args, .. } => Operation::Spawn {
-                function: *function,
-                args: args.iter().map(eval).collect(),
-            },
-            InstKind::Join { thread } => Operation::Join {
-                thread: eval(thread),
-            },
-            InstKind::Lock { address, kind } => Operation::Lock {
-                address: eval(address),
-                kind: *kind,
-            },
-            InstKind::TryLock { address, kind, .. } => Operation::TryLock {
-                address: eval(address),
-                kind: *kind,
-            },
-            InstKind::Unlock { address, kind } => Operation::Unlock {
-                address: eval(address),
-                kind: *kind,
-            },
-            InstKind::Alloc { size, align, .. } => Operation::Alloc {
-                size: eval(size),
-                align: *align,
-            },
-            InstKind::Free { address } => Operation::Free {
-                address: eval(address),
-            },
+            InstKind::Spawn { function, args, .. } => {
+                Operation::Spawn { function: *function, args: args.iter().map(eval).collect() }
+            }
+            InstKind::Join { thread } => Operation::Join { thread: eval(thread) },
+            InstKind::Lock { address, kind } => {
+                Operation::Lock { address: eval(address), kind: *kind }
+            }
+            InstKind::TryLock { address, kind, .. } => {
+                Operation::TryLock { address: eval(address), kind: *kind }
+            }
+            InstKind::Unlock { address, kind } => {
+                Operation::Unlock { address: eval(address), kind: *kind }
+            }
+            InstKind::Alloc { size, align, .. } => {
+                Operation::Alloc { size: eval(size), align: *align }
+            }
+            InstKind::Free { address } => Operation::Free { address: eval(address) },
             InstKind::Assume { condition } => {
                 let condition = eval(condition);
                 if domain.truth(&condition) == Truth::True {
@@ -302,11 +261,7 @@ pub fn modify<D: Domain>(
     use parallax_program::UnaryOp::Not;
     let mut pick = |less: BinaryOp, first_if_less: bool| {
         let condition = domain.binary(less, old, operand);
-        let (then, otherwise) = if first_if_less {
-            (old, operand)
-        } else {
-            (operand, old)
-        };
+        let (then, otherwise) = if first_if_less { (old, operand) } else { (operand, old) };
         domain.select(&condition, then, otherwise)
     };
     match op {

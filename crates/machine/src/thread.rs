@@ -59,12 +59,7 @@ impl<V: Clone> Thread<V> {
         domain: &mut D,
     ) -> Thread<V> {
         let frame = Frame::new(code, function, args, None, domain);
-        Thread {
-            frames: vec![frame],
-            control: Vec::new(),
-            decided: 0,
-            chosen: 0,
-        }
+        Thread { frames: vec![frame], control: Vec::new(), decided: 0, chosen: 0 }
     }
 
     /// The instruction that the thread stands at.
@@ -78,9 +73,7 @@ impl<V: Clone> Thread<V> {
 
     /// The value of a variable of the function that the thread started in.
     pub fn variable(&self, var: VarId) -> Option<&V> {
-        self.frames
-            .first()
-            .and_then(|frame| frame.vars.get(var.0 as usize))
+        self.frames.first().and_then(|frame| frame.vars.get(var.0 as usize))
     }
 
     /// Conditions of the branches that the next operation depends on.
@@ -194,13 +187,7 @@ impl<V: Clone> Thread<V> {
         };
         let block = frame.block;
         let body = &code.program.function(frame.function).blocks[block.0 as usize];
-        let Terminator::Branch {
-            condition,
-            then,
-            otherwise,
-            join,
-        } = &body.terminator
-        else {
+        let Terminator::Branch { condition, then, otherwise, join } = &body.terminator else {
             return false;
         };
         let condition = code.evaluate(condition, &frame.vars, domain);
@@ -228,8 +215,7 @@ impl<V: Clone> Thread<V> {
         };
         frame.block = target;
         frame.index = 0;
-        self.control
-            .retain(|control| control.until != Some((depth, target)));
+        self.control.retain(|control| control.until != Some((depth, target)));
         let visit = &mut Rc::make_mut(&mut frame.visits)[target.0 as usize];
         visit.entered += 1;
         let counting = visit.decided != decided && visit.chosen == chosen;
@@ -249,34 +235,21 @@ impl<V: Clone> Thread<V> {
         let frame = self.frames.last()?;
         let within = match terminator {
             Terminator::Jump(target) => self.jump(*target, limits),
-            Terminator::Branch {
-                condition,
-                then,
-                otherwise,
-                join,
-            } => {
+            Terminator::Branch { condition, then, otherwise, join } => {
                 let condition = code.evaluate(condition, &frame.vars, domain);
                 let target = match domain.truth(&condition) {
                     Truth::True => *then,
                     Truth::False => *otherwise,
                     Truth::Undecided => return Some(Operation::Branch { condition }),
                 };
-                if !matches!(
-                    terminator,
-                    Terminator::Branch {
-                        condition: Expr::Const(_),
-                        ..
-                    }
-                ) {
+                if !matches!(terminator, Terminator::Branch { condition: Expr::Const(_), .. }) {
                     self.decided += 1;
                 }
                 self.depend(condition, *join);
                 self.jump(target, limits)
             }
             Terminator::Return(value) => {
-                let value = value
-                    .as_ref()
-                    .map(|v| code.evaluate(v, &frame.vars, domain));
+                let value = value.as_ref().map(|v| code.evaluate(v, &frame.vars, domain));
                 return self.leave(value);
             }
             Terminator::Exit => return Some(Operation::End),
@@ -289,8 +262,7 @@ impl<V: Clone> Thread<V> {
         if depth <= 1 {
             return Some(Operation::End);
         }
-        self.control
-            .retain(|control| control.until.is_none_or(|(at, _)| at != depth));
+        self.control.retain(|control| control.until.is_none_or(|(at, _)| at != depth));
         let left = self.frames.pop()?;
         let caller = self.frames.last_mut()?;
         if let (Some(dst), Some(value)) = (left.result, value) {
@@ -333,12 +305,8 @@ impl<V: Clone> Thread<V> {
         if self.frames.len() >= limits.depth as usize {
             return Some(Operation::Cut);
         }
-        let args = args
-            .iter()
-            .map(|arg| code.evaluate(arg, &frame.vars, domain))
-            .collect();
-        self.frames
-            .push(Frame::new(code, function, args, dst, domain));
+        let args = args.iter().map(|arg| code.evaluate(arg, &frame.vars, domain)).collect();
+        self.frames.push(Frame::new(code, function, args, dst, domain));
         None
     }
 }
@@ -354,21 +322,11 @@ impl<V: Clone> Frame<V> {
         let body = code.program.function(function);
         let mut vars = args;
         let rest = body.vars.get(vars.len()..).unwrap_or_default();
-        vars.extend(
-            rest.iter()
-                .map(|var| domain.constant(Bits::zero(var.width))),
-        );
+        vars.extend(rest.iter().map(|var| domain.constant(Bits::zero(var.width))));
         let mut visits = vec![Visit::default(); body.blocks.len()];
         if let Some(entry) = visits.first_mut() {
             entry.entered = 1;
         }
-        Frame {
-            function,
-            block: BlockId(0),
-            index: 0,
-            vars,
-            result,
-            visits: Rc::new(visits),
-        }
+        Frame { function, block: BlockId(0), index: 0, vars, result, visits: Rc::new(visits) }
     }
 }

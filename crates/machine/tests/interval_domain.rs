@@ -17,11 +17,7 @@ struct Interval {
 
 impl Interval {
     fn any(width: u32) -> Interval {
-        Interval {
-            width,
-            low: 0,
-            high: Bits::signed(width, -1).unsigned(),
-        }
+        Interval { width, low: 0, high: Bits::signed(width, -1).unsigned() }
     }
 
     fn of(width: u32, low: u128, high: u128) -> Interval {
@@ -62,11 +58,7 @@ impl Domain for Intervals {
 
     fn extract(&mut self, value: &Interval, low: u32, width: u32) -> Interval {
         let top = Interval::any(width);
-        if low == 0 && value.high <= top.high {
-            Interval { width, ..*value }
-        } else {
-            top
-        }
+        if low == 0 && value.high <= top.high { Interval { width, ..*value } } else { top }
     }
 
     fn concat(&mut self, high: &Interval, low: &Interval) -> Interval {
@@ -111,17 +103,9 @@ fn program() -> (Program, VarId, VarId) {
     let (r0, r1, r2) = (f.var("r0", 32), f.var("r1", 32), f.var("r2", 32));
     let constant = |value| Expr::constant(32, value);
     let address = Expr::Address(GlobalId(0));
-    f.emit(InstKind::Load {
-        dst: r0,
-        address,
-        size: AccessSize::WORD,
-        tags: Tags::none(),
-    });
+    f.emit(InstKind::Load { dst: r0, address, size: AccessSize::WORD, tags: Tags::none() });
     let (small, done) = (f.new_block("small"), f.new_block("done"));
-    f.branch(
-        Expr::binary(BinaryOp::Ult, Expr::Var(r0), constant(10)),
-        small,
-    );
+    f.branch(Expr::binary(BinaryOp::Ult, Expr::Var(r0), constant(10)), small);
     f.assign(r1, constant(99));
     f.terminate(Terminator::Jump(done));
     f.enter(small);
@@ -134,18 +118,9 @@ fn program() -> (Program, VarId, VarId) {
     f.assign(r2, constant(1));
     f.enter(end);
     let mut program = Program::new("intervals", 64, SourceFile::new("none", ""));
-    program.globals.push(Global {
-        name: "x".into(),
-        size: 4,
-        align: 4,
-        init: Vec::new(),
-    });
+    program.globals.push(Global { name: "x".into(), size: 4, align: 4, init: Vec::new() });
     program.functions.push(f.finish());
-    let start = ThreadStart {
-        name: "P0".into(),
-        function: FunctionId(0),
-        args: Vec::new(),
-    };
+    let start = ThreadStart { name: "P0".into(), function: FunctionId(0), args: Vec::new() };
     program.threads.push(start);
     (program, r1, r2)
 }
@@ -162,24 +137,15 @@ fn decided_and_undecided_branches() {
     // Between 1 and 4: the first branch is decided although the value is not known.
     thread.result(&code, Interval::of(32, 1, 4));
     let operation = thread.run(&code, &limits, &mut Intervals);
-    assert!(
-        matches!(operation, Operation::Branch { .. }),
-        "{operation:?}"
-    );
+    assert!(matches!(operation, Operation::Branch { .. }), "{operation:?}");
     assert_eq!(thread.variable(r1), Some(&Interval::of(32, 2, 5)));
 
     // The second is not: both ways can be followed.
     for (taken, expected) in [(true, 1), (false, 0)] {
         let mut path = thread.clone();
         assert!(path.branch(&code, &limits, taken, &mut Intervals));
-        assert!(matches!(
-            path.run(&code, &limits, &mut Intervals),
-            Operation::End
-        ));
-        assert_eq!(
-            path.variable(r2),
-            Some(&Interval::of(32, expected, expected))
-        );
+        assert!(matches!(path.run(&code, &limits, &mut Intervals), Operation::End));
+        assert_eq!(path.variable(r2), Some(&Interval::of(32, expected, expected)));
         assert_eq!(path.control().count(), 2);
     }
 }

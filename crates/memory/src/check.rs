@@ -116,9 +116,9 @@ impl Check {
             Check::Holds => true,
             Check::Acyclic(a) => store.relation(*a).is_acyclic(),
             Check::Irreflexive(a) => store.relation(*a).is_irreflexive(),
-            Check::IrreflexiveSequence(a, b) => !store
-                .relation(*a)
-                .composition_meets_identity(store.relation(*b)),
+            Check::IrreflexiveSequence(a, b) => {
+                !store.relation(*a).composition_meets_identity(store.relation(*b))
+            }
             Check::Empty(a) => store.relation(*a).is_empty(),
             Check::EmptySet(a) => store.set(*a).is_empty(),
             Check::Disjoint(a, b) => !store.relation(*a).intersects(store.relation(*b)),
@@ -141,19 +141,13 @@ impl Check {
             Check::Irreflexive(a) => {
                 let relation = store.relation(*a);
                 let reflexive = |event: &usize| relation.contains(*event, *event);
-                (0..relation.events())
-                    .find(reflexive)
-                    .map(|event| vec![event])
+                (0..relation.events()).find(reflexive).map(|event| vec![event])
             }
             Check::IrreflexiveSequence(a, b) => {
                 let back = store.relation(*b);
                 let turned = |(from, to): &(usize, usize)| back.contains(*to, *from);
                 let (from, to) = store.relation(*a).iter().find(turned)?;
-                Some(if from == to {
-                    vec![from]
-                } else {
-                    vec![from, to]
-                })
+                Some(if from == to { vec![from] } else { vec![from, to] })
             }
             Check::Empty(a) => store.relation(*a).iter().next().map(pair),
             Check::EmptySet(a) => store.set(*a).iter().next().map(|event| vec![event]),

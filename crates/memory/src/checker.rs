@@ -121,11 +121,7 @@ impl<'m> Checker<'m> {
         let Some(plan) = self.model.plan() else {
             return true;
         };
-        let tests = if self.rf_is_complete {
-            &plan.while_co_grows
-        } else {
-            &plan.while_both_grow
-        };
+        let tests = if self.rf_is_complete { &plan.while_co_grows } else { &plan.while_both_grow };
         let failed = self.first_failing(plan, tests.iter(), self.last_pruned);
         if let Some(position) = failed {
             self.last_pruned = position;
@@ -136,9 +132,7 @@ impl<'m> Checker<'m> {
     /// Whether the model allows the execution; `rf` and `co` are complete.
     pub fn is_allowed(&mut self) -> bool {
         let Some(plan) = self.model.plan() else {
-            return self
-                .interpret()
-                .is_some_and(|evaluation| evaluation.allowed);
+            return self.interpret().is_some_and(|evaluation| evaluation.allowed);
         };
         let tests = plan.order.iter().map(|index| &plan.tests[*index]);
         let failed = self.first_failing(plan, tests, self.last_failed);
@@ -167,18 +161,14 @@ impl<'m> Checker<'m> {
     }
 
     fn passes(&mut self, plan: &Plan, test: &PlannedTest) -> bool {
-        self.store
-            .update(self.model.graph(), &plan.recipes, &test.needs);
+        self.store.update(self.model.graph(), &plan.recipes, &test.needs);
         test.check.holds(&self.store) != test.negated
     }
 
     /// The flags that the execution, being allowed and complete, raises.
     pub fn flags(&mut self) -> Vec<String> {
         let Some(plan) = self.model.plan() else {
-            return self
-                .interpret()
-                .map(|e| e.flags.clone())
-                .unwrap_or_default();
+            return self.interpret().map(|e| e.flags.clone()).unwrap_or_default();
         };
         let mut flags = Vec::new();
         for test in &plan.tests {
@@ -203,9 +193,7 @@ impl<'m> Checker<'m> {
             return self.interpret()?.violated;
         };
         let mut axioms = plan.tests.iter().filter(|test| test.role == Role::Axiom);
-        axioms
-            .find(|test| !self.passes(plan, test))
-            .map(|test| test.axiom)
+        axioms.find(|test| !self.passes(plan, test)).map(|test| test.axiom)
     }
 
     /// Events that show why an axiom does not hold: a cycle, of which the last event leads
@@ -213,8 +201,7 @@ impl<'m> Checker<'m> {
     pub fn cycle(&mut self, axiom: usize) -> Option<Vec<usize>> {
         let plan = self.model.plan()?;
         let test = plan.tests.get(axiom)?;
-        self.store
-            .update(self.model.graph(), &plan.recipes, &test.needs);
+        self.store.update(self.model.graph(), &plan.recipes, &test.needs);
         test.check.counterexample(&self.store)
     }
 
@@ -230,10 +217,7 @@ impl<'m> Checker<'m> {
         let Some(plan) = self.model.plan() else {
             return self.interpret()?.relations.get(name).cloned();
         };
-        let node = self
-            .model
-            .definition(name)
-            .filter(|id| !graph.is_set(*id))?;
+        let node = self.model.definition(name).filter(|id| !graph.is_set(*id))?;
         let needs = plan.needs(graph, &[node]);
         self.store.update(graph, &plan.recipes, &needs);
         Some(self.store.relation(node).clone())
@@ -251,10 +235,7 @@ impl<'m> Checker<'m> {
 
     /// The execution as the reference evaluator takes it.
     pub fn inputs(&self) -> Inputs {
-        let mut inputs = Inputs {
-            events: self.store.events(),
-            ..Inputs::default()
-        };
+        let mut inputs = Inputs { events: self.store.events(), ..Inputs::default() };
         for (input, node) in self.model.inputs().iter().zip(&self.inputs) {
             let name = input.name.clone();
             match input.kind {
@@ -262,9 +243,7 @@ impl<'m> Checker<'m> {
                     inputs.sets.insert(name, self.store.set(*node).clone());
                 }
                 InputKind::Relation => {
-                    inputs
-                        .relations
-                        .insert(name, self.store.relation(*node).clone());
+                    inputs.relations.insert(name, self.store.relation(*node).clone());
                 }
             }
         }

@@ -32,10 +32,7 @@ pub struct EventSet {
 
 impl EventSet {
     pub fn new(n: usize) -> EventSet {
-        EventSet {
-            n,
-            words: vec![0; words_for(n)],
-        }
+        EventSet { n, words: vec![0; words_for(n)] }
     }
 
     /// All of `0 .. n`.

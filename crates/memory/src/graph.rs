@@ -160,10 +160,7 @@ impl Graph {
     /// A base set or relation. The inputs are those asked for, in the order of first use.
     pub fn base(&mut self, name: &str, kind: InputKind) -> NodeId {
         let index = self.input(name).unwrap_or_else(|| {
-            self.inputs.push(Input {
-                name: name.to_string(),
-                kind,
-            });
+            self.inputs.push(Input { name: name.to_string(), kind });
             self.inputs.len() - 1
         });
         self.add(match kind {
@@ -272,17 +269,12 @@ impl Graph {
 
     /// Parts that depend on the same choices are united first.
     pub fn union(&mut self, parts: &[NodeId]) -> NodeId {
-        let mut flat: Vec<NodeId> = parts
-            .iter()
-            .flat_map(|part| self.union_parts(*part))
-            .collect();
+        let mut flat: Vec<NodeId> = parts.iter().flat_map(|part| self.union_parts(*part)).collect();
         flat.sort();
         flat.dedup();
         let mut together = Vec::new();
         for depends in [Depends::STRUCTURE, Depends::RF, Depends::CO, Depends::BOTH] {
-            let (same, others) = flat
-                .into_iter()
-                .partition(|part| self.depends(*part) == depends);
+            let (same, others) = flat.into_iter().partition(|part| self.depends(*part) == depends);
             flat = others;
             match same {
                 _ if same.is_empty() => {}
@@ -488,9 +480,8 @@ impl Graph {
     /// Opens a recursive group.
     pub fn unknowns(&mut self, kinds: Vec<InputKind>) -> Vec<NodeId> {
         let group = self.groups.len() as u32;
-        let unknowns: Vec<NodeId> = (0..kinds.len() as u32)
-            .map(|index| self.add(Node::Unknown(group, index)))
-            .collect();
+        let unknowns: Vec<NodeId> =
+            (0..kinds.len() as u32).map(|index| self.add(Node::Unknown(group, index))).collect();
         self.groups.push(Group {
             kinds,
             unknowns: unknowns.clone(),
@@ -520,17 +511,14 @@ impl Graph {
         let slot = &mut self.groups[group as usize];
         slot.definitions = definitions;
         slot.place = place;
-        (0..count)
-            .map(|index| self.add(Node::Solution(group, index)))
-            .collect()
+        (0..count).map(|index| self.add(Node::Solution(group, index))).collect()
     }
 
     /// `x = r | (x; x)`, `x = r | (x; r)` and `x = r | (r; x)` are `r+`.
     fn as_closure(&mut self, unknown: NodeId, definition: NodeId) -> Option<NodeId> {
         let parts = self.union_parts(definition);
-        let (steps, rest): (Vec<NodeId>, Vec<NodeId>) = parts
-            .iter()
-            .partition(|part| self.mentions(**part, unknown));
+        let (steps, rest): (Vec<NodeId>, Vec<NodeId>) =
+            parts.iter().partition(|part| self.mentions(**part, unknown));
         let base = self.union(&rest);
         let is_step = |step: &NodeId| match *self.node(*step) {
             Node::Sequence(a, b) if a == unknown => b == unknown || b == base,

@@ -46,28 +46,19 @@ pub(crate) fn builtin(name: &str) -> Option<Result<Arc<Model>, Diagnostics>> {
         Ok(cache) => cache,
         Err(poisoned) => poisoned.into_inner(),
     };
-    let model = cache
-        .entry(name)
-        .or_insert_with(|| Model::parse(name, text, &|_| None).map(Arc::new));
+    let model =
+        cache.entry(name).or_insert_with(|| Model::parse(name, text, &|_| None).map(Arc::new));
     Some(model.clone())
 }
 
 pub(crate) fn summaries() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    MODELS
-        .iter()
-        .map(|(name, text)| (*name, summary(text), *text))
+    MODELS.iter().map(|(name, text)| (*name, summary(text), *text))
 }
 
 /// The first line of the comment that a file opens with.
 fn summary(text: &'static str) -> &'static str {
-    let first = text
-        .lines()
-        .find(|line| !line.trim().is_empty())
-        .unwrap_or("");
-    let first = first
-        .trim()
-        .trim_start_matches("(*")
-        .trim_start_matches("//");
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
+    let first = first.trim().trim_start_matches("(*").trim_start_matches("//");
     first.trim_end_matches("*)").trim()
 }
 
@@ -94,10 +85,7 @@ mod tests {
 
     #[test]
     fn summaries_are_first_comment_lines() {
-        assert_eq!(
-            summary("\n(* SC: one step at a time *)\nlet a = 0"),
-            "SC: one step at a time"
-        );
+        assert_eq!(summary("\n(* SC: one step at a time *)\nlet a = 0"), "SC: one step at a time");
         assert_eq!(summary("(* SC: one step\n   at a time *)"), "SC: one step");
         assert_eq!(summary(""), "");
     }

@@ -27,13 +27,8 @@ pub(crate) fn load(
     variants: &[String],
     find: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Loaded, Diagnostics> {
-    let mut loader = Loader {
-        files: Vec::new(),
-        open: Vec::new(),
-        problems: Vec::new(),
-        variants,
-        find,
-    };
+    let mut loader =
+        Loader { files: Vec::new(), open: Vec::new(), problems: Vec::new(), variants, find };
     let mut title = None;
     let mut statements = Vec::new();
     for (name, text) in sources {
@@ -41,17 +36,9 @@ pub(crate) fn load(
         title = own_title;
         statements.extend(own_statements);
     }
-    let Loader {
-        files,
-        mut problems,
-        ..
-    } = loader;
+    let Loader { files, mut problems, .. } = loader;
     if problems.is_empty() {
-        return Ok(Loaded {
-            title,
-            files,
-            statements,
-        });
+        return Ok(Loaded { title, files, statements });
     }
     problems.sort_by_key(|problem| problem.place);
     Err(diagnostics(&problems, &files))
@@ -95,21 +82,16 @@ impl Loader<'_> {
 
     /// Replaces includes by what they include, and `if` on variants by the branch taken.
     fn settle(&mut self, statements: Vec<Stmt>) -> Vec<Stmt> {
-        let settled = statements.into_iter().map(|Stmt { kind, place }| Stmt {
-            kind: self.settle_one(kind, place),
-            place,
-        });
+        let settled = statements
+            .into_iter()
+            .map(|Stmt { kind, place }| Stmt { kind: self.settle_one(kind, place), place });
         settled.collect()
     }
 
     fn settle_one(&mut self, kind: StmtKind, place: Place) -> StmtKind {
         match kind {
             StmtKind::Include(path) => StmtKind::Block(self.include(&path, place)),
-            StmtKind::If {
-                condition,
-                then,
-                otherwise,
-            } => {
+            StmtKind::If { condition, then, otherwise } => {
                 let taken = condition.holds(self.variants);
                 StmtKind::Block(self.settle(if taken { then } else { otherwise }))
             }
@@ -117,23 +99,13 @@ impl Loader<'_> {
                 procedure.body = self.settle(procedure.body);
                 StmtKind::Procedure(procedure)
             }
-            StmtKind::Forall { name, set, body } => StmtKind::Forall {
-                name,
-                set,
-                body: self.settle(body),
-            },
-            StmtKind::Match {
-                subject,
-                clauses,
-                default,
-            } => {
+            StmtKind::Forall { name, set, body } => {
+                StmtKind::Forall { name, set, body: self.settle(body) }
+            }
+            StmtKind::Match { subject, clauses, default } => {
                 let settle = |(tag, body)| (tag, self.settle(body));
                 let clauses = clauses.into_iter().map(settle).collect();
-                StmtKind::Match {
-                    subject,
-                    clauses,
-                    default: default.map(|body| self.settle(body)),
-                }
+                StmtKind::Match { subject, clauses, default: default.map(|body| self.settle(body)) }
             }
             other => other,
         }

@@ -79,9 +79,7 @@ const MOST_BYTES: u64 = 4 << 20;
 
 fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    File::open(path)?
-        .take(MOST_BYTES + 1)
-        .read_to_string(&mut text)?;
+    File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
     if text.len() as u64 > MOST_BYTES {
         let message = format!("longer than {} MiB", MOST_BYTES >> 20);
         return Err(io::Error::new(io::ErrorKind::InvalidData, message));
@@ -122,10 +120,9 @@ impl Model {
             let beside = read(&folder.join(name)).ok();
             beside.or(own)
         };
-        let name = path.file_stem().map_or_else(
-            || path.display().to_string(),
-            |stem| stem.to_string_lossy().into_owned(),
-        );
+        let name = path
+            .file_stem()
+            .map_or_else(|| path.display().to_string(), |stem| stem.to_string_lossy().into_owned());
         let file = path.display().to_string();
         let bell = bell.as_ref().map(|(name, text)| (&**name, &**text));
         let sources: Vec<(&str, &str)> = bell.into_iter().chain([(&*file, &*text)]).collect();
@@ -153,11 +150,7 @@ impl Model {
             interpreter.problems.push(*problem);
         }
         let dynamic = interpreter.incomplete
-            || interpreter
-                .algebra
-                .tests
-                .iter()
-                .any(|test| test.subject.is_none());
+            || interpreter.algebra.tests.iter().any(|test| test.subject.is_none());
         if dynamic {
             interpreter.mention_all(&loaded.statements);
         }
@@ -224,19 +217,14 @@ impl Model {
 
     /// Names of the relations that the model defines at its top level.
     pub fn relations(&self) -> impl Iterator<Item = &str> {
-        let relations = self
-            .definitions
-            .iter()
-            .filter(|(_, id)| !self.graph.is_set(**id));
+        let relations = self.definitions.iter().filter(|(_, id)| !self.graph.is_set(**id));
         relations.map(|(name, _)| name.as_str())
     }
 
     /// Whether a flag, or an axiom that more coherence could satisfy, depends on `co`: then
     /// every total coherence order must be looked at.
     pub fn observes_coherence_fully(&self) -> bool {
-        self.plan
-            .as_ref()
-            .is_none_or(Plan::observes_coherence_fully)
+        self.plan.as_ref().is_none_or(Plan::observes_coherence_fully)
     }
 
     /// Whether the axioms imply `acyclic po-loc | rf | co | fr`.
@@ -320,10 +308,7 @@ fn axiom_on_values(symbolic: &Symbolic, dynamic: bool) -> Option<Problem> {
 
 fn axioms(tests: &[NotedTest]) -> Vec<Axiom> {
     let named = tests.iter().enumerate().map(|(index, test)| Axiom {
-        name: test
-            .name
-            .clone()
-            .unwrap_or_else(|| format!("axiom {}", index + 1)),
+        name: test.name.clone().unwrap_or_else(|| format!("axiom {}", index + 1)),
         kind: test.kind,
         negated: test.negated,
         role: test.role,

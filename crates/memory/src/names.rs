@@ -114,9 +114,8 @@ const RISCV_TAGS: &[&str] = &[
     "Fence.i",
 ];
 
-const C_TAGS: &[&str] = &[
-    "RLX", "CON", "ACQ", "REL", "ACQ_REL", "SC", "NA", "LK", "LS", "LF", "UL",
-];
+const C_TAGS: &[&str] =
+    &["RLX", "CON", "ACQ", "REL", "ACQ_REL", "SC", "NA", "LK", "LS", "LF", "UL"];
 
 const LINUX_TAGS: &[&str] = &[
     "Once",
@@ -145,47 +144,19 @@ const LINUX_TAGS: &[&str] = &[
     "RU",
 ];
 
-const TAGS: [&[&str]; 7] = [
-    X86_TAGS,
-    ARM_TAGS,
-    SYSTEM_TAGS,
-    POWER_AND_MIPS_TAGS,
-    RISCV_TAGS,
-    C_TAGS,
-    LINUX_TAGS,
-];
+const TAGS: [&[&str]; 7] =
+    [X86_TAGS, ARM_TAGS, SYSTEM_TAGS, POWER_AND_MIPS_TAGS, RISCV_TAGS, C_TAGS, LINUX_TAGS];
 
 /// Things that herd7 knows and that are refused here, with the reason.
 const REFUSED: &[(&str, &str)] = &[
-    (
-        "iico_data",
-        "the steps inside an instruction are not related here",
-    ),
-    (
-        "iico_ctrl",
-        "the steps inside an instruction are not related here",
-    ),
-    (
-        "iico_order",
-        "the steps inside an instruction are not related here",
-    ),
+    ("iico_data", "the steps inside an instruction are not related here"),
+    ("iico_ctrl", "the steps inside an instruction are not related here"),
+    ("iico_order", "the steps inside an instruction are not related here"),
     ("partial", "it is not supported"),
-    (
-        "sm",
-        "it is not supported; 'si' relates the parts of one access",
-    ),
-    (
-        "same-instr",
-        "it is not supported; 'si' relates the parts of one access",
-    ),
-    (
-        "same-instance",
-        "it is not supported; 'si' relates the parts of one access",
-    ),
-    (
-        "rf-reg",
-        "reads and writes of registers are not events here",
-    ),
+    ("sm", "it is not supported; 'si' relates the parts of one access"),
+    ("same-instr", "it is not supported; 'si' relates the parts of one access"),
+    ("same-instance", "it is not supported; 'si' relates the parts of one access"),
+    ("rf-reg", "reads and writes of registers are not events here"),
     ("PoD", "reads and writes of registers are not events here"),
     ("DATA", "reads and writes of registers are not events here"),
     ("ADDR", "reads and writes of registers are not events here"),
@@ -194,17 +165,11 @@ const REFUSED: &[(&str, &str)] = &[
     ("scl", "cache maintenance is not modelled"),
     ("lift", "relations on classes of events are not supported"),
     ("delift", "relations on classes of events are not supported"),
-    (
-        "deliftinter",
-        "relations on classes of events are not supported",
-    ),
+    ("deliftinter", "relations on classes of events are not supported"),
     ("bisimulation", "it is not supported"),
     ("same-oa", "address translation is not modelled"),
     ("oa-changes", "address translation is not modelled"),
-    (
-        "at-least-one-writable",
-        "address translation is not modelled",
-    ),
+    ("at-least-one-writable", "address translation is not modelled"),
     ("loc2events", "sets by name of a location are not supported"),
     ("tag2level", "scopes are not supported"),
     ("fromto", "it is not supported; 'fencerel' may do"),
@@ -289,10 +254,7 @@ mod tests {
 
     #[test]
     fn suggestions() {
-        assert_eq!(
-            closest("po-lock", ["po-loc", "po"].into_iter()),
-            Some("po-loc")
-        );
+        assert_eq!(closest("po-lock", ["po-loc", "po"].into_iter()), Some("po-loc"));
         assert_eq!(closest("mfence", known()), Some("MFENCE"));
         assert_eq!(closest("zzzzzz", known()), None);
     }

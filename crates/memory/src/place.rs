@@ -11,10 +11,7 @@ pub struct Place {
 
 impl Place {
     pub fn to(self, other: Place) -> Place {
-        Place {
-            file: self.file,
-            span: self.span.to(other.span),
-        }
+        Place { file: self.file, span: self.span.to(other.span) }
     }
 }
 
@@ -28,11 +25,7 @@ pub(crate) struct Problem {
 
 impl Problem {
     pub fn new(place: Place, message: impl Into<String>) -> Problem {
-        Problem {
-            place,
-            message: message.into(),
-            help: None,
-        }
+        Problem { place, message: message.into(), help: None }
     }
 
     pub fn with_help(mut self, help: impl Into<String>) -> Problem {

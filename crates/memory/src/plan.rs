@@ -90,23 +90,17 @@ impl Plan {
             role: tests[axiom].role,
         };
         let cheapest_first = |checks: Vec<(usize, Check)>| {
-            let checks = checks
-                .into_iter()
-                .map(|(axiom, check)| planned(axiom, check));
+            let checks = checks.into_iter().map(|(axiom, check)| planned(axiom, check));
             let mut checks: Vec<PlannedTest> = checks.collect();
             checks.sort_by_key(|test| cost(graph, test));
             checks
         };
         let while_both_grow = cheapest_first(while_both_grow);
         let while_co_grows = cheapest_first(while_co_grows);
-        let exact: Vec<PlannedTest> = exact
-            .into_iter()
-            .enumerate()
-            .map(|(axiom, check)| planned(axiom, check))
-            .collect();
-        let mut order: Vec<usize> = (0..tests.len())
-            .filter(|index| tests[*index].role == Role::Axiom)
-            .collect();
+        let exact: Vec<PlannedTest> =
+            exact.into_iter().enumerate().map(|(axiom, check)| planned(axiom, check)).collect();
+        let mut order: Vec<usize> =
+            (0..tests.len()).filter(|index| tests[*index].role == Role::Axiom).collect();
         order.sort_by_key(|index| cost(graph, &exact[*index]));
         plan.while_both_grow = while_both_grow;
         plan.while_co_grows = while_co_grows;
@@ -155,10 +149,7 @@ fn open_groups(graph: &Graph) -> Vec<Vec<u32>> {
             Node::Unknown(group, _) => vec![*group],
             _ => {
                 let operands = graph.operands(NodeId(index as u32));
-                operands
-                    .iter()
-                    .flat_map(|id| open[id.index()].clone())
-                    .collect()
+                operands.iter().flat_map(|id| open[id.index()].clone()).collect()
             }
         };
         if let Node::Solution(own, _) = node {
@@ -188,10 +179,7 @@ impl Recipes {
             outside.dedup();
             outside.into()
         });
-        Recipes {
-            operands: operands.collect(),
-            rounds,
-        }
+        Recipes { operands: operands.collect(), rounds }
     }
 }
 
@@ -228,17 +216,11 @@ impl LowerBounds {
                         && !graph.depends(*b).meets(growing)
                         && open[b.index()].is_empty()
                 }
-                _ => graph
-                    .operands(id)
-                    .iter()
-                    .all(|part| only_grows[part.index()]),
+                _ => graph.operands(id).iter().all(|part| only_grows[part.index()]),
             };
             only_grows.push(grows);
         }
-        LowerBounds {
-            growing,
-            only_grows,
-        }
+        LowerBounds { growing, only_grows }
     }
 
     /// Whether the bound of a node is the node itself.
@@ -252,11 +234,7 @@ impl LowerBounds {
         }
         let mut bounds: Vec<Option<NodeId>> = vec![None; graph.nodes.len()];
         for id in reachable(graph, &[root]) {
-            let bound = if self.is_exact(id) {
-                id
-            } else {
-                self.rebuilt(graph, id, &bounds)
-            };
+            let bound = if self.is_exact(id) { id } else { self.rebuilt(graph, id, &bounds) };
             bounds[id.index()] = Some(bound);
         }
         bounds[root.index()].unwrap_or(root)

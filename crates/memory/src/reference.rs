@@ -66,10 +66,7 @@ fn summary(model: &Model, paths: &[Path<'_, Concrete<'_>>]) -> Evaluation {
     }
     let failed = paths.iter().find_map(|path| path.failed);
     let axiom = failed.and_then(|place| model.axioms().iter().position(|a| a.place == place));
-    let shown = paths
-        .iter()
-        .find(|path| path.failed.is_none())
-        .or(paths.first());
+    let shown = paths.iter().find(|path| path.failed.is_none()).or(paths.first());
     Evaluation {
         allowed,
         flags,
@@ -115,9 +112,7 @@ impl Algebra for Concrete<'_> {
             }
             InputKind::Relation => {
                 let relation = self.inputs.relations.get(name);
-                Value::Relation(Rc::new(
-                    relation.cloned().unwrap_or_else(|| Relation::new(n)),
-                ))
+                Value::Relation(Rc::new(relation.cloned().unwrap_or_else(|| Relation::new(n))))
             }
         }
     }
@@ -215,9 +210,7 @@ impl Algebra for Concrete<'_> {
         loop {
             let mut longer = closed.clone();
             for (from, middle) in closed.iter() {
-                relation
-                    .successors(middle)
-                    .for_each(|to| longer.add(from, to));
+                relation.successors(middle).for_each(|to| longer.add(from, to));
             }
             if longer == closed {
                 return Rc::new(closed);

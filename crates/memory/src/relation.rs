@@ -25,11 +25,7 @@ impl Relation {
     /// The empty relation on `0 .. n`.
     pub fn new(n: usize) -> Relation {
         let stride = words_for(n);
-        Relation {
-            n,
-            stride,
-            bits: vec![0; n * stride],
-        }
+        Relation { n, stride, bits: vec![0; n * stride] }
     }
 
     pub fn identity(n: usize) -> Relation {
@@ -207,8 +203,7 @@ impl Relation {
 
     /// Whether `left; right` has a pair of `self`.
     pub fn meets_composition(&self, left: &Relation, right: &Relation) -> bool {
-        self.iter()
-            .any(|(from, to)| bits_of(left.row(from)).any(|middle| right.has(middle, to)))
+        self.iter().any(|(from, to)| bits_of(left.row(from)).any(|middle| right.has(middle, to)))
     }
 
     pub fn inverse_into(&self, out: &mut Relation) {
@@ -335,9 +330,7 @@ impl Relation {
 
     /// A shortest cycle, as the events on it in order; the last one leads back to the first.
     pub fn find_cycle(&self) -> Option<Vec<usize>> {
-        (0..self.n)
-            .filter_map(|start| self.shortest_path(start, start))
-            .min_by_key(Vec::len)
+        (0..self.n).filter_map(|start| self.shortest_path(start, start)).min_by_key(Vec::len)
     }
 
     /// A shortest path of at least one step, without its last event.

@@ -250,12 +250,7 @@ impl Store {
                 if graph.is_set(*unknown) {
                     copy(&mut self.sets, *definition, *unknown, EventSet::copy_from);
                 } else {
-                    copy(
-                        &mut self.relations,
-                        *definition,
-                        *unknown,
-                        Relation::copy_from,
-                    );
+                    copy(&mut self.relations, *definition, *unknown, Relation::copy_from);
                 }
             }
         }

@@ -108,10 +108,7 @@ fn cover(
     let factors = factors(graph, part, includes);
     // A cycle can be entered anywhere: all rotations say the same.
     for start in 0..factors.len() {
-        let (head, rest) = (
-            factors[start],
-            [&factors[start + 1..], &factors[..start]].concat(),
-        );
+        let (head, rest) = (factors[start], [&factors[start + 1..], &factors[..start]].concat());
         if !has(head, PO_LOC) {
             continue;
         }

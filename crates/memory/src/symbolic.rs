@@ -139,13 +139,7 @@ impl Algebra for Symbolic {
         });
         let kinds: Vec<InputKind> = kinds.collect();
         let unknowns = self.graph.unknowns(kinds);
-        Some(
-            unknowns
-                .iter()
-                .zip(start)
-                .map(|(id, like)| alike(*id, like))
-                .collect(),
-        )
+        Some(unknowns.iter().zip(start).map(|(id, like)| alike(*id, like)).collect())
     }
 
     fn tie(
@@ -157,11 +151,7 @@ impl Algebra for Symbolic {
         let stand_ins: Vec<NodeId> = unknowns.iter().map(node).collect();
         let bodies = definitions.iter().map(node).collect();
         let solutions = self.graph.tie(&stand_ins, bodies, place);
-        solutions
-            .iter()
-            .zip(unknowns)
-            .map(|(id, like)| alike(*id, like))
-            .collect()
+        solutions.iter().zip(unknowns).map(|(id, like)| alike(*id, like)).collect()
     }
 
     fn test(

@@ -76,10 +76,7 @@ fn check(model: &Model, execution: &Execution, keep: (u64, u64)) -> Result<bool,
     assert!(model.is_compiled(), "{}", model.name());
     let expected = reference::evaluate(model, &execution.inputs)
         .unwrap_or_else(|diagnostic| panic!("{}: {diagnostic}", model.name()));
-    let (rf, co) = (
-        &execution.inputs.relations["rf"],
-        &execution.inputs.relations["co"],
-    );
+    let (rf, co) = (&execution.inputs.relations["rf"], &execution.inputs.relations["co"]);
     let mut checker = Checker::new(model);
     fill(model, &mut checker, &execution.inputs);
     // Incrementally: parts of rf and co first.
@@ -101,11 +98,7 @@ fn check(model: &Model, execution: &Execution, keep: (u64, u64)) -> Result<bool,
         prop_assert_eq!(checker.flags(), expected.flags, "{}", name);
     } else if let Some(axiom) = expected.violated {
         let negated = model.axioms()[axiom].negated;
-        prop_assert!(
-            negated || checker.cycle(axiom).is_some_and(|c| !c.is_empty()),
-            "{}",
-            name
-        );
+        prop_assert!(negated || checker.cycle(axiom).is_some_and(|c| !c.is_empty()), "{}", name);
     }
     for relation in model.relations() {
         if let Some(by_reference) = expected.relations.get(relation)
@@ -146,13 +139,7 @@ proptest! {
 
 #[test]
 fn what_small_models_observe() {
-    let model = |name: &str| {
-        models()
-            .iter()
-            .find(|m| m.name() == name)
-            .cloned()
-            .expect("known")
-    };
+    let model = |name: &str| models().iter().find(|m| m.name() == name).cloned().expect("known");
     assert!(!model("sc").observes_coherence_fully());
     assert!(!model("rsw").observes_coherence_fully());
     assert!(model("negated").observes_coherence_fully());

@@ -31,9 +31,7 @@ fn what_the_models_imply() {
         let model = model.unwrap_or_else(|| panic!("{name} does not load"));
         (model.implies_coherence(), model.implies_atomicity())
     };
-    let both = [
-        "sc", "tso", "pso", "power", "arm", "aarch64", "riscv", "rc11", "imm", "lkmm",
-    ];
+    let both = ["sc", "tso", "pso", "power", "arm", "aarch64", "riscv", "rc11", "imm", "lkmm"];
     for name in both {
         assert_eq!(implies(name), (true, true), "{name}");
     }

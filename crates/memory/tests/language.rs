@@ -40,10 +40,7 @@ fn message_passing() -> Inputs {
     let int = same(thread);
     let mut ext = Relation::cross(&EventSet::full(n), &EventSet::full(n));
     ext.minus_with(&int);
-    let mut inputs = Inputs {
-        events: n,
-        ..Inputs::default()
-    };
+    let mut inputs = Inputs { events: n, ..Inputs::default() };
     for (name, members) in [
         ("R", &[5, 6][..]),
         ("W", &[0, 1, 2, 4]),
@@ -98,9 +95,7 @@ fn same(definitions: &str, left: &str, right: &str) {
 fn the_classic_models_judge_message_passing() {
     assert!(!allowed("SC acyclic po | rf | co | fr"));
     assert!(allowed("\"coherence\" acyclic po-loc | com as coherence"));
-    assert!(!allowed(
-        "let ppo = po & (R * R) acyclic ppo | fencerel(MFENCE) | rfe | co | fr"
-    ));
+    assert!(!allowed("let ppo = po & (R * R) acyclic ppo | fencerel(MFENCE) | rfe | co | fr"));
 }
 
 #[test]
@@ -139,11 +134,7 @@ fn definitions() {
     same("let po = rf let b = po", "b", "rf");
     same("", "let a = po in let b = rf in a; b", "po; rf");
     same("let rec a = po | rf | (a; a)", "a", "(po | rf)+");
-    same(
-        "let rec a = po | (b; a) and b = rf | (a; b)",
-        "a & b",
-        "(po | (rf; po)) & a & b",
-    );
+    same("let rec a = po | (b; a) and b = rf | (a; b)", "a & b", "(po | (rf; po)) & a & b");
     same(
         "let rec f(s, r) = match s with || {} -> r || e ++ t -> f(t, r | r) end",
         "f(W, po)",
@@ -156,33 +147,17 @@ fn definitions() {
 #[test]
 fn tags_and_matching() {
     let tags = "enum T = 'one || 'two || 'three ";
-    same(
-        tags,
-        "match 'two with || 'one -> po || 'two -> rf || _ -> co end",
-        "rf",
-    );
+    same(tags, "match 'two with || 'one -> po || 'two -> rf || _ -> co end", "rf");
     same(tags, "if 'one = 'one then po else rf", "po");
     same(tags, "if 'one in {'two, 'three} then po else rf", "rf");
     same(tags, "if {'one} subset T then po else rf", "po");
     same(tags, "if ~{'one} = {'three, 'two} then po else rf", "po");
-    same(
-        tags,
-        "if 'one ++ {'two} = ('two | 'one) then po else rf",
-        "po",
-    );
-    same(
-        "enum B = 'rcu-lock || 'mb instructions F[{'rcu-lock, 'mb}]",
-        "Rcu-lock",
-        "F",
-    );
+    same(tags, "if 'one ++ {'two} = ('two | 'one) then po else rf", "po");
+    same("enum B = 'rcu-lock || 'mb instructions F[{'rcu-lock, 'mb}]", "Rcu-lock", "F");
     same("enum B = 'rcu-lock", "tag2events('rcu-lock)", "F");
     same("enum B = 'my-fence", "My-fence", "emptyset");
-    assert!(allowed(
-        "enum T = 'a || 'b match 'a with || 'a -> empty 0 || 'b -> empty po end"
-    ));
-    assert!(!allowed(
-        "enum T = 'a || 'b match 'b with || 'a -> empty 0 || _ -> empty po end"
-    ));
+    assert!(allowed("enum T = 'a || 'b match 'a with || 'a -> empty 0 || 'b -> empty po end"));
+    assert!(!allowed("enum T = 'a || 'b match 'b with || 'a -> empty 0 || _ -> empty po end"));
 }
 
 #[test]
@@ -192,11 +167,7 @@ fn events_one_by_one() {
         "if pairs(W) = pairs(R) then po else rf",
         "rf",
     );
-    same(
-        "let rec last s = match s with || {} -> {} || a | e ++ b -> {e} end",
-        "last(F)",
-        "F",
-    );
+    same("let rec last s = match s with || {} -> {} || a | e ++ b -> {e} end", "last(F)", "F");
     same(
         "let rec sum s = match s with || {} -> 0 || r ++ rest -> r | sum rest end",
         "sum({po, rf, co})",
@@ -215,22 +186,12 @@ fn events_one_by_one() {
 fn choices() {
     // Some order of the four writes agrees with co, none agrees with co^-1 too.
     assert!(allowed("with o from linearisations(W, co) empty co \\ o"));
-    assert!(!allowed(
-        "with o from linearisations(W, co) empty co^-1 \\ o"
-    ));
-    assert!(!allowed(
-        "with o from linearisations(W, co | co^-1) empty 0"
-    ));
+    assert!(!allowed("with o from linearisations(W, co) empty co^-1 \\ o"));
+    assert!(!allowed("with o from linearisations(W, co | co^-1) empty 0"));
     assert!(!allowed("with o from {} empty 0"));
-    assert!(allowed(
-        "include \"cross.cat\" with co from generate_cos(co0) acyclic po-loc | com"
-    ));
-    assert!(!allowed(
-        "include \"cross.cat\" with co from generate_cos(co0 | co^-1) empty 0"
-    ));
-    assert!(allowed(
-        "with o from {po, rf, co} irreflexive o empty o & po as other"
-    ));
+    assert!(allowed("include \"cross.cat\" with co from generate_cos(co0) acyclic po-loc | com"));
+    assert!(!allowed("include \"cross.cat\" with co from generate_cos(co0 | co^-1) empty 0"));
+    assert!(allowed("with o from {po, rf, co} irreflexive o empty o & po as other"));
     let flagged = parse("with o from {po, rf} flag ~empty o & ext as external empty 0");
     let evaluation = reference::evaluate(&flagged, &message_passing()).expect("evaluates");
     assert_eq!(evaluation.flags, ["external"]);
@@ -238,17 +199,11 @@ fn choices() {
 
 #[test]
 fn procedures_and_loops() {
-    assert!(allowed(
-        "procedure p(a, b) = empty a \\ b end call p(po-loc, po) as included"
-    ));
-    assert!(!allowed(
-        "procedure p(a, b) = empty a \\ b end call p(po, po-loc)"
-    ));
+    assert!(allowed("procedure p(a, b) = empty a \\ b end call p(po-loc, po) as included"));
+    assert!(!allowed("procedure p(a, b) = empty a \\ b end call p(po, po-loc)"));
     assert!(allowed("call inclusion(po-loc, po) call total(loc, F & W)"));
     assert!(allowed("forall r in {po, rf, co} do acyclic r end"));
-    assert!(!allowed(
-        "forall r in {po, rf | po | fr, co} do acyclic r end"
-    ));
+    assert!(!allowed("forall r in {po, rf | po | fr, co} do acyclic r end"));
     assert!(!allowed("forall e in R do empty [{e}]; po end"));
     assert!(allowed(
         "procedure rec p r = match 'a with || 'a -> empty r end end enum T = 'a call p 0"
@@ -262,21 +217,11 @@ fn procedures_and_loops() {
 #[test]
 fn variants_and_attempts() {
     same("", "if \"mixed\" then po else rf", "rf");
-    same(
-        "",
-        "if not \"mixed\" || \"sve\" && \"kvm\" then po else rf",
-        "po",
-    );
-    same(
-        "",
-        "if (not (\"mixed\")) then po else nothing-of-that-name",
-        "po",
-    );
+    same("", "if not \"mixed\" || \"sve\" && \"kvm\" then po else rf", "po");
+    same("", "if (not (\"mixed\")) then po else nothing-of-that-name", "po");
     same("let Z = try Z with W", "Z", "W");
     same("", "try fail(po) with rf", "rf");
-    assert!(allowed(
-        "if \"mixed\" include \"no-such-file.cat\" else empty 0 end"
-    ));
+    assert!(allowed("if \"mixed\" include \"no-such-file.cat\" else empty 0 end"));
 }
 
 #[test]
@@ -325,11 +270,7 @@ fn sets_of_a_models_own_may_be_called_read_and_write() {
 #[test]
 fn inputs_are_what_is_used() {
     let model = parse("let a = po-loc acyclic a | rf | MFENCE * W");
-    let names: Vec<&str> = model
-        .inputs()
-        .iter()
-        .map(|input| input.name.as_str())
-        .collect();
+    let names: Vec<&str> = model.inputs().iter().map(|input| input.name.as_str()).collect();
     assert_eq!(names, ["rf", "co", "po", "loc", "MFENCE", "W"]);
     assert_eq!(model.relations().collect::<Vec<_>>(), ["a", "fr"]);
 }
@@ -356,10 +297,7 @@ fn wrong(text: &str) -> Vec<String> {
 #[test]
 fn errors_have_places() {
     for (text, expected) in [
-        (
-            "acyclic po |",
-            "t.cat:1:13: expected an expression, found the end of the file",
-        ),
+        ("acyclic po |", "t.cat:1:13: expected an expression, found the end of the file"),
         ("let a = foo", "t.cat:1:9: unknown name 'foo'"),
         (
             "let a = [W & R]",
@@ -370,56 +308,20 @@ fn errors_have_places() {
             "t.cat:1:1: the values of accesses are compared after the axioms: only flags may \
              look at them, and no model that chooses with 'with'",
         ),
-        (
-            "empty W & po",
-            "t.cat:1:11: expected a set of events, found a relation",
-        ),
-        (
-            "empty po | W",
-            "t.cat:1:12: expected a relation, found a set of events",
-        ),
-        (
-            "acyclic W",
-            "t.cat:1:9: expected a relation, found a set of events",
-        ),
-        (
-            "let a = W; po",
-            "t.cat:1:9: expected a relation, found a set of events",
-        ),
-        (
-            "let a = [po]",
-            "t.cat:1:10: expected a set of events, found a relation",
-        ),
-        (
-            "let a = W+",
-            "t.cat:1:9: expected a relation, found a set of events",
-        ),
-        (
-            "let a = po * W",
-            "t.cat:1:9: expected a set of events, found a relation",
-        ),
-        (
-            "let a = po rf",
-            "t.cat:1:9: expected a function, found a relation",
-        ),
-        (
-            "let f(a, b) = a let c = f po",
-            "t.cat:1:25: expected 2 values, found 1",
-        ),
+        ("empty W & po", "t.cat:1:11: expected a set of events, found a relation"),
+        ("empty po | W", "t.cat:1:12: expected a relation, found a set of events"),
+        ("acyclic W", "t.cat:1:9: expected a relation, found a set of events"),
+        ("let a = W; po", "t.cat:1:9: expected a relation, found a set of events"),
+        ("let a = [po]", "t.cat:1:10: expected a set of events, found a relation"),
+        ("let a = W+", "t.cat:1:9: expected a relation, found a set of events"),
+        ("let a = po * W", "t.cat:1:9: expected a set of events, found a relation"),
+        ("let a = po rf", "t.cat:1:9: expected a function, found a relation"),
+        ("let f(a, b) = a let c = f po", "t.cat:1:25: expected 2 values, found 1"),
         ("let f x = foo; x", "t.cat:1:11: unknown name 'foo'"),
-        (
-            "procedure p x = empty foo end",
-            "t.cat:1:23: unknown name 'foo'",
-        ),
+        ("procedure p x = empty foo end", "t.cat:1:23: unknown name 'foo'"),
         ("call p(po)", "t.cat:1:1: unknown name 'p'"),
-        (
-            "let a = 'foo",
-            "t.cat:1:9: no enumeration has the tag ''foo'",
-        ),
-        (
-            "include \"nothing.cat\"",
-            "t.cat:1:1: cannot find the file 'nothing.cat'",
-        ),
+        ("let a = 'foo", "t.cat:1:9: no enumeration has the tag ''foo'"),
+        ("include \"nothing.cat\"", "t.cat:1:1: cannot find the file 'nothing.cat'"),
         (
             "include \"self.cat\"",
             "self.cat:1:1: 'self.cat' includes itself: t.cat includes self.cat includes self.cat",
@@ -444,14 +346,8 @@ fn errors_have_places() {
             "procedure rec p x = call p x end call p po",
             "t.cat:1:21: procedures call each other without end",
         ),
-        (
-            "let a = yield po with rf",
-            "t.cat:1:9: 'yield' is not supported",
-        ),
-        (
-            "let a = po % rf",
-            "t.cat:1:12: the character '%' has no meaning here",
-        ),
+        ("let a = yield po with rf", "t.cat:1:9: 'yield' is not supported"),
+        ("let a = po % rf", "t.cat:1:12: the character '%' has no meaning here"),
         (
             "let f x = {x} let a = {f} | {po}",
             "t.cat:1:24: expected something that sets can hold, found a function",
@@ -482,18 +378,11 @@ fn several_errors_are_reported_together() {
 fn unknown_names_get_suggestions() {
     let help = |text: &str| {
         let diagnostics = Model::parse("t", text, &|_| None).err().unwrap_or_default();
-        diagnostics
-            .into_iter()
-            .next()
-            .and_then(|d| d.help)
-            .unwrap_or_default()
+        diagnostics.into_iter().next().and_then(|d| d.help).unwrap_or_default()
     };
     assert_eq!(help("let a = po-lock"), "did you mean 'po-loc'?");
     assert_eq!(help("let a = [mfence]"), "did you mean 'MFENCE'?");
-    assert_eq!(
-        help("let my-relation = po let a = my_relation"),
-        "did you mean 'my-relation'?"
-    );
+    assert_eq!(help("let my-relation = po let a = my_relation"), "did you mean 'my-relation'?");
 }
 
 #[test]
@@ -501,9 +390,7 @@ fn growing_without_end_is_stopped() {
     let double = (0..60).map(|i| format!("let f{} x = f{i}(f{i}(x; po) | x)\n", i + 1));
     let text = format!("let f0 x = x\n{}empty f60 po", double.collect::<String>());
     assert_eq!(wrong(&text).len(), 1);
-    let many: String = (0..20_000)
-        .map(|i| format!("let a{i} = po; rf\n"))
-        .collect();
+    let many: String = (0..20_000).map(|i| format!("let a{i} = po; rf\n")).collect();
     assert_eq!(parse(&many).axioms().len(), 0);
 }
 
@@ -518,9 +405,5 @@ fn definitions_that_do_not_settle_are_errors_of_the_execution() {
     let mut checker = Checker::new(&model);
     fill(&model, &mut checker, &message_passing());
     checker.is_allowed();
-    assert!(
-        checker
-            .failure()
-            .is_some_and(|d| d.message.contains("does not settle"))
-    );
+    assert!(checker.failure().is_some_and(|d| d.message.contains("does not settle")));
 }

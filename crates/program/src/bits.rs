@@ -15,10 +15,7 @@ impl Bits {
     /// The low `width` bits of `value`. A width outside 1..=128 is clamped into it.
     pub fn new(width: u32, value: u128) -> Bits {
         let width = width.clamp(1, Self::MAX_WIDTH);
-        Bits {
-            width,
-            value: value & mask(width),
-        }
+        Bits { width, value: value & mask(width) }
     }
 
     /// `value` in two's complement.
@@ -68,21 +65,13 @@ impl Bits {
 
     /// `self` above `low`.
     pub fn concat(self, low: Bits) -> Bits {
-        let high = if low.width >= 128 {
-            0
-        } else {
-            self.value << low.width
-        };
+        let high = if low.width >= 128 { 0 } else { self.value << low.width };
         Bits::new(self.width + low.width, high | low.value)
     }
 }
 
 fn mask(width: u32) -> u128 {
-    if width >= 128 {
-        u128::MAX
-    } else {
-        (1 << width) - 1
-    }
+    if width >= 128 { u128::MAX } else { (1 << width) - 1 }
 }
 
 impl fmt::Display for Bits {

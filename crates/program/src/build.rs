@@ -85,10 +85,7 @@ impl FunctionBuilder {
 
     fn fresh(&mut self, name: &str, width: u32) -> VarId {
         let id = VarId(self.vars.len() as u32);
-        self.vars.push(Var {
-            name: name.to_string(),
-            width,
-        });
+        self.vars.push(Var { name: name.to_string(), width });
         id
     }
 
@@ -117,11 +114,7 @@ impl FunctionBuilder {
         while !self.block_names.insert(label.clone()) {
             label = format!("{label}.{}", id.0);
         }
-        self.blocks.push(OpenBlock {
-            label,
-            insts: Vec::new(),
-            terminator: None,
-        });
+        self.blocks.push(OpenBlock { label, insts: Vec::new(), terminator: None });
         id
     }
 
@@ -129,8 +122,7 @@ impl FunctionBuilder {
     pub fn enter(&mut self, block: BlockId) {
         let span = self.span;
         let open = &mut self.blocks[self.current.0 as usize];
-        open.terminator
-            .get_or_insert((Terminator::Jump(block), span));
+        open.terminator.get_or_insert((Terminator::Jump(block), span));
         self.current = block;
     }
 
@@ -148,12 +140,7 @@ impl FunctionBuilder {
     /// it is 0.
     pub fn branch(&mut self, condition: Expr, then: BlockId) {
         let next = self.new_block("next");
-        self.terminate(Terminator::Branch {
-            condition,
-            then,
-            otherwise: next,
-            join: None,
-        });
+        self.terminate(Terminator::Branch { condition, then, otherwise: next, join: None });
         self.current = next;
     }
 
@@ -163,14 +150,7 @@ impl FunctionBuilder {
             return label.block;
         }
         let block = self.new_block(name);
-        self.labels.insert(
-            name.to_string(),
-            Label {
-                block,
-                placed: false,
-                span: self.span,
-            },
-        );
+        self.labels.insert(name.to_string(), Label { block, placed: false, span: self.span });
         block
     }
 
@@ -191,9 +171,7 @@ impl FunctionBuilder {
     /// Labels that were jumped to and never placed, with the place of first mention.
     pub fn missing_labels(&self) -> Vec<(String, Span)> {
         let missing = self.labels.iter().filter(|(_, label)| !label.placed);
-        let mut missing: Vec<_> = missing
-            .map(|(name, label)| (name.clone(), label.span))
-            .collect();
+        let mut missing: Vec<_> = missing.map(|(name, label)| (name.clone(), label.span)).collect();
         missing.sort_by_key(|(_, span)| *span);
         missing
     }
@@ -201,15 +179,9 @@ impl FunctionBuilder {
     /// Blocks that were left open end the function.
     pub fn finish(self) -> Function {
         let blocks = self.blocks.into_iter().map(|open| {
-            let (terminator, terminator_span) = open
-                .terminator
-                .unwrap_or((Terminator::Return(None), self.span));
-            Block {
-                label: open.label,
-                insts: open.insts,
-                terminator,
-                terminator_span,
-            }
+            let (terminator, terminator_span) =
+                open.terminator.unwrap_or((Terminator::Return(None), self.span));
+            Block { label: open.label, insts: open.insts, terminator, terminator_span }
         });
         Function {
             name: self.name,

@@ -25,16 +25,10 @@ impl Program {
         };
         outside("program".to_string(), self.check_names());
         for global in &self.globals {
-            outside(
-                format!("global '{}'", global.name),
-                self.check_global(global),
-            );
+            outside(format!("global '{}'", global.name), self.check_global(global));
         }
         for function in &self.functions {
-            outside(
-                format!("function '{}'", function.name),
-                check_frame(function),
-            );
+            outside(format!("function '{}'", function.name), check_frame(function));
         }
         for thread in &self.threads {
             let rule = Scope::outside(self).arguments(thread.function, &thread.args);
@@ -43,11 +37,7 @@ impl Program {
         for function in &self.functions {
             self.check_body(function, &mut errors);
         }
-        if errors.is_empty() {
-            Ok(())
-        } else {
-            Err(errors)
-        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
     fn check_names(&self) -> Rule<()> {
@@ -55,10 +45,7 @@ impl Program {
             return Err(format!("pointers of {} bits", self.pointer_width));
         }
         distinct("global", self.globals.iter().map(|global| &global.name))?;
-        distinct(
-            "function",
-            self.functions.iter().map(|function| &function.name),
-        )
+        distinct("function", self.functions.iter().map(|function| &function.name))
     }
 
     fn check_global(&self, global: &Global) -> Rule<()> {
@@ -68,10 +55,7 @@ impl Program {
             let width = Scope::outside(self).width(&cell.value)?;
             equal("the initial value", width, cell.width)?;
             if cell.width % 8 != 0 {
-                return Err(format!(
-                    "a cell of {} bits is no number of bytes",
-                    cell.width
-                ));
+                return Err(format!("a cell of {} bits is no number of bytes", cell.width));
             }
             let end = cell.offset.saturating_add(u64::from(cell.width / 8));
             if end > global.size {
@@ -87,10 +71,7 @@ impl Program {
     }
 
     fn check_body(&self, function: &Function, errors: &mut Diagnostics) {
-        let scope = Scope {
-            program: self,
-            function: Some(function),
-        };
+        let scope = Scope { program: self, function: Some(function) };
         let mut at = |span: Span, rule: Rule<()>| {
             if let Err(message) = rule {
                 errors.push(self.source.error(span, message));
@@ -168,10 +149,7 @@ struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     fn outside(program: &'a Program) -> Scope<'a> {
-        Scope {
-            program,
-            function: None,
-        }
+        Scope { program, function: None }
     }
 
     fn width(&self, expr: &Expr) -> Rule<u32> {
@@ -215,9 +193,7 @@ impl<'a> Scope<'a> {
         let callee = self.callee(function)?;
         if args.len() != callee.params as usize {
             let (found, name, expected) = (args.len(), &callee.name, callee.params);
-            return Err(format!(
-                "{found} arguments for '{name}', which takes {expected}"
-            ));
+            return Err(format!("{found} arguments for '{name}', which takes {expected}"));
         }
         for (arg, param) in args.iter().zip(&callee.vars) {
             self.expect(&format!("the argument '{}'", param.name), arg, param.width)?;
@@ -229,63 +205,29 @@ impl<'a> Scope<'a> {
         use InstKind::*;
         match kind {
             Assign { dst, value } => self.expect("the value", value, self.var(*dst)?),
-            Load {
-                dst, address, size, ..
-            }
-            | LoadLinked {
-                dst, address, size, ..
-            } => {
+            Load { dst, address, size, .. } | LoadLinked { dst, address, size, .. } => {
                 self.address(address)?;
                 self.target("the variable loaded", *dst, size.bits())
             }
-            Store {
-                address,
-                value,
-                size,
-                ..
-            } => {
+            Store { address, value, size, .. } => {
                 self.address(address)?;
                 self.expect("the value stored", value, size.bits())
             }
-            StoreConditional {
-                status,
-                address,
-                value,
-                size,
-                ..
-            } => {
+            StoreConditional { status, address, value, size, .. } => {
                 self.address(address)?;
                 self.expect("the value stored", value, size.bits())?;
                 self.target("the status", *status, 1)
             }
-            Rmw {
-                dst,
-                address,
-                operand,
-                size,
-                ..
-            } => {
+            Rmw { dst, address, operand, size, .. } => {
                 self.address(address)?;
                 self.expect("the operand", operand, size.bits())?;
-                dst.map_or(Ok(()), |dst| {
-                    self.target("the variable loaded", dst, size.bits())
-                })
+                dst.map_or(Ok(()), |dst| self.target("the variable loaded", dst, size.bits()))
             }
-            Cas {
-                dst,
-                ok,
-                address,
-                expected,
-                desired,
-                size,
-                ..
-            } => {
+            Cas { dst, ok, address, expected, desired, size, .. } => {
                 self.address(address)?;
                 self.expect("the value expected", expected, size.bits())?;
                 self.expect("the value stored", desired, size.bits())?;
-                dst.map_or(Ok(()), |dst| {
-                    self.target("the variable loaded", dst, size.bits())
-                })?;
+                dst.map_or(Ok(()), |dst| self.target("the variable loaded", dst, size.bits()))?;
                 ok.map_or(Ok(()), |ok| self.target("the flag", ok, 1))
             }
             Call { dst, callee, args } => self.call(*dst, callee, args),
@@ -297,11 +239,7 @@ impl<'a> Scope<'a> {
     fn service(&self, kind: &InstKind) -> Rule<()> {
         use InstKind::*;
         match kind {
-            Spawn {
-                dst,
-                function,
-                args,
-            } => {
+            Spawn { dst, function, args } => {
                 self.arguments(*function, args)?;
                 dst.map_or(Ok(()), |dst| self.var(dst).map(|_| ()))
             }
@@ -354,12 +292,7 @@ impl<'a> Scope<'a> {
         };
         match terminator {
             Terminator::Jump(target) => block(*target),
-            Terminator::Branch {
-                condition,
-                then,
-                otherwise,
-                join,
-            } => {
+            Terminator::Branch { condition, then, otherwise, join } => {
                 self.expect("the condition", condition, 1)?;
                 block(*then)?;
                 block(*otherwise)?;
@@ -396,10 +329,7 @@ fn width(expr: &Expr, depth: u32, leaf: &impl Fn(&Expr) -> Rule<u32>) -> Rule<u3
         Expr::Extract { low, width, value } => {
             let whole = inner(value)?;
             if low.saturating_add(*width) > whole {
-                return Err(format!(
-                    "bits {low} to {} of {whole}",
-                    low.saturating_add(*width)
-                ));
+                return Err(format!("bits {low} to {} of {whole}", low.saturating_add(*width)));
             }
             *width
         }
@@ -411,11 +341,7 @@ fn width(expr: &Expr, depth: u32, leaf: &impl Fn(&Expr) -> Rule<u32>) -> Rule<u3
             }
             *width
         }
-        Expr::Select {
-            condition,
-            then,
-            otherwise,
-        } => {
+        Expr::Select { condition, then, otherwise } => {
             equal("the condition", inner(condition)?, 1)?;
             let (then, otherwise) = (inner(then)?, inner(otherwise)?);
             if then != otherwise {
@@ -465,19 +391,10 @@ mod tests {
             ("w = w + d", "operands of 32 and 64 bits"),
             ("w = extract(w, 1, 32)", "bits 1 to 33 of 32"),
             ("w = zext(d, 32)", "an extension from 64 to 32 bits"),
-            (
-                "w = select(w, w, w)",
-                "the condition is 32 bits wide, not 1",
-            ),
+            ("w = select(w, w, w)", "the condition is 32 bits wide, not 1"),
             ("w = select(b, w, d)", "a choice between 32 and 64 bits"),
-            (
-                "d = concat(concat(d, d), d)",
-                "192 bits: widths go from 1 to 128",
-            ),
-            (
-                "d = load.4 &x",
-                "the variable loaded is 64 bits wide, not 32",
-            ),
+            ("d = concat(concat(d, d), d)", "192 bits: widths go from 1 to 128"),
+            ("d = load.4 &x", "the variable loaded is 64 bits wide, not 32"),
             ("w = load.4 w", "the address is 32 bits wide, not 64"),
             ("store.4 &x, d", "the value stored is 64 bits wide, not 32"),
             ("w = sc.4 &x, w", "the status is 32 bits wide, not 1"),
@@ -492,10 +409,7 @@ mod tests {
             ("assume w", "the condition is 32 bits wide, not 1"),
             ("d = alloc w align 3", "the alignment 3 is no power of two"),
             ("lock w", "the address is 32 bits wide, not 64"),
-            (
-                "branch w, entry, entry",
-                "the condition is 32 bits wide, not 1",
-            ),
+            ("branch w, entry, entry", "the condition is 32 bits wide, not 1"),
             ("return w", "'f' gives no result"),
         ];
         for (line, message) in cases {
@@ -517,14 +431,7 @@ mod tests {
         program.functions.push(function.finish());
         let errors = program.check().unwrap_err();
         let messages: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
-        assert_eq!(
-            messages,
-            [
-                "program: pointers of 16 bits",
-                "no variable 7",
-                "no block 9"
-            ]
-        );
+        assert_eq!(messages, ["program: pointers of 16 bits", "no variable 7", "no block 9"]);
     }
 
     #[test]

@@ -13,18 +13,12 @@ pub struct Span {
 impl Span {
     pub fn new(start: usize, end: usize) -> Span {
         let clamp = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Span {
-            start: clamp(start),
-            end: clamp(end.max(start)),
-        }
+        Span { start: clamp(start), end: clamp(end.max(start)) }
     }
 
     /// The smallest span that covers both.
     pub fn to(self, other: Span) -> Span {
-        Span {
-            start: self.start.min(other.start),
-            end: self.end.max(other.end),
-        }
+        Span { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 }
 
@@ -42,16 +36,9 @@ impl SourceFile {
 
     pub fn new(name: &str, text: &str) -> SourceFile {
         let starts = std::iter::once(0).chain(
-            text.bytes()
-                .enumerate()
-                .filter(|(_, b)| *b == b'\n')
-                .map(|(i, _)| i as u32 + 1),
+            text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1),
         );
-        SourceFile {
-            name: name.into(),
-            text: text.into(),
-            line_starts: starts.collect(),
-        }
+        SourceFile { name: name.into(), text: text.into(), line_starts: starts.collect() }
     }
 
     pub fn name(&self) -> &str {
@@ -64,27 +51,16 @@ impl SourceFile {
 
     /// Line and column (both from 1, columns in characters) of a byte offset.
     pub fn position(&self, offset: u32) -> (u32, u32) {
-        let line = self
-            .line_starts
-            .partition_point(|start| *start <= offset)
-            .max(1)
-            - 1;
+        let line = self.line_starts.partition_point(|start| *start <= offset).max(1) - 1;
         let start = self.line_starts[line] as usize;
         let end = (offset as usize).min(self.text.len());
-        let column = self
-            .text
-            .get(start..end)
-            .map_or(0, |before| before.chars().count());
+        let column = self.text.get(start..end).map_or(0, |before| before.chars().count());
         (line as u32 + 1, column as u32 + 1)
     }
 
     pub fn location(&self, span: Span) -> Location {
         let (line, column) = self.position(span.start);
-        Location {
-            file: self.name.clone(),
-            line,
-            column,
-        }
+        Location { file: self.name.clone(), line, column }
     }
 
     /// The text of a line (from 1), without its end.
@@ -98,9 +74,7 @@ impl SourceFile {
         let location = self.location(span);
         let text = self.line(location.line);
         let room = text.chars().count() as u32 + 1;
-        let width = (span.end - span.start)
-            .max(1)
-            .min(room.saturating_sub(location.column).max(1));
+        let width = (span.end - span.start).max(1).min(room.saturating_sub(location.column).max(1));
         Diagnostic {
             location: Some(location),
             message: message.into(),
@@ -140,12 +114,7 @@ pub type Diagnostics = Vec<Diagnostic>;
 impl Diagnostic {
     /// An error that concerns no place in particular.
     pub fn new(message: impl Into<String>) -> Diagnostic {
-        Diagnostic {
-            location: None,
-            message: message.into(),
-            help: None,
-            excerpt: None,
-        }
+        Diagnostic { location: None, message: message.into(), help: None, excerpt: None }
     }
 
     pub fn with_help(mut self, help: impl Into<String>) -> Diagnostic {
@@ -169,10 +138,7 @@ impl fmt::Display for Diagnostic {
                 .map(|c| if c == '\t' { '\t' } else { ' ' })
                 .collect();
             let underline = "^".repeat(*width as usize);
-            write!(
-                f,
-                "\n{margin} |\n{number} | {line}\n{margin} | {indent}{underline}"
-            )?;
+            write!(f, "\n{margin} |\n{number} | {line}\n{margin} | {indent}{underline}")?;
         }
         if let Some(help) = &self.help {
             write!(f, "\n  help: {help}")?;

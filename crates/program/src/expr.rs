@@ -122,32 +122,19 @@ impl Expr {
     }
 
     pub fn extract(self, low: u32, width: u32) -> Expr {
-        Expr::Extract {
-            low,
-            width,
-            value: Box::new(self),
-        }
+        Expr::Extract { low, width, value: Box::new(self) }
     }
 
     pub fn concat(self, low: Expr) -> Expr {
-        Expr::Concat {
-            high: Box::new(self),
-            low: Box::new(low),
-        }
+        Expr::Concat { high: Box::new(self), low: Box::new(low) }
     }
 
     pub fn zero_extend(self, width: u32) -> Expr {
-        Expr::ZeroExtend {
-            width,
-            value: Box::new(self),
-        }
+        Expr::ZeroExtend { width, value: Box::new(self) }
     }
 
     pub fn sign_extend(self, width: u32) -> Expr {
-        Expr::SignExtend {
-            width,
-            value: Box::new(self),
-        }
+        Expr::SignExtend { width, value: Box::new(self) }
     }
 
     pub fn select(self, then: Expr, otherwise: Expr) -> Expr {

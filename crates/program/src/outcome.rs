@@ -16,7 +16,11 @@ pub struct Observable {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Place {
     /// A variable of the function that the thread started in; its lowest `width` bits.
-    Variable { thread: u32, var: VarId, width: u32 },
+    Variable {
+        thread: u32,
+        var: VarId,
+        width: u32,
+    },
     Memory {
         global: GlobalId,
         offset: u64,
@@ -104,10 +108,7 @@ impl Question {
     pub fn shown(&self) -> Vec<&Observable> {
         let mut shown: Vec<&Observable> = Vec::new();
         let mut add = |o| {
-            if !shown
-                .iter()
-                .any(|seen: &&Observable| seen.place == (o as &Observable).place)
-            {
+            if !shown.iter().any(|seen: &&Observable| seen.place == (o as &Observable).place) {
                 shown.push(o);
             }
         };

@@ -70,14 +70,10 @@ impl Program {
         let mut next = Self::FIRST_ADDRESS;
         let mut addresses = Vec::with_capacity(self.globals.len());
         for global in &self.globals {
-            let align = u64::from(global.align.max(1))
-                .next_power_of_two()
-                .max(Self::GAP);
+            let align = u64::from(global.align.max(1)).next_power_of_two().max(Self::GAP);
             next = next.next_multiple_of(align);
             addresses.push(next);
-            next = next
-                .saturating_add(global.size.max(1))
-                .saturating_add(Self::GAP);
+            next = next.saturating_add(global.size.max(1)).saturating_add(Self::GAP);
         }
         addresses
     }
@@ -88,10 +84,7 @@ impl Program {
 
     /// The address of a function, as a value: functions are not in memory.
     pub fn function_address(&self, function: FunctionId) -> Bits {
-        Bits::new(
-            self.pointer_width,
-            0x7000_0000 + u128::from(function.0) * 16,
-        )
+        Bits::new(self.pointer_width, 0x7000_0000 + u128::from(function.0) * 16)
     }
 
     pub fn function(&self, id: FunctionId) -> &Function {

@@ -52,11 +52,7 @@ impl Tags {
         let mut tags: Vec<Tag> = names.into_iter().map(Tag::new).collect();
         tags.sort();
         tags.dedup();
-        if tags.is_empty() {
-            Tags(None)
-        } else {
-            Tags(Some(tags.into()))
-        }
+        if tags.is_empty() { Tags(None) } else { Tags(Some(tags.into())) }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Tag> {

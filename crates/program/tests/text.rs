@@ -61,10 +61,7 @@ fn spans_point_into_the_text() {
     let block = &program.functions[0].blocks[0];
     let text = |span: Span| &STORE_BUFFERING[span.start as usize..span.end as usize];
     assert_eq!(text(block.insts[1].span), "r0 = load.4 &y [acq]");
-    assert_eq!(
-        text(block.terminator_span),
-        "branch r0 == 0:32, yes, no join end"
-    );
+    assert_eq!(text(block.terminator_span), "branch r0 == 0:32, yes, no join end");
 }
 
 fn expression(text: &str) -> Result<Expr, Diagnostics> {
@@ -84,10 +81,7 @@ fn operators_bind_as_usual() {
         expression("a + b * 1:8 - a").unwrap(),
         a.clone() + b.clone() * one.clone() - a.clone()
     );
-    assert_eq!(
-        expression("a | b ^ 1:8 & a").unwrap(),
-        a.clone() | (b.clone() ^ (one & a.clone()))
-    );
+    assert_eq!(expression("a | b ^ 1:8 & a").unwrap(), a.clone() | (b.clone() ^ (one & a.clone())));
     assert_eq!(expression("-1:8").unwrap(), Expr::constant(8, 255));
     assert_eq!(expression("-128:8").unwrap(), Expr::constant(8, 128));
     assert_ne!(expression("-(1:8)").unwrap(), Expr::constant(8, 255));
@@ -99,10 +93,7 @@ fn operators_bind_as_usual() {
 fn mistakes_in_expressions_are_named() {
     for (text, message) in [
         ("d", "there is no variable 'd'"),
-        (
-            "1",
-            "expected ':' and the width of the constant, found the end of the line",
-        ),
+        ("1", "expected ':' and the width of the constant, found the end of the line"),
         ("256:8", "256 does not fit into 8 bits"),
         ("-129:8", "-129 does not fit into 8 bits"),
         ("1:0", "widths go from 1 to 128"),
@@ -154,12 +145,7 @@ thread T = g()
     let errors = parse_program("p", text).unwrap_err();
     let seen: Vec<_> = errors
         .iter()
-        .map(|e| {
-            (
-                e.location.as_ref().map_or(0, |l| l.line),
-                e.message.as_str(),
-            )
-        })
+        .map(|e| (e.location.as_ref().map_or(0, |l| l.line), e.message.as_str()))
         .collect();
     assert_eq!(
         seen,
@@ -234,10 +220,7 @@ fn without_spans(mut program: Program) -> impl PartialEq + std::fmt::Debug {
             }
         }
     }
-    (
-        (program.name, program.pointer_width),
-        (program.globals, program.functions, program.threads),
-    )
+    ((program.name, program.pointer_width), (program.globals, program.functions, program.threads))
 }
 
 proptest! {

@@ -59,11 +59,7 @@ impl Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} agree, {} differ, {} failed",
-            self.agree, self.differ, self.failed
-        )
+        write!(f, "{} agree, {} differ, {} failed", self.agree, self.differ, self.failed)
     }
 }
 
@@ -101,10 +97,8 @@ fn word(holds: bool) -> &'static str {
 
 /// None where the answer is the expected one.
 pub fn compare(expectation: &Expectation, answer: Answer) -> Option<Difference> {
-    (answer != Answer::Holds(expectation.holds)).then(|| Difference {
-        expectation: expectation.clone(),
-        answer,
-    })
+    (answer != Answer::Holds(expectation.holds))
+        .then(|| Difference { expectation: expectation.clone(), answer })
 }
 
 /// Reads a whole CSV file; all its errors together.
@@ -135,34 +129,21 @@ pub fn parse_expectations(name: &str, text: &str) -> Result<Vec<Expectation>, Di
         let message = "the file is empty: expected the heading 'file,model,condition'";
         errors.push(source.error(Span::new(0, 0), message));
     }
-    if errors.is_empty() {
-        Ok(rows)
-    } else {
-        Err(errors)
-    }
+    if errors.is_empty() { Ok(rows) } else { Err(errors) }
 }
 
 fn expectation(fields: &[String]) -> Result<Expectation, String> {
     let [file, model, condition] = fields else {
-        return Err(format!(
-            "expected 3 fields (file,model,condition), found {}",
-            fields.len()
-        ));
+        return Err(format!("expected 3 fields (file,model,condition), found {}", fields.len()));
     };
     let holds = match condition.to_ascii_lowercase().as_str() {
         "ok" => true,
         "no" => false,
         other => {
-            return Err(format!(
-                "expected the condition 'ok' or 'no', found '{other}'"
-            ));
+            return Err(format!("expected the condition 'ok' or 'no', found '{other}'"));
         }
     };
-    Ok(Expectation {
-        file: file.clone(),
-        model: model.clone(),
-        holds,
-    })
+    Ok(Expectation { file: file.clone(), model: model.clone(), holds })
 }
 
 /// The records of a CSV text, one after another.
@@ -249,24 +230,14 @@ mod tests {
     use super::*;
 
     fn row(file: &str, model: &str, holds: bool) -> Expectation {
-        Expectation {
-            file: file.to_string(),
-            model: model.to_string(),
-            holds,
-        }
+        Expectation { file: file.to_string(), model: model.to_string(), holds }
     }
 
     #[test]
     fn rows_with_and_without_quotes() {
         let text = "file,model,condition\r\na.litmus,tso,ok\r\n\n\"b,\"\"1\"\".litmus\",sc,No";
         let rows = parse_expectations("e.csv", text).expect("a good file");
-        assert_eq!(
-            rows,
-            [
-                row("a.litmus", "tso", true),
-                row("b,\"1\".litmus", "sc", false)
-            ]
-        );
+        assert_eq!(rows, [row("a.litmus", "tso", true), row("b,\"1\".litmus", "sc", false)]);
     }
 
     #[test]

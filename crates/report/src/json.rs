@@ -24,11 +24,7 @@ pub fn outcomes_json(run: TestRun<'_>, outcomes: &Outcomes) -> String {
         Ending::Bounded => ("bounded", Some("bounded"), None),
         Ending::Stopped { reason } => ("stopped", None, Some(reason.as_str())),
     };
-    let condition = if outcomes.condition_holds() {
-        "ok"
-    } else {
-        "no"
-    };
+    let condition = if outcomes.condition_holds() { "ok" } else { "no" };
     let answer = Answer {
         test: run.test,
         file: run.file,
@@ -48,11 +44,7 @@ pub fn outcomes_json(run: TestRun<'_>, outcomes: &Outcomes) -> String {
         ending,
         scope,
         reason,
-        counts: if outcomes.counts_are_total {
-            "total"
-        } else {
-            "needed"
-        },
+        counts: if outcomes.counts_are_total { "total" } else { "needed" },
         time_s: run.time.as_secs_f64(),
     };
     to_line(&answer)
@@ -71,12 +63,7 @@ pub fn error_json(test: Option<&str>, file: &str, diagnostics: &Diagnostics) -> 
             help: diagnostic.help.as_deref(),
         })
         .collect();
-    let failure = Failure {
-        test,
-        file,
-        error: errors.first(),
-        errors: &errors,
-    };
+    let failure = Failure { test, file, error: errors.first(), errors: &errors };
     to_line(&failure)
 }
 

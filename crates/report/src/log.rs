@@ -41,10 +41,7 @@ fn write_log(
         Quantifier::Exists | Quantifier::ForAll => (positive, negative),
         Quantifier::NotExists => (negative, positive),
     };
-    writeln!(
-        log,
-        "Witnesses\nPositive: {confirming} Negative: {refuting}"
-    )?;
+    writeln!(log, "Witnesses\nPositive: {confirming} Negative: {refuting}")?;
     for flag in &outcomes.flags {
         writeln!(log, "Flag {flag}")?;
     }
@@ -54,10 +51,7 @@ fn write_log(
         Observation::Sometimes => "Sometimes",
         Observation::Always => "Always",
     };
-    writeln!(
-        log,
-        "Observation {name} {observation} {positive} {negative}"
-    )?;
+    writeln!(log, "Observation {name} {observation} {positive} {negative}")?;
     writeln!(log, "Time {name} {:.2}", time.as_secs_f64())?;
     if let Ending::Stopped { reason } = &outcomes.ending {
         writeln!(log, "Stopped {name} {reason}")?;

@@ -38,10 +38,7 @@ impl Columns {
         let mut positions: Vec<usize> = (0..values.len()).collect();
         positions.sort_by(|a, b| by_place(&values[*a], &values[*b]));
         let names = positions.iter().map(|at| place_name(&values[*at]));
-        Columns {
-            names: names.collect(),
-            positions,
-        }
+        Columns { names: names.collect(), positions }
     }
 
     /// What the places show, in the order of a line.
@@ -62,17 +59,11 @@ impl Columns {
 
 fn place_name(value: &StateValue) -> String {
     let plain = !value.name.contains(['[', ']', '*']);
-    if value.in_memory && plain {
-        format!("[{}]", value.name)
-    } else {
-        value.name.clone()
-    }
+    if value.in_memory && plain { format!("[{}]", value.name) } else { value.name.clone() }
 }
 
 fn by_place(a: &StateValue, b: &StateValue) -> Ordering {
-    a.in_memory
-        .cmp(&b.in_memory)
-        .then_with(|| natural_order(&a.name, &b.name))
+    a.in_memory.cmp(&b.in_memory).then_with(|| natural_order(&a.name, &b.name))
 }
 
 /// Orders texts with numbers in them as people do: `1:X2` before `1:X10`.
@@ -98,9 +89,7 @@ fn chunks(text: &str) -> impl Iterator<Item = Chunk<'_>> {
             rest = &rest[first.len_utf8()..];
             return Some(Chunk::Text(first));
         }
-        let end = rest
-            .find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(rest.len());
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         let (number, after) = rest.split_at(end);
         rest = after;
         let digits = number.trim_start_matches('0');

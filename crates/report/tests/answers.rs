@@ -70,9 +70,7 @@ fn a_forbidden_outcome_exchanges_the_witness_counts_only() {
 fn bounded_and_stopped_searches_say_so() {
     assert!(log(Quantifier::Exists, Ending::Bounded).contains("\nLoop Ok\n"));
     assert!(log(Quantifier::ForAll, Ending::Bounded).contains("\nLoop No\n"));
-    let stopped = || Ending::Stopped {
-        reason: "after 1 s".to_string(),
-    };
+    let stopped = || Ending::Stopped { reason: "after 1 s".to_string() };
     let settled = log(Quantifier::Exists, stopped());
     assert!(settled.contains("\nOk\n") && settled.contains("\nStopped T+a after 1 s\n\n"));
     let mut open = outcomes(Quantifier::Exists, stopped());
@@ -103,16 +101,8 @@ fn an_answer_is_one_line_of_json() {
 
 #[test]
 fn an_unsettled_condition_is_null() {
-    let run = TestRun {
-        test: "T",
-        file: "f",
-        arch: "C",
-        model: "rc11",
-        time: Duration::ZERO,
-    };
-    let ending = Ending::Stopped {
-        reason: "interrupted".to_string(),
-    };
+    let run = TestRun { test: "T", file: "f", arch: "C", model: "rc11", time: Duration::ZERO };
+    let ending = Ending::Stopped { reason: "interrupted".to_string() };
     let mut stopped = outcomes(Quantifier::ForAll, ending);
     stopped.negative = 0;
     let json = outcomes_json(run, &stopped);

@@ -86,13 +86,7 @@ fn busy() -> Execution {
     busy.addr = vec![(6, 8)];
     busy.ctrl = vec![(16, 18), (16, 19), (16, 20), (21, 22)];
     busy.model_relations = vec![("ob".to_string(), vec![(13, 3), (3, 4), (22, 26)])];
-    busy.final_state = state(&[
-        ("0:X0", "2"),
-        ("2:X4", "3"),
-        ("x", "3"),
-        ("y", "3"),
-        ("z", "3"),
-    ]);
+    busy.final_state = state(&[("0:X0", "2"), ("2:X4", "3"), ("x", "3"), ("y", "3"), ("z", "3")]);
     busy
 }
 
@@ -129,10 +123,7 @@ fn mixed_size() -> Execution {
 
 fn check_all(name: &str, execution: &Execution) {
     let title = format!("Test {name}");
-    let caption = Caption {
-        title: &title,
-        subtitle: "execution 1 of 1, model <any> & none",
-    };
+    let caption = Caption { title: &title, subtitle: "execution 1 of 1, model <any> & none" };
     check(&format!("{name}.svg"), &svg(execution, caption));
     check(&format!("{name}.dot"), &dot(execution, caption));
     check(&format!("{name}.txt"), &sketch(execution));

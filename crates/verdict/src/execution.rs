@@ -45,20 +45,8 @@ pub struct Event {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EventKind {
-    Read {
-        location: String,
-        address: u64,
-        size: u32,
-        value: Bits,
-        shown: String,
-    },
-    Write {
-        location: String,
-        address: u64,
-        size: u32,
-        value: Bits,
-        shown: String,
-    },
+    Read { location: String, address: u64, size: u32, value: Bits, shown: String },
+    Write { location: String, address: u64, size: u32, value: Bits, shown: String },
     Fence,
 }
 
@@ -68,11 +56,7 @@ impl Execution {
         let mut fr: Edges = Vec::new();
         for (write, read) in &self.rf {
             let later = self.co.iter().filter(|(earlier, _)| earlier == write);
-            fr.extend(
-                later
-                    .map(|(_, later)| (*read, *later))
-                    .filter(|(r, w)| r != w),
-            );
+            fr.extend(later.map(|(_, later)| (*read, *later)).filter(|(r, w)| r != w));
         }
         fr.sort_unstable();
         fr

@@ -9,10 +9,7 @@ use crate::{Event, EventKind, Execution};
 
 /// Whether the model allows the execution. The error names the axiom that does not.
 pub(crate) fn judge(execution: &Execution, derived: &Derived, model: &Model) -> Result<(), String> {
-    let mut inputs = Inputs {
-        events: execution.events.len(),
-        ..Inputs::default()
-    };
+    let mut inputs = Inputs { events: execution.events.len(), ..Inputs::default() };
     for input in model.inputs() {
         let name = input.name.clone();
         match input.kind {
@@ -36,12 +33,7 @@ pub(crate) fn judge(execution: &Execution, derived: &Derived, model: &Model) -> 
 }
 
 fn set(execution: &Execution, derived: &Derived, name: &str) -> EventSet {
-    let paired = |number: u32| {
-        derived
-            .rmw
-            .iter()
-            .any(|(r, w)| *r == number || *w == number)
-    };
+    let paired = |number: u32| derived.rmw.iter().any(|(r, w)| *r == number || *w == number);
     let holds = |number: u32, event: &Event| match (name, &event.kind) {
         ("_", _) => true,
         ("R", kind) => matches!(kind, EventKind::Read { .. }),

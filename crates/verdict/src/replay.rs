@@ -68,9 +68,7 @@ impl Derived {
             let claimed: BTreeSet<_> = claimed.iter().filter(|pair| concerns(pair)).collect();
             let derived: BTreeSet<_> = derived.iter().filter(|pair| concerns(pair)).collect();
             if claimed != derived {
-                return Err(format!(
-                    "{name} differs: claimed {claimed:?}, found {derived:?}"
-                ));
+                return Err(format!("{name} differs: claimed {claimed:?}, found {derived:?}"));
             }
         }
         Ok(())
@@ -95,15 +93,9 @@ struct Replay<'a, 'p> {
 impl<'a, 'p> Replay<'a, 'p> {
     fn new(code: &'a Code<'p>, execution: &'a Execution, number: u32) -> Self {
         let start = &code.program.threads[number as usize];
-        let args = start
-            .args
-            .iter()
-            .map(|arg| code.evaluate(arg, &[], &mut Tracing))
-            .collect();
+        let args = start.args.iter().map(|arg| code.evaluate(arg, &[], &mut Tracing)).collect();
         let own = execution.events.iter().enumerate();
-        let own = own
-            .filter(|(_, event)| event.thread == Some(number))
-            .map(|(i, _)| i as u32);
+        let own = own.filter(|(_, event)| event.thread == Some(number)).map(|(i, _)| i as u32);
         Replay {
             code,
             execution,
@@ -116,46 +108,23 @@ impl<'a, 'p> Replay<'a, 'p> {
     }
 
     fn run(mut self, derived: &mut Derived) -> Result<(), String> {
-        let limits = Limits {
-            repeats: u32::MAX - 1,
-            ..Limits::default()
-        };
+        let limits = Limits { repeats: u32::MAX - 1, ..Limits::default() };
         loop {
             match self.thread.run(self.code, &limits, &mut Tracing) {
-                Operation::Load {
-                    address,
-                    size,
-                    tags,
-                } => {
+                Operation::Load { address, size, tags } => {
                     let (value, _) = self.read(&address, size, tags, derived)?;
                     self.thread.result(self.code, value);
                 }
-                Operation::LoadLinked {
-                    address,
-                    size,
-                    tags,
-                } => {
+                Operation::LoadLinked { address, size, tags } => {
                     let (value, reads) = self.read(&address, size, tags, derived)?;
                     self.reservation = Some(reads);
                     self.thread.result(self.code, value);
                 }
-                Operation::Store {
-                    address,
-                    value,
-                    size,
-                    tags,
-                } => {
+                Operation::Store { address, value, size, tags } => {
                     self.write(&address, &value, size, tags, None, derived)?;
                     self.thread.done();
                 }
-                Operation::Rmw {
-                    address,
-                    op,
-                    operand,
-                    size,
-                    read_tags,
-                    write_tags,
-                } => {
+                Operation::Rmw { address, op, operand, size, read_tags, write_tags } => {
                     let (old, reads) = self.read(&address, size, read_tags, derived)?;
                     let new = modify(op, &old, &operand, &mut Tracing);
                     let writes =
@@ -188,12 +157,7 @@ impl<'a, 'p> Replay<'a, 'p> {
                     }
                     self.thread.results(self.code, old, Some(ok));
                 }
-                Operation::StoreConditional {
-                    address,
-                    value,
-                    size,
-                    tags,
-                } => {
+                Operation::StoreConditional { address, value, size, tags } => {
                     let reads = self.reservation.take();
                     let succeeds = self.next_is_written_here();
                     let mut status = Traced::plain(Bits::bool(!succeeds));
@@ -248,9 +212,7 @@ impl<'a, 'p> Replay<'a, 'p> {
     }
 
     fn next(&mut self) -> Result<u32, String> {
-        self.events
-            .next()
-            .ok_or_else(|| format!("thread {} has more events", self.number))
+        self.events.next().ok_or_else(|| format!("thread {} has more events", self.number))
     }
 
     /// Whether the next claimed event is a write of the instruction at hand.
@@ -269,10 +231,7 @@ impl<'a, 'p> Replay<'a, 'p> {
         let mut ahead = self.events.clone();
         let mut bytes = 0;
         while bytes < size.bytes() {
-            match ahead
-                .next()
-                .map(|event| &self.execution.events[event as usize].kind)
-            {
+            match ahead.next().map(|event| &self.execution.events[event as usize].kind) {
                 Some(EventKind::Read { size, .. }) => bytes += size,
                 _ => return true,
             }
@@ -312,12 +271,7 @@ impl<'a, 'p> Replay<'a, 'p> {
         while at < size.bytes() {
             let event = self.next()?;
             let claimed = &self.execution.events[event as usize];
-            let EventKind::Read {
-                address: place,
-                size: part,
-                ..
-            } = &claimed.kind
-            else {
+            let EventKind::Read { address: place, size: part, .. } = &claimed.kind else {
                 return Err(format!("event {event} is not the read that is due"));
             };
             let due = address.bits.unsigned() as u64;
@@ -355,12 +309,7 @@ impl<'a, 'p> Replay<'a, 'p> {
         while at < size.bytes() {
             let event = self.next()?;
             let claimed = &self.execution.events[event as usize];
-            let EventKind::Write {
-                address: place,
-                size: part,
-                value: written,
-                ..
-            } = &claimed.kind
+            let EventKind::Write { address: place, size: part, value: written, .. } = &claimed.kind
             else {
                 return Err(format!("event {event} is not the write that is due"));
             };
@@ -412,31 +361,14 @@ fn communication(execution: &Execution) -> Result<(), String> {
     for (number, event) in execution.events.iter().enumerate() {
         match &event.kind {
             EventKind::Write { address, size, .. } => {
-                writes
-                    .entry((*address, *size))
-                    .or_default()
-                    .push(number as u32);
+                writes.entry((*address, *size)).or_default().push(number as u32);
             }
-            EventKind::Read {
-                address,
-                size,
-                value,
-                ..
-            } => {
-                let source = sources
-                    .get(&(number as u32))
-                    .ok_or(format!("read {number} has no source"))?;
-                match execution
-                    .events
-                    .get(*source as usize)
-                    .map(|event| &event.kind)
-                {
-                    Some(EventKind::Write {
-                        address: a,
-                        size: s,
-                        value: v,
-                        ..
-                    }) if a == address && s == size && v == value => {}
+            EventKind::Read { address, size, value, .. } => {
+                let source =
+                    sources.get(&(number as u32)).ok_or(format!("read {number} has no source"))?;
+                match execution.events.get(*source as usize).map(|event| &event.kind) {
+                    Some(EventKind::Write { address: a, size: s, value: v, .. })
+                        if a == address && s == size && v == value => {}
                     _ => return Err(format!("read {number} does not fit its source {source}")),
                 }
             }
@@ -457,13 +389,8 @@ fn communication(execution: &Execution) -> Result<(), String> {
             }
         }
     }
-    let transitive = co.iter().all(|(a, b)| {
-        co.range((*b, 0)..=(*b, u32::MAX))
-            .all(|(_, c)| co.contains(&(*a, *c)))
-    });
-    if transitive {
-        Ok(())
-    } else {
-        Err("co is not transitive".to_string())
-    }
+    let transitive = co
+        .iter()
+        .all(|(a, b)| co.range((*b, 0)..=(*b, u32::MAX)).all(|(_, c)| co.contains(&(*a, *c))));
+    if transitive { Ok(()) } else { Err("co is not transitive".to_string()) }
 }

@@ -18,19 +18,11 @@ pub struct Traced {
 
 impl Traced {
     pub fn plain(bits: Bits) -> Traced {
-        Traced {
-            bits,
-            reads: Rc::default(),
-            picks: Rc::default(),
-        }
+        Traced { bits, reads: Rc::default(), picks: Rc::default() }
     }
 
     fn map(&self, bits: Bits) -> Traced {
-        Traced {
-            bits,
-            reads: self.reads.clone(),
-            picks: self.picks.clone(),
-        }
+        Traced { bits, reads: self.reads.clone(), picks: self.picks.clone() }
     }
 }
 
@@ -42,11 +34,7 @@ pub fn join(bits: Bits, parts: &[&Traced]) -> Traced {
         reads.extend(part.reads.iter());
         picks.extend(part.picks.iter());
     }
-    Traced {
-        bits,
-        reads: Rc::new(reads),
-        picks: Rc::new(picks),
-    }
+    Traced { bits, reads: Rc::new(reads), picks: Rc::new(picks) }
 }
 
 /// The domain of traced values.
@@ -84,11 +72,7 @@ impl Domain for Tracing {
     }
 
     fn select(&mut self, condition: &Traced, then: &Traced, otherwise: &Traced) -> Traced {
-        let taken = if condition.bits.is_zero() {
-            otherwise
-        } else {
-            then
-        };
+        let taken = if condition.bits.is_zero() { otherwise } else { then };
         join(taken.bits, &[condition, then, otherwise])
     }
 

@@ -90,21 +90,13 @@ impl Run {
 
     #[track_caller]
     pub fn says(&self, text: &str) -> &Run {
-        assert!(
-            self.stdout.contains(text),
-            "no {text:?} in:\n{}",
-            self.stdout
-        );
+        assert!(self.stdout.contains(text), "no {text:?} in:\n{}", self.stdout);
         self
     }
 
     #[track_caller]
     pub fn complains(&self, text: &str) -> &Run {
-        assert!(
-            self.stderr.contains(text),
-            "no {text:?} in:\n{}",
-            self.stderr
-        );
+        assert!(self.stderr.contains(text), "no {text:?} in:\n{}", self.stderr);
         self
     }
 }

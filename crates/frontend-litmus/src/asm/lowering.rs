@@ -24,13 +24,7 @@ impl<'l, 't, 'p> Lowering<'l, 't, 'p> {
         thread.function.at(line.span);
         let text = line.text.trim();
         let (mnemonic, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        Lowering {
-            line,
-            mnemonic,
-            operands: split_operands(rest),
-            thread,
-            register_of,
-        }
+        Lowering { line, mnemonic, operands: split_operands(rest), thread, register_of }
     }
 
     pub fn error(&self, part: &str, message: impl Into<String>) -> Diagnostic {
@@ -87,11 +81,7 @@ impl<'l, 't, 'p> Lowering<'l, 't, 'p> {
         } else {
             format!("expected {what}, found `{found}`")
         };
-        let part = if found.is_empty() {
-            self.mnemonic
-        } else {
-            found
-        };
+        let part = if found.is_empty() { self.mnemonic } else { found };
         self.error(part, message)
     }
 
@@ -125,23 +115,13 @@ impl<'l, 't, 'p> Lowering<'l, 't, 'p> {
     /// Loads from memory; the result is as wide as the access.
     pub fn load(&mut self, address: Expr, size: AccessSize, tags: Tags) -> Expr {
         let dst = self.thread.function.temp(size.bits());
-        self.emit(InstKind::Load {
-            dst,
-            address,
-            size,
-            tags,
-        });
+        self.emit(InstKind::Load { dst, address, size, tags });
         Expr::Var(dst)
     }
 
     pub fn load_linked(&mut self, address: Expr, size: AccessSize, tags: Tags) -> Expr {
         let dst = self.thread.function.temp(size.bits());
-        self.emit(InstKind::LoadLinked {
-            dst,
-            address,
-            size,
-            tags,
-        });
+        self.emit(InstKind::LoadLinked { dst, address, size, tags });
         Expr::Var(dst)
     }
 
@@ -154,13 +134,7 @@ impl<'l, 't, 'p> Lowering<'l, 't, 'p> {
         tags: Tags,
     ) -> Expr {
         let status = self.thread.function.temp(1);
-        self.emit(InstKind::StoreConditional {
-            status,
-            address,
-            value,
-            size,
-            tags,
-        });
+        self.emit(InstKind::StoreConditional { status, address, value, size, tags });
         Expr::Var(status)
     }
 }
@@ -194,9 +168,7 @@ fn integer(text: &str) -> Option<i128> {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
     };
-    let hex = digits
-        .strip_prefix("0x")
-        .or_else(|| digits.strip_prefix("0X"));
+    let hex = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"));
     let (digits, radix) = hex.map_or((digits, 10), |hex| (hex, 16));
     if !digits.starts_with(|c: char| c.is_ascii_hexdigit()) {
         return None;
@@ -264,10 +236,7 @@ mod tests {
             "\\PC{0,4}",
         ];
         let operands = prop::collection::vec(operand, 0..5);
-        (
-            prop_oneof![4 => mnemonic.prop_map(str::to_string), 1 => "\\PC{1,6}"],
-            operands,
-        )
+        (prop_oneof![4 => mnemonic.prop_map(str::to_string), 1 => "\\PC{1,6}"], operands)
             .prop_map(|(name, operands)| format!("{name} {}", operands.join(",")))
     }
 
@@ -288,11 +257,7 @@ mod tests {
     /// A label line for the last operand, which a branch may name.
     fn labels(line: &str) -> String {
         let last = line.rsplit([',', ' ']).next().unwrap_or("").trim();
-        if last.is_empty() {
-            String::new()
-        } else {
-            format!("{last}:")
-        }
+        if last.is_empty() { String::new() } else { format!("{last}:") }
     }
 
     #[test]

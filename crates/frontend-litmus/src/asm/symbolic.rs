@@ -29,9 +29,7 @@ impl SymbolicUses {
             let names = names.map(|mention| mention.name.to_string()).collect();
             (column.number, names)
         });
-        SymbolicUses {
-            threads: threads.collect(),
-        }
+        SymbolicUses { threads: threads.collect() }
     }
 
     /// What `%r1` after a thread's number names, if no symbolic register: the register `r1`.
@@ -64,15 +62,10 @@ impl SymbolicUses {
 
     /// The thread that a symbolic register without a thread belongs to, or what is wrong.
     pub fn owner(&self, name: &str) -> Result<u32, String> {
-        let mut owners = self
-            .threads
-            .iter()
-            .filter(|(_, names)| names.contains(name));
+        let mut owners = self.threads.iter().filter(|(_, names)| names.contains(name));
         match (owners.next(), owners.next()) {
             (Some((thread, _)), None) => Ok(*thread),
-            (None, _) => Err(format!(
-                "the symbolic register '%{name}' is not in the code"
-            )),
+            (None, _) => Err(format!("the symbolic register '%{name}' is not in the code")),
             (Some((first, _)), Some((second, _))) => Err(format!(
                 "the symbolic register '%{name}' is in the code of P{first} and of P{second}"
             )),
@@ -112,10 +105,7 @@ impl SymbolicRegisters {
             words.for_each(|word| take(column.number, word));
         }
         for register in &init.registers {
-            take(
-                register.thread,
-                uses.real_name(register.thread, &register.name),
-            );
+            take(register.thread, uses.real_name(register.thread, &register.name));
         }
         if let Some(condition) = &mut condition {
             condition.each_register(&mut |thread, name| take(thread, uses.real_name(thread, name)));
@@ -200,11 +190,7 @@ fn mention<'t>(isa: &dyn Isa, text: &'t str, at: usize) -> Option<Mention<'t>> {
     let letter = before.next().filter(|c| isa.register_views().contains(*c));
     let view = letter.filter(|_| before.next().is_none_or(|c| !is_inside(c)));
     let start = at - usize::from(view.is_some());
-    Some(Mention {
-        name,
-        view,
-        span: Span::new(start, end),
-    })
+    Some(Mention { name, view, span: Span::new(start, end) })
 }
 
 /// Whether a name goes on with this character.

@@ -40,9 +40,7 @@ pub fn visible(isa: &dyn Isa, text: &str) -> Vec<InstKind> {
     let function = lower(isa, text).unwrap();
     let insts = function.blocks.into_iter().flat_map(|block| block.insts);
     let kinds = insts.map(|inst| inst.kind);
-    kinds
-        .filter(|kind| !matches!(kind, InstKind::Assign { .. }))
-        .collect()
+    kinds.filter(|kind| !matches!(kind, InstKind::Assign { .. })).collect()
 }
 
 /// The message of an error, with line and column.
@@ -62,10 +60,7 @@ impl Machine {
     /// Runs the lines with these initial register values; memory starts as zero.
     pub fn run(isa: &dyn Isa, registers: &[(&str, u64)], text: &str) -> Machine {
         let function = lower(isa, text).unwrap();
-        let mut machine = Machine {
-            variables: HashMap::new(),
-            memory: HashMap::new(),
-        };
+        let mut machine = Machine { variables: HashMap::new(), memory: HashMap::new() };
         for var in &function.vars {
             let value = Bits::zero(var.width);
             machine.variables.insert(var.name.clone(), value);
@@ -82,15 +77,12 @@ impl Machine {
             }
             let next = match &block.terminator {
                 Terminator::Jump(next) => next,
-                Terminator::Branch {
-                    condition,
-                    then,
-                    otherwise,
-                    ..
-                } => match machine.eval(&function, condition).is_zero() {
-                    true => otherwise,
-                    false => then,
-                },
+                Terminator::Branch { condition, then, otherwise, .. } => {
+                    match machine.eval(&function, condition).is_zero() {
+                        true => otherwise,
+                        false => then,
+                    }
+                }
                 Terminator::Return(_) | Terminator::Exit => return machine,
             };
             block = &function.blocks[next.0 as usize];
@@ -114,34 +106,19 @@ impl Machine {
                 assert_eq!(var.width, value.width(), "{kind:?}");
                 self.variables.insert(var.name.clone(), value);
             }
-            InstKind::Load {
-                dst, address, size, ..
-            }
-            | InstKind::LoadLinked {
-                dst, address, size, ..
-            } => {
+            InstKind::Load { dst, address, size, .. }
+            | InstKind::LoadLinked { dst, address, size, .. } => {
                 let address = self.eval(f, address).unsigned();
                 let value = self.memory(address).unwrap_or(Bits::zero(size.bits()));
                 assert_eq!(value.width(), size.bits());
-                self.variables
-                    .insert(f.vars[dst.0 as usize].name.clone(), value);
+                self.variables.insert(f.vars[dst.0 as usize].name.clone(), value);
             }
-            InstKind::Store {
-                address,
-                value,
-                size,
-                ..
-            } => self.store(f, address, value, size.bits()),
-            InstKind::StoreConditional {
-                status,
-                address,
-                value,
-                size,
-                ..
-            } => {
+            InstKind::Store { address, value, size, .. } => {
+                self.store(f, address, value, size.bits())
+            }
+            InstKind::StoreConditional { status, address, value, size, .. } => {
                 self.store(f, address, value, size.bits());
-                self.variables
-                    .insert(f.vars[status.0 as usize].name.clone(), Bits::bool(false));
+                self.variables.insert(f.vars[status.0 as usize].name.clone(), Bits::bool(false));
             }
             InstKind::Fence { .. } => {}
             other => panic!("not run here: {other:?}"),
@@ -177,11 +154,7 @@ impl Machine {
             Expr::Concat { high, low } => eval(high).concat(eval(low)),
             Expr::ZeroExtend { width, value } => eval(value).zero_extend(*width),
             Expr::SignExtend { width, value } => eval(value).sign_extend(*width),
-            Expr::Select {
-                condition,
-                then,
-                otherwise,
-            } => match eval(condition).is_zero() {
+            Expr::Select { condition, then, otherwise } => match eval(condition).is_zero() {
                 true => eval(otherwise),
                 false => eval(then),
             },

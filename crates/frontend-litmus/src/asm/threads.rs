@@ -36,13 +36,7 @@ pub(crate) fn lower_threads(
     globals: &mut Globals,
     errors: &mut Diagnostics,
 ) -> AsmThreads {
-    let AsmTest {
-        isa,
-        source,
-        columns,
-        registers,
-        ..
-    } = *test;
+    let AsmTest { isa, source, columns, registers, .. } = *test;
     let mut threads = Vec::new();
     for column in columns {
         let mut thread = ThreadBuilder {
@@ -66,11 +60,7 @@ pub(crate) fn lower_threads(
         }
         threads.push((column.number, thread.function));
     }
-    AsmThreads {
-        isa,
-        threads,
-        types: register_types(isa, source, columns, registers, errors),
-    }
+    AsmThreads { isa, threads, types: register_types(isa, source, columns, registers, errors) }
 }
 
 fn register_types(
@@ -122,11 +112,8 @@ fn initialise(
 
 /// A part's value as the value of the whole register; the other bits are zero.
 fn widened(value: Expr, register: &Register) -> Expr {
-    let value = if register.low == 0 {
-        value
-    } else {
-        value.concat(Expr::constant(register.low, 0))
-    };
+    let value =
+        if register.low == 0 { value } else { value.concat(Expr::constant(register.low, 0)) };
     value.resize(register.low + register.width, register.whole_width)
 }
 
@@ -166,19 +153,15 @@ fn split_label(line: AsmLine<'_>) -> Option<(&str, AsmLine<'_>)> {
     let (label, rest) = line.text.split_once(':')?;
     let label = label.trim_end();
     let mut letters = label.chars();
-    let starts = letters
-        .next()
-        .is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '_' | '.' | '$'));
+    let starts =
+        letters.next().is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '_' | '.' | '$'));
     let goes_on = letters.all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$' | '-'));
     if !starts || !goes_on {
         return None;
     }
     let trimmed = rest.trim_start();
     let start = line.span.end as usize - trimmed.len();
-    let rest = AsmLine {
-        text: trimmed,
-        span: Span::new(start, line.span.end as usize),
-    };
+    let rest = AsmLine { text: trimmed, span: Span::new(start, line.span.end as usize) };
     Some((label, rest))
 }
 

@@ -90,12 +90,7 @@ pub enum StmtKind {
     If(Expr, Box<Stmt>, Option<Box<Stmt>>),
     While(Expr, Box<Stmt>),
     DoWhile(Box<Stmt>, Expr),
-    For {
-        init: Box<Stmt>,
-        condition: Option<Expr>,
-        step: Option<Expr>,
-        body: Box<Stmt>,
-    },
+    For { init: Box<Stmt>, condition: Option<Expr>, step: Option<Expr>, body: Box<Stmt> },
     Break,
     Continue,
     Return(Option<Expr>),
@@ -136,11 +131,7 @@ impl Expr {
     pub fn new(kind: ExprKind, span: Span) -> Expr {
         let mut depth = 0;
         kind.children(&mut |child| depth = depth.max(child.depth));
-        Expr {
-            kind,
-            span,
-            depth: depth + 1,
-        }
+        Expr { kind, span, depth: depth + 1 }
     }
 
     /// Whether evaluating the expression does nothing but compute on local variables.

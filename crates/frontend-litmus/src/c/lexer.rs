@@ -48,21 +48,12 @@ pub fn tokens<'a>(
 ) -> Vec<Token<'a>> {
     let end = range.end.min(source.text().len());
     let text = source.text().get(..end).unwrap_or("");
-    let mut lexer = Lexer {
-        source,
-        text,
-        at: range.start.min(end),
-        braces: 0,
-        errors,
-    };
+    let mut lexer = Lexer { source, text, at: range.start.min(end), braces: 0, errors };
     let mut tokens = Vec::new();
     while let Some(token) = lexer.next() {
         tokens.push(token);
     }
-    tokens.push(Token {
-        kind: TokenKind::End,
-        span: Span::new(end.saturating_sub(1), end),
-    });
+    tokens.push(Token { kind: TokenKind::End, span: Span::new(end.saturating_sub(1), end) });
     tokens
 }
 
@@ -138,9 +129,8 @@ impl<'a> Lexer<'a, '_> {
 
     fn word(&mut self) -> &'a str {
         let rest = self.rest();
-        let length = rest
-            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-            .unwrap_or(rest.len());
+        let length =
+            rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
         self.at += length;
         rest.get(..length).unwrap_or("")
     }
@@ -156,11 +146,7 @@ impl<'a> Lexer<'a, '_> {
         if number.is_none() {
             self.error(start, format!("'{word}' is no integer of at most 64 bits"));
         }
-        number.unwrap_or(Number {
-            value: 0,
-            unsigned: false,
-            long: false,
-        })
+        number.unwrap_or(Number { value: 0, unsigned: false, long: false })
     }
 
     fn character(&mut self, start: usize) -> Option<Number> {
@@ -186,11 +172,7 @@ impl<'a> Lexer<'a, '_> {
                 return None;
             }
         };
-        Some(Number {
-            value,
-            unsigned: false,
-            long: false,
-        })
+        Some(Number { value, unsigned: false, long: false })
     }
 
     fn punctuation(&mut self, start: usize, first: char) -> Option<TokenKind<'a>> {
@@ -269,18 +251,10 @@ fn parse_number(word: &str) -> Option<Number> {
     };
     // A decimal literal without suffix is signed (C11 6.4.4.1); other radixes may become unsigned.
     let unsigned_int = unsigned || radix != 10;
-    let int_limit = if unsigned_int {
-        u64::from(u32::MAX)
-    } else {
-        i32::MAX as u64
-    };
+    let int_limit = if unsigned_int { u64::from(u32::MAX) } else { i32::MAX as u64 };
     let long = suffix.contains('l') || value > int_limit;
     let signed_limit = if long { i64::MAX } else { i64::from(i32::MAX) };
-    Some(Number {
-        value,
-        unsigned: unsigned || value > signed_limit as u64,
-        long,
-    })
+    Some(Number { value, unsigned: unsigned || value > signed_limit as u64, long })
 }
 
 #[cfg(test)]

@@ -87,9 +87,8 @@ pub fn parse_threads(context: &mut CContext<'_>) -> Result<CThreads, Diagnostics
     let mut errors = Vec::new();
     let range = context.functions.start as usize..context.functions.end as usize;
     let functions = parser::parse(context.source, range, &mut errors);
-    let (mut threads, helpers): (Vec<_>, Vec<_>) = functions
-        .iter()
-        .partition(|function| function.thread().is_some());
+    let (mut threads, helpers): (Vec<_>, Vec<_>) =
+        functions.iter().partition(|function| function.thread().is_some());
     threads.sort_by_key(|thread| thread.thread());
     check(context, &threads, &helpers, &mut errors);
     let cell = shared::declare(context.source, &threads, context.globals, &mut errors);
@@ -127,10 +126,7 @@ fn check(
     let source = context.source;
     let mut names = HashMap::new();
     for function in threads.iter().chain(helpers) {
-        if names
-            .insert(function.name.as_str(), function.span)
-            .is_some()
-        {
+        if names.insert(function.name.as_str(), function.span).is_some() {
             let message = format!("'{}' is defined twice", function.name);
             errors.push(source.error(function.span, message));
         }
@@ -189,17 +185,11 @@ fn lower_thread(
     let done = lowering.thread(thread);
     let function = FunctionId(lowered.functions.len() as u32);
     lowered.functions.push(done.function);
-    let local = |variable: lower::Variable| CLocal {
-        var: variable.var,
-        ty: variable.ty.observed(),
-    };
+    let local =
+        |variable: lower::Variable| CLocal { var: variable.var, ty: variable.ty.observed() };
     lowered.threads.push(CThread {
         number,
-        start: ThreadStart {
-            name: thread.name.clone(),
-            function,
-            args: Vec::new(),
-        },
+        start: ThreadStart { name: thread.name.clone(), function, args: Vec::new() },
         locals: done
             .variables
             .into_iter()
@@ -212,10 +202,7 @@ fn lower_thread(
 /// The type of a variable that the initial state gives a value: as declared there or in the
 /// thread, else one that holds any value.
 fn register_type(register: &RegisterInit, thread: &FunctionDef) -> CType {
-    let given = register.ty.map(|ty| CType::Int {
-        width: ty.bytes * 8,
-        signed: ty.signed,
-    });
+    let given = register.ty.map(|ty| CType::Int { width: ty.bytes * 8, signed: ty.signed });
     let declared = declared_type(&thread.body, &register.name);
     declared.cloned().or(given).unwrap_or(CType::LONG)
 }

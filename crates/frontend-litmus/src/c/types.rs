@@ -26,18 +26,9 @@ pub enum CType {
 }
 
 impl CType {
-    pub const INT: CType = CType::Int {
-        width: 32,
-        signed: true,
-    };
-    pub const LONG: CType = CType::Int {
-        width: 64,
-        signed: true,
-    };
-    pub const SIZE: CType = CType::Int {
-        width: 64,
-        signed: false,
-    };
+    pub const INT: CType = CType::Int { width: 32, signed: true };
+    pub const LONG: CType = CType::Int { width: 64, signed: true };
+    pub const SIZE: CType = CType::Int { width: 64, signed: false };
     pub const POINTER_WIDTH: u32 = 64;
 
     pub fn pointer(self) -> CType {
@@ -96,10 +87,7 @@ impl CType {
         let (left, right) = (self.promoted(), other.promoted());
         let width = left.width().max(right.width());
         let unsigned = |ty: &CType| ty.width() == width && !ty.signed();
-        CType::Int {
-            width,
-            signed: !unsigned(&left) && !unsigned(&right),
-        }
+        CType::Int { width, signed: !unsigned(&left) && !unsigned(&right) }
     }
 
     /// The type of `c ? a : b`.

@@ -68,13 +68,7 @@ impl<'a, A: Algebra> Environment<'a, A> {
     }
 
     fn node(name: &Name, value: Value<'a, A>, priority: u64, left: Self, right: Self) -> Self {
-        Environment(Some(Rc::new(Node {
-            name: name.clone(),
-            value,
-            priority,
-            left,
-            right,
-        })))
+        Environment(Some(Rc::new(Node { name: name.clone(), value, priority, left, right })))
     }
 
     /// The parts before and after `name`, which is not in the map.

@@ -46,9 +46,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
         environment: &Environment<'a, A>,
         expression: &'a Expr,
     ) -> Result<Value<'a, A>> {
-        self.nested(expression.place, |this| {
-            this.evaluate_kind(environment, expression)
-        })
+        self.nested(expression.place, |this| this.evaluate_kind(environment, expression))
     }
 
     fn evaluate_kind(
@@ -104,11 +102,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
                 Err(Stop::Problem(_)) => self.evaluate(environment, otherwise),
                 result => result,
             },
-            ExprKind::If {
-                condition,
-                then,
-                otherwise,
-            } => {
+            ExprKind::If { condition, then, otherwise } => {
                 let holds = self.condition(environment, condition, place)?;
                 self.evaluate(environment, if holds { then } else { otherwise })
             }
@@ -120,9 +114,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
         environment: &Environment<'a, A>,
         parts: &'a [Expr],
     ) -> Result<Vec<(Place, Value<'a, A>)>> {
-        let values = parts
-            .iter()
-            .map(|part| Ok((part.place, self.evaluate(environment, part)?)));
+        let values = parts.iter().map(|part| Ok((part.place, self.evaluate(environment, part)?)));
         values.collect()
     }
 
@@ -145,11 +137,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
         if self.algebra.events().is_none() {
             self.check_free_names(environment, function, siblings);
         }
-        Value::Closure(Rc::new(Closure {
-            function,
-            environment: environment.clone(),
-            siblings,
-        }))
+        Value::Closure(Rc::new(Closure { function, environment: environment.clone(), siblings }))
     }
 
     pub fn apply(
@@ -300,9 +288,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
     }
 
     fn sequence(&mut self, parts: Vec<(Place, Value<'a, A>)>) -> Result<Value<'a, A>> {
-        let relations = parts
-            .iter()
-            .map(|(place, value)| self.as_relation(value, *place));
+        let relations = parts.iter().map(|(place, value)| self.as_relation(value, *place));
         let relations = relations.collect::<Result<Vec<_>>>()?;
         if parts.iter().any(|(_, value)| matches!(value, Value::Empty)) {
             return Ok(Value::Empty);

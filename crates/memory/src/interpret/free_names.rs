@@ -40,10 +40,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
     /// Looks up every name that statements mention, wherever it is, so that all base sets and
     /// relations they can come to use are known as inputs.
     pub fn mention_all(&mut self, statements: &'a [Stmt]) {
-        let mut names = FreeNames {
-            everything: true,
-            ..FreeNames::default()
-        };
+        let mut names = FreeNames { everything: true, ..FreeNames::default() };
         names.statements(statements);
         for (name, place) in names.found {
             // Names that the model defines itself, and unknown ones in dead branches.
@@ -102,32 +99,19 @@ impl<'a> FreeNames<'a> {
                 this.bindings(bindings);
                 this.expression(body);
             }),
-            ExprKind::MatchTag {
-                subject,
-                clauses,
-                default,
-            } => {
+            ExprKind::MatchTag { subject, clauses, default } => {
                 self.expression(subject);
                 clauses.iter().for_each(|(_, body)| self.expression(body));
                 default.iter().for_each(|body| self.expression(body));
             }
-            ExprKind::MatchSet {
-                subject,
-                empty,
-                split,
-                otherwise,
-            } => {
+            ExprKind::MatchSet { subject, empty, split, otherwise } => {
                 self.expression(subject);
                 self.expression(empty);
                 self.scoped(|this| {
                     this.bound.extend(
                         match split {
                             Split::First { element, rest } => [element, rest, &None],
-                            Split::Middle {
-                                before,
-                                element,
-                                after,
-                            } => [before, element, after],
+                            Split::Middle { before, element, after } => [before, element, after],
                         }
                         .into_iter()
                         .flatten(),
@@ -144,11 +128,7 @@ impl<'a> FreeNames<'a> {
             }
             ExprKind::If { condition, .. }
                 if matches!(**condition, Condition::Variant(_)) && !self.everything => {}
-            ExprKind::If {
-                condition,
-                then,
-                otherwise,
-            } => {
+            ExprKind::If { condition, then, otherwise } => {
                 if let Condition::Equal(a, b) | Condition::Subset(a, b) | Condition::Member(a, b) =
                     &**condition
                 {
@@ -166,15 +146,9 @@ impl<'a> FreeNames<'a> {
         let names = bindings.bindings.iter().flat_map(|b| b.pattern.names());
         if bindings.recursive {
             self.bound.extend(names);
-            bindings
-                .bindings
-                .iter()
-                .for_each(|b| self.expression(&b.value));
+            bindings.bindings.iter().for_each(|b| self.expression(&b.value));
         } else {
-            bindings
-                .bindings
-                .iter()
-                .for_each(|b| self.expression(&b.value));
+            bindings.bindings.iter().for_each(|b| self.expression(&b.value));
             self.bound.extend(names);
         }
     }
@@ -207,11 +181,7 @@ impl<'a> FreeNames<'a> {
                     });
                     self.bound.push(&procedure.name);
                 }
-                StmtKind::Match {
-                    subject,
-                    clauses,
-                    default,
-                } => {
+                StmtKind::Match { subject, clauses, default } => {
                     self.expression(subject);
                     clauses.iter().for_each(|(_, body)| self.statements(body));
                     default.iter().for_each(|body| self.statements(body));

@@ -143,9 +143,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
             left.minus_with(&class);
             classes.push(class);
         }
-        let sets = classes
-            .into_iter()
-            .map(|class| Value::Set(self.algebra.set_from_bits(class)));
+        let sets = classes.into_iter().map(|class| Value::Set(self.algebra.set_from_bits(class)));
         Ok(Value::values(sets))
     }
 
@@ -166,9 +164,8 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
             let message = format!("more than {MAX_ORDERS} linearisations");
             return Err(Problem::new(place, message).into());
         }
-        let relations = orders
-            .into_iter()
-            .map(|order| Value::Relation(self.algebra.relation_from_bits(order)));
+        let relations =
+            orders.into_iter().map(|order| Value::Relation(self.algebra.relation_from_bits(order)));
         Ok(Value::values(relations))
     }
 }

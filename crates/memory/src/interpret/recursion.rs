@@ -53,11 +53,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
         bindings: &'a Bindings,
         values: &[&'a Binding],
     ) -> Result<Environment<'a, A>> {
-        let place = values
-            .iter()
-            .map(|b| b.place)
-            .reduce(Place::to)
-            .unwrap_or_default();
+        let place = values.iter().map(|b| b.place).reduce(Place::to).unwrap_or_default();
         let nothing = vec![Value::Empty; values.len()];
         let solution = match self.algebra.events() {
             Some(events) => self.iterate(environment, bindings, values, nothing, events, place)?,
@@ -244,10 +240,7 @@ pub(crate) fn round_limit(events: usize, definitions: usize) -> usize {
 }
 
 pub(crate) fn unstable(place: Place) -> Problem {
-    Problem::new(
-        place,
-        "this recursive definition does not settle on a value",
-    )
+    Problem::new(place, "this recursive definition does not settle on a value")
 }
 
 fn as_value<'a, A: Algebra>(operand: Operand<A>) -> Value<'a, A> {

@@ -77,25 +77,18 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
 
     pub fn union(&mut self, parts: Vec<(Place, Value<'a, A>)>) -> Result<Value<'a, A>> {
         let sort = self.sort(&parts.iter().collect::<Vec<_>>())?;
-        if parts
-            .iter()
-            .any(|(_, value)| matches!(value, Value::Universe))
-        {
+        if parts.iter().any(|(_, value)| matches!(value, Value::Universe)) {
             return Ok(Value::Universe);
         }
         match sort {
             None => Ok(Value::Empty),
             Some(Sort::Events) => {
-                let sets = parts
-                    .iter()
-                    .map(|(place, value)| self.as_set(value, *place));
+                let sets = parts.iter().map(|(place, value)| self.as_set(value, *place));
                 let sets = sets.collect::<Result<Vec<_>>>()?;
                 Ok(Value::Set(self.algebra.set_union(&sets)))
             }
             Some(Sort::Pairs) => {
-                let parts = parts
-                    .iter()
-                    .map(|(place, value)| self.as_relation(value, *place));
+                let parts = parts.iter().map(|(place, value)| self.as_relation(value, *place));
                 let relations = parts.collect::<Result<Vec<_>>>()?;
                 Ok(Value::Relation(self.algebra.union(&relations)))
             }
@@ -207,9 +200,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
             return Err(Problem::new(place, message).into());
         };
         let same = self.tags.iter().filter(|(_, other)| *other == enumeration);
-        Ok(Rc::new(
-            same.map(|(tag, _)| Value::Tag(tag.clone())).collect(),
-        ))
+        Ok(Rc::new(same.map(|(tag, _)| Value::Tag(tag.clone())).collect()))
     }
 
     /// `e ++ s`
@@ -286,10 +277,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
             Value::Relation(relation) => {
                 let bits = self.algebra.bits_of_relation(relation);
                 let bits = bits.ok_or(Stop::Dynamic)?;
-                Ok(bits
-                    .iter()
-                    .map(|(from, to)| Value::Pair(from, to))
-                    .collect())
+                Ok(bits.iter().map(|(from, to)| Value::Pair(from, to)).collect())
             }
             Value::Values(values) => Ok(values.iter().cloned().collect()),
             Value::Tag(_) => Ok(vec![set.clone()]),
@@ -326,11 +314,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
         expression: &'a Expr,
     ) -> Result<Value<'a, A>> {
         match &expression.kind {
-            ExprKind::MatchTag {
-                subject,
-                clauses,
-                default,
-            } => {
+            ExprKind::MatchTag { subject, clauses, default } => {
                 let value = self.evaluate(environment, subject)?;
                 let Value::Tag(tag) = &value else {
                     return mismatch(subject.place, "a tag", &value);
@@ -341,12 +325,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
                     None => Err(no_clause(tag, expression.place)),
                 }
             }
-            ExprKind::MatchSet {
-                subject,
-                empty,
-                split,
-                otherwise,
-            } => {
+            ExprKind::MatchSet { subject, empty, split, otherwise } => {
                 let value = self.evaluate(environment, subject)?;
                 let elements = self.elements(&value, subject.place)?;
                 if elements.is_empty() {
@@ -368,11 +347,9 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
     ) -> Result<Environment<'a, A>> {
         let (before, element, after, middle) = match split {
             Split::First { element, rest } => (&None, element, rest, 0),
-            Split::Middle {
-                before,
-                element,
-                after,
-            } => (before, element, after, elements.len() / 2),
+            Split::Middle { before, element, after } => {
+                (before, element, after, elements.len() / 2)
+            }
         };
         let (head, tail) = elements.split_at(middle);
         let mut inner = environment.clone();
@@ -403,10 +380,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
     /// Empty sets of every kind are equal.
     fn comparable(&mut self, value: Value<'a, A>) -> Result<Value<'a, A>> {
         let empty = match &value {
-            Value::Set(set) => self
-                .algebra
-                .bits_of_set(set)
-                .is_some_and(EventSet::is_empty),
+            Value::Set(set) => self.algebra.bits_of_set(set).is_some_and(EventSet::is_empty),
             Value::Relation(relation) => {
                 let bits = self.algebra.bits_of_relation(relation);
                 bits.is_some_and(Relation::is_empty)

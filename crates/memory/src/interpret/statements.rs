@@ -64,15 +64,8 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
     /// Runs a model and leaves its paths behind.
     pub fn run(&mut self, statements: &'a [Stmt]) -> Result<()> {
         let state = State {
-            path: Path {
-                environment: Environment::default(),
-                flags: Vec::new(),
-                failed: None,
-            },
-            frames: vec![Rc::new(Frame::Statements {
-                rest: statements,
-                label: None,
-            })],
+            path: Path { environment: Environment::default(), flags: Vec::new(), failed: None },
+            frames: vec![Rc::new(Frame::Statements { rest: statements, label: None })],
             label: None,
         };
         self.go_on(state, 0)
@@ -88,13 +81,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
                     state.path.environment = environment.clone();
                     continue;
                 }
-                Frame::Forall {
-                    name,
-                    left,
-                    next,
-                    body,
-                    label,
-                } => {
+                Frame::Forall { name, left, next, body, label } => {
                     self.next_of_forall(&mut state, name, left.clone(), *next, body, *label);
                     continue;
                 }
@@ -162,9 +149,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
                 StmtKind::Block(body) | StmtKind::Forall { body, .. } => {
                     left.extend(body.iter().rev());
                 }
-                StmtKind::Match {
-                    clauses, default, ..
-                } => {
+                StmtKind::Match { clauses, default, .. } => {
                     let bodies = clauses.iter().map(|(_, body)| body).chain(default);
                     left.extend(bodies.flatten());
                 }
@@ -207,11 +192,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
                 self.next_of_forall(state, name, left, 0, body, label);
                 Ok(())
             }
-            StmtKind::Match {
-                subject,
-                clauses,
-                default,
-            } => {
+            StmtKind::Match { subject, clauses, default } => {
                 let value = self.evaluate(&state.path.environment, subject)?;
                 let Value::Tag(tag) = &value else {
                     return mismatch(subject.place, "a tag", &value);
@@ -303,12 +284,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
     }
 
     fn call(&mut self, state: &mut State<'a, A>, statement: &'a Stmt) -> Result<()> {
-        let StmtKind::Call {
-            name,
-            argument,
-            label,
-        } = &statement.kind
-        else {
+        let StmtKind::Call { name, argument, label } = &statement.kind else {
             return Ok(());
         };
         let environment = state.path.environment.clone();
@@ -324,12 +300,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
             inner.bind(&procedure.name, value);
         }
         let argument_value = self.evaluate(&environment, argument)?;
-        self.bind(
-            &mut inner,
-            &procedure.parameters,
-            argument_value,
-            argument.place,
-        )?;
+        self.bind(&mut inner, &procedure.parameters, argument_value, argument.place)?;
         state.push(Frame::Restore(environment));
         state.path.environment = inner;
         state.push(Frame::Statements {
@@ -351,13 +322,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
         let Some(value) = left.get(next).cloned() else {
             return;
         };
-        state.push(Frame::Forall {
-            name,
-            left,
-            next: next + 1,
-            body,
-            label,
-        });
+        state.push(Frame::Forall { name, left, next: next + 1, body, label });
         state.push(Frame::Restore(state.path.environment.clone()));
         state.path.environment.bind(name, value);
         state.push(Frame::Statements { rest: body, label });

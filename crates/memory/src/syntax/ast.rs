@@ -84,15 +84,8 @@ pub(crate) enum BinaryOp {
 /// How a non-empty set is taken apart: `e ++ rest` or `before | e ++ after`.
 #[derive(Clone, Debug)]
 pub(crate) enum Split {
-    First {
-        element: Option<Name>,
-        rest: Option<Name>,
-    },
-    Middle {
-        before: Option<Name>,
-        element: Option<Name>,
-        after: Option<Name>,
-    },
+    First { element: Option<Name>, rest: Option<Name> },
+    Middle { before: Option<Name>, element: Option<Name>, after: Option<Name> },
 }
 
 #[derive(Debug)]

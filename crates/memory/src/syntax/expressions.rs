@@ -38,10 +38,7 @@ impl Parser<'_> {
         while self.eat_symbol(",") {
             parts.push(self.operators()?);
         }
-        Ok(Expr {
-            kind: ExprKind::Tuple(parts),
-            place: self.since(start),
-        })
+        Ok(Expr { kind: ExprKind::Tuple(parts), place: self.since(start) })
     }
 
     /// `let [rec] a = … and f(x) = …`, from the `let` on.
@@ -52,10 +49,7 @@ impl Parser<'_> {
         while self.eat_keyword("and") {
             bindings.push(self.binding()?);
         }
-        Ok(Bindings {
-            recursive,
-            bindings,
-        })
+        Ok(Bindings { recursive, bindings })
     }
 
     fn binding(&mut self) -> Parsed<Binding> {
@@ -73,16 +67,11 @@ impl Parser<'_> {
         let place = self.since(start);
         let value = match function {
             None => body,
-            Some(parameters) => Expr {
-                kind: ExprKind::Function(Box::new(Function { parameters, body })),
-                place,
-            },
+            Some(parameters) => {
+                Expr { kind: ExprKind::Function(Box::new(Function { parameters, body })), place }
+            }
         };
-        Ok(Binding {
-            pattern,
-            value,
-            place,
-        })
+        Ok(Binding { pattern, value, place })
     }
 
     /// `x`, `_` or `(x, _, …)`.
@@ -147,17 +136,11 @@ impl Parser<'_> {
         let then = Box::new(self.expression()?);
         self.expect_keyword("else")?;
         let otherwise = Box::new(self.expression()?);
-        Ok(ExprKind::If {
-            condition,
-            then,
-            otherwise,
-        })
+        Ok(ExprKind::If { condition, then, otherwise })
     }
 
     fn condition(&mut self) -> Parsed<Condition> {
-        let opened = (0..)
-            .take_while(|i| self.peek_at(*i) == Token::Symbol("("))
-            .count();
+        let opened = (0..).take_while(|i| self.peek_at(*i) == Token::Symbol("(")).count();
         if let Token::Text(_) | Token::Keyword("not") = self.peek_at(opened) {
             return self.variant().map(Condition::Variant);
         }
@@ -226,11 +209,7 @@ impl Parser<'_> {
             (self.peek(), self.peek_at(1)),
             (Token::Tag(_), _) | (Token::Symbol("_"), Token::Symbol("->"))
         );
-        let kind = if tags {
-            self.tag_clauses(subject)?
-        } else {
-            self.set_clauses(subject)?
-        };
+        let kind = if tags { self.tag_clauses(subject)? } else { self.set_clauses(subject)? };
         self.expect_keyword("end")?;
         Ok(kind)
     }
@@ -252,11 +231,7 @@ impl Parser<'_> {
                 _ => return Err(self.unexpected("a tag or '_'")),
             }
             if default.is_some() || !self.eat_symbol("||") {
-                return Ok(ExprKind::MatchTag {
-                    subject,
-                    clauses,
-                    default,
-                });
+                return Ok(ExprKind::MatchTag { subject, clauses, default });
             }
         }
     }
@@ -266,22 +241,12 @@ impl Parser<'_> {
             let empty = Box::new(self.empty_clause()?);
             self.expect_symbol("||")?;
             let (split, otherwise) = self.split_clause()?;
-            return Ok(ExprKind::MatchSet {
-                subject,
-                empty,
-                split,
-                otherwise,
-            });
+            return Ok(ExprKind::MatchSet { subject, empty, split, otherwise });
         }
         let (split, otherwise) = self.split_clause()?;
         self.expect_symbol("||")?;
         let empty = Box::new(self.empty_clause()?);
-        Ok(ExprKind::MatchSet {
-            subject,
-            empty,
-            split,
-            otherwise,
-        })
+        Ok(ExprKind::MatchSet { subject, empty, split, otherwise })
     }
 
     fn empty_clause(&mut self) -> Parsed<Expr> {
@@ -296,17 +261,10 @@ impl Parser<'_> {
         let split = if self.eat_symbol("|") {
             let element = self.slot()?;
             self.expect_symbol("++")?;
-            Split::Middle {
-                before: first,
-                element,
-                after: self.slot()?,
-            }
+            Split::Middle { before: first, element, after: self.slot()? }
         } else {
             self.expect_symbol("++")?;
-            Split::First {
-                element: first,
-                rest: self.slot()?,
-            }
+            Split::First { element: first, rest: self.slot()? }
         };
         self.expect_symbol("->")?;
         Ok((split, Box::new(self.expression()?)))
@@ -334,10 +292,7 @@ impl Parser<'_> {
             (Some(only), true) => only,
             (last, _) => {
                 parts.extend(last);
-                Expr {
-                    kind: make(parts),
-                    place: self.since(start),
-                }
+                Expr { kind: make(parts), place: self.since(start) }
             }
         }
     }
@@ -443,10 +398,8 @@ impl Parser<'_> {
             self.advance();
             length += 1;
             self.check_chain(length)?;
-            operand = Expr {
-                kind: ExprKind::Unary(op, Box::new(operand)),
-                place: self.since(start),
-            };
+            operand =
+                Expr { kind: ExprKind::Unary(op, Box::new(operand)), place: self.since(start) };
         }
     }
 
@@ -510,10 +463,7 @@ impl Parser<'_> {
         let start = self.here();
         self.expect_symbol("(")?;
         if self.eat_symbol(")") {
-            return Ok(Expr {
-                kind: ExprKind::Tuple(Vec::new()),
-                place: self.since(start),
-            });
+            return Ok(Expr { kind: ExprKind::Tuple(Vec::new()), place: self.since(start) });
         }
         let inner = self.expression()?;
         self.expect_symbol(")")?;

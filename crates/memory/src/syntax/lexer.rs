@@ -93,10 +93,7 @@ impl<'t> Lexer<'t> {
     }
 
     fn place(&self, start: usize) -> Place {
-        Place {
-            file: self.file,
-            span: Span::new(start, self.at),
-        }
+        Place { file: self.file, span: Span::new(start, self.at) }
     }
 
     fn token(&mut self) -> Result<Token<'t>, Problem> {

@@ -19,11 +19,7 @@ pub(crate) struct File {
 /// that starts one.
 pub(crate) fn parse_file(file: u32, text: &str) -> Result<File, Vec<Problem>> {
     let tokens = tokens(file, text).map_err(|problem| vec![problem])?;
-    let mut parser = Parser {
-        tokens: &tokens,
-        at: 0,
-        depth: 0,
-    };
+    let mut parser = Parser { tokens: &tokens, at: 0, depth: 0 };
     let mut problems = Vec::new();
     let title = parser.title().unwrap_or_else(|problem| {
         problems.push(problem);
@@ -39,21 +35,11 @@ pub(crate) fn parse_file(file: u32, text: &str) -> Result<File, Vec<Problem>> {
             }
         }
     }
-    if problems.is_empty() {
-        Ok(File { title, statements })
-    } else {
-        Err(problems)
-    }
+    if problems.is_empty() { Ok(File { title, statements }) } else { Err(problems) }
 }
 
-const OPTIONS: [&str; 6] = [
-    "withco",
-    "withoutco",
-    "withinit",
-    "withoutinit",
-    "withsc",
-    "withoutsc",
-];
+const OPTIONS: [&str; 6] =
+    ["withco", "withoutco", "withinit", "withoutinit", "withsc", "withoutsc"];
 
 /// Keywords that start a statement and nothing else, `let` aside.
 const STARTS: [&str; 17] = [
@@ -90,17 +76,13 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn peek_at(&self, ahead: usize) -> Token<'t> {
-        self.tokens
-            .get(self.at + ahead)
-            .map_or(Token::End, |(token, _)| *token)
+        self.tokens.get(self.at + ahead).map_or(Token::End, |(token, _)| *token)
     }
 
     /// The place of the next token.
     pub(super) fn here(&self) -> Place {
         let last = self.tokens.len().saturating_sub(1);
-        self.tokens
-            .get(self.at.min(last))
-            .map_or(Place::default(), |(_, place)| *place)
+        self.tokens.get(self.at.min(last)).map_or(Place::default(), |(_, place)| *place)
     }
 
     /// The place from `start` up to the last token taken.
@@ -284,23 +266,12 @@ impl<'t> Parser<'t> {
         self.advance();
         let subject = self.expression()?;
         let name = self.label()?;
-        Ok(Test {
-            kind,
-            negated,
-            role,
-            subject,
-            name,
-            place: self.since(start),
-        })
+        Ok(Test { kind, negated, role, subject, name, place: self.since(start) })
     }
 
     /// `as NAME`, or nothing.
     fn label(&mut self) -> Parsed<Option<Name>> {
-        if self.eat_keyword("as") {
-            self.expect_name().map(Some)
-        } else {
-            Ok(None)
-        }
+        if self.eat_keyword("as") { self.expect_name().map(Some) } else { Ok(None) }
     }
 
     fn show(&mut self) -> Parsed<StmtKind> {
@@ -317,11 +288,7 @@ impl<'t> Parser<'t> {
         while self.eat_symbol(",") {
             names.push(self.expect_name()?);
         }
-        Ok(if hide {
-            StmtKind::Unshow(names)
-        } else {
-            StmtKind::Show(names)
-        })
+        Ok(if hide { StmtKind::Unshow(names) } else { StmtKind::Show(names) })
     }
 
     fn include(&mut self) -> Parsed<StmtKind> {
@@ -343,12 +310,7 @@ impl<'t> Parser<'t> {
         self.expect_symbol("=")?;
         let body = self.statements(&[Token::Keyword("end")])?;
         self.expect_keyword("end")?;
-        Ok(StmtKind::Procedure(Procedure {
-            recursive,
-            name,
-            parameters,
-            body,
-        }))
+        Ok(StmtKind::Procedure(Procedure { recursive, name, parameters, body }))
     }
 
     fn call(&mut self) -> Parsed<StmtKind> {
@@ -356,11 +318,7 @@ impl<'t> Parser<'t> {
         let name = self.expect_name()?;
         let argument = self.argument()?;
         let label = self.label()?;
-        Ok(StmtKind::Call {
-            name,
-            argument,
-            label,
-        })
+        Ok(StmtKind::Call { name, argument, label })
     }
 
     fn enumeration(&mut self) -> Parsed<StmtKind> {
@@ -423,11 +381,7 @@ impl<'t> Parser<'t> {
             }
             if default.is_some() || !self.eat_symbol("||") {
                 self.expect_keyword("end")?;
-                return Ok(StmtKind::Match {
-                    subject,
-                    clauses,
-                    default,
-                });
+                return Ok(StmtKind::Match { subject, clauses, default });
             }
         }
     }
@@ -443,11 +397,7 @@ impl<'t> Parser<'t> {
             Vec::new()
         };
         self.expect_keyword("end")?;
-        Ok(StmtKind::If {
-            condition,
-            then,
-            otherwise,
-        })
+        Ok(StmtKind::If { condition, then, otherwise })
     }
 
     fn instructions(&mut self) -> Parsed<StmtKind> {
@@ -472,10 +422,7 @@ mod tests {
         let title = |text| parse(text).title;
         assert_eq!(title("").as_deref(), None);
         assert_eq!(title("SC acyclic po").as_deref(), Some("SC"));
-        assert_eq!(
-            title("C \"C++11\" withoutco let a = 0").as_deref(),
-            Some("C++11")
-        );
+        assert_eq!(title("C \"C++11\" withoutco let a = 0").as_deref(), Some("C++11"));
         assert_eq!(title("\"Linux\"").as_deref(), Some("Linux"));
     }
 
@@ -522,16 +469,7 @@ mod tests {
 
     #[test]
     fn nesting_is_limited() {
-        for text in [
-            "(",
-            "~",
-            "[",
-            "{",
-            "begin ",
-            "fun x -> ",
-            "let x = 0 in ",
-            "f (",
-        ] {
+        for text in ["(", "~", "[", "{", "begin ", "fun x -> ", "let x = 0 in ", "f ("] {
             let deep = format!("let x = {}", text.repeat(100_000));
             assert!(parse_file(0, &deep).is_err());
         }

@@ -90,10 +90,7 @@ fn build(raw: &[RawEvent], choices: &[u16]) -> Execution {
         }
         relation
     };
-    let mut inputs = Inputs {
-        events: n,
-        ..Inputs::default()
-    };
+    let mut inputs = Inputs { events: n, ..Inputs::default() };
     let mut add_set = |name: &str, member: &dyn Fn(usize) -> bool| {
         inputs.sets.insert(name.to_string(), set(member));
     };
@@ -103,9 +100,7 @@ fn build(raw: &[RawEvent], choices: &[u16]) -> Execution {
     add_set("F", &|e| kind(e) == Kind::Fence);
     add_set("IW", &|e| e < 2);
     for (bit, tag) in TAGS.iter().enumerate() {
-        add_set(tag, &|e| {
-            e >= 2 && raw[e - 2].3 >> bit & 1 == 1 && raw[e - 2].3 >> 31 == 0
-        });
+        add_set(tag, &|e| e >= 2 && raw[e - 2].3 >> bit & 1 == 1 && raw[e - 2].3 >> 31 == 0);
     }
     let po = |a: usize, b: usize| a < b && a >= 2 && thread(a) == thread(b);
     let same_location = |a: usize, b: usize| location(a).is_some() && location(a) == location(b);
@@ -125,19 +120,11 @@ fn build(raw: &[RawEvent], choices: &[u16]) -> Execution {
     add("loc", &same_location);
     add("int", &|a, b| thread(a) == thread(b));
     add("ext", &|a, b| thread(a) != thread(b));
-    add("addr", &|a, b| {
-        dependency(0, a, b) && kind(b) != Kind::Fence
-    });
-    add("data", &|a, b| {
-        dependency(1, a, b) && kind(b) == Kind::Write
-    });
+    add("addr", &|a, b| dependency(0, a, b) && kind(b) != Kind::Fence);
+    add("data", &|a, b| dependency(1, a, b) && kind(b) == Kind::Write);
     add("ctrl", &|a, b| dependency(2, a, b));
-    add("pick-addr", &|a, b| {
-        dependency(3, a, b) && kind(b) != Kind::Fence
-    });
-    add("pick-data", &|a, b| {
-        dependency(4, a, b) && kind(b) == Kind::Write
-    });
+    add("pick-addr", &|a, b| dependency(3, a, b) && kind(b) != Kind::Fence);
+    add("pick-data", &|a, b| dependency(4, a, b) && kind(b) == Kind::Write);
     add("pick-ctrl", &|a, b| dependency(5, a, b));
     add("rmw", &pair);
     add("amo", &|a, b| pair(a, b) && raw[b - 2].4 >> 6 & 1 == 1);
@@ -146,26 +133,19 @@ fn build(raw: &[RawEvent], choices: &[u16]) -> Execution {
     let mut choose = |n: usize| choices.next().unwrap_or(0) % n;
     let (mut rf, mut co) = (Relation::new(n), Relation::new(n));
     for read in (0..n).filter(|e| kind(*e) == Kind::Read) {
-        let writes: Vec<usize> = (0..n)
-            .filter(|w| kind(*w) == Kind::Write && same_location(*w, read))
-            .collect();
+        let writes: Vec<usize> =
+            (0..n).filter(|w| kind(*w) == Kind::Write && same_location(*w, read)).collect();
         rf.add(writes[choose(writes.len())], read);
     }
     for initial in 0..2 {
         let mut order = vec![initial];
         for write in (2..n).filter(|w| kind(*w) == Kind::Write && same_location(*w, initial)) {
             // Mostly in the order of the program, so that not all executions are incoherent.
-            let back = if choose(4) == 0 {
-                choose(order.len())
-            } else {
-                0
-            };
+            let back = if choose(4) == 0 { choose(order.len()) } else { 0 };
             order.insert(order.len() - back, write);
         }
         for (position, from) in order.iter().enumerate() {
-            order[position + 1..]
-                .iter()
-                .for_each(|to| co.add(*from, *to));
+            order[position + 1..].iter().for_each(|to| co.add(*from, *to));
         }
     }
     inputs.relations.insert("rf".to_string(), rf);

@@ -42,9 +42,7 @@ impl<'a> Parser<'a> {
     }
 
     pub fn peek_after(&self, tokens: usize) -> &'a Token {
-        self.tokens
-            .get(self.at + tokens)
-            .map_or(&Token::End, |spanned| &spanned.token)
+        self.tokens.get(self.at + tokens).map_or(&Token::End, |spanned| &spanned.token)
     }
 
     pub fn span(&self) -> Span {

@@ -120,16 +120,10 @@ impl Parser<'_> {
             return Err(error.with_help(format!("a 32-bit constant is '{value}:32'")));
         }
         let width = self.width()?;
-        let bits = if negative {
-            Bits::new(width, value.wrapping_neg())
-        } else {
-            Bits::new(width, value)
-        };
-        let largest = if negative {
-            1 << (width - 1)
-        } else {
-            Bits::new(width, u128::MAX).unsigned()
-        };
+        let bits =
+            if negative { Bits::new(width, value.wrapping_neg()) } else { Bits::new(width, value) };
+        let largest =
+            if negative { 1 << (width - 1) } else { Bits::new(width, u128::MAX).unsigned() };
         if value > largest {
             let span = start.to(self.previous_span());
             let sign = if negative { "-" } else { "" };

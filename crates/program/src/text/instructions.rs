@@ -118,12 +118,7 @@ impl<'a> Parser<'a> {
             true => Some(self.target()?),
             false => None,
         };
-        Ok(Terminator::Branch {
-            condition,
-            then,
-            otherwise,
-            join,
-        })
+        Ok(Terminator::Branch { condition, then, otherwise, join })
     }
 
     fn target(&mut self) -> Parsed<BlockId> {
@@ -141,11 +136,7 @@ impl<'a> Parser<'a> {
         if !is_keyword(word) && !to.vars.is_empty() {
             return self.assignment(to);
         }
-        let mnemonic = Mnemonic {
-            word,
-            parts: word.split('.').collect(),
-            span: self.span(),
-        };
+        let mnemonic = Mnemonic { word, parts: word.split('.').collect(), span: self.span() };
         self.next();
         match mnemonic.parts[0] {
             "load" | "ll" | "store" | "sc" | "rmw" | "cas" => self.access(&mnemonic, to),
@@ -184,26 +175,15 @@ impl<'a> Parser<'a> {
         let size = mnemonic.size(self)?;
         let address = self.expr()?;
         match (mnemonic.parts[0], mnemonic.options()) {
-            ("load", []) => Ok(InstKind::Load {
-                dst: to.one(self)?,
-                address,
-                size,
-                tags: self.tags()?,
-            }),
-            ("ll", []) => Ok(InstKind::LoadLinked {
-                dst: to.one(self)?,
-                address,
-                size,
-                tags: self.tags()?,
-            }),
+            ("load", []) => {
+                Ok(InstKind::Load { dst: to.one(self)?, address, size, tags: self.tags()? })
+            }
+            ("ll", []) => {
+                Ok(InstKind::LoadLinked { dst: to.one(self)?, address, size, tags: self.tags()? })
+            }
             ("store", []) => {
                 to.none(self)?;
-                Ok(InstKind::Store {
-                    address,
-                    value: self.comma_expr()?,
-                    size,
-                    tags: self.tags()?,
-                })
+                Ok(InstKind::Store { address, value: self.comma_expr()?, size, tags: self.tags()? })
             }
             ("sc", []) => Ok(InstKind::StoreConditional {
                 status: to.one(self)?,
@@ -232,15 +212,7 @@ impl<'a> Parser<'a> {
         let dst = to.at_most_one(self)?;
         let operand = self.comma_expr()?;
         let [read_tags, write_tags] = self.tag_lists()?;
-        Ok(InstKind::Rmw {
-            dst,
-            address,
-            op: *op,
-            operand,
-            size,
-            read_tags,
-            write_tags,
-        })
+        Ok(InstKind::Rmw { dst, address, op: *op, operand, size, read_tags, write_tags })
     }
 
     fn cas(
@@ -288,11 +260,7 @@ impl<'a> Parser<'a> {
         if word == "spawn" {
             let function = self.function_name()?;
             let args = self.parenthesised(Parser::expr)?;
-            return Ok(InstKind::Spawn {
-                dst,
-                function,
-                args,
-            });
+            return Ok(InstKind::Spawn { dst, function, args });
         }
         let callee = if self.accept("(") {
             let target = self.expr()?;
@@ -321,15 +289,9 @@ impl<'a> Parser<'a> {
         }
         Ok(match mnemonic.word {
             "fence" => InstKind::Fence { tags: self.tags()? },
-            "join" => InstKind::Join {
-                thread: self.expr()?,
-            },
-            "free" => InstKind::Free {
-                address: self.expr()?,
-            },
-            "assume" => InstKind::Assume {
-                condition: self.expr()?,
-            },
+            "join" => InstKind::Join { thread: self.expr()? },
+            "free" => InstKind::Free { address: self.expr()? },
+            "assume" => InstKind::Assume { condition: self.expr()? },
             "assert" => {
                 let condition = self.expr()?;
                 self.symbol(",")?;

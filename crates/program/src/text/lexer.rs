@@ -24,18 +24,11 @@ pub struct Spanned {
 }
 
 /// Symbols beside the binary operators, longest first where one starts another.
-const PUNCTUATION: &[&str] = &[
-    "->", "{", "}", "(", ")", "[", "]", ",", ":", "=", "~", "&", "@",
-];
+const PUNCTUATION: &[&str] = &["->", "{", "}", "(", ")", "[", "]", ",", ":", "=", "~", "&", "@"];
 
 /// All tokens of the file, the last of which is [`Token::End`].
 pub fn tokens(source: &SourceFile, errors: &mut Diagnostics) -> Vec<Spanned> {
-    let mut lexer = Lexer {
-        source,
-        rest: source.text(),
-        errors,
-        tokens: Vec::new(),
-    };
+    let mut lexer = Lexer { source, rest: source.text(), errors, tokens: Vec::new() };
     while lexer.errors.len() < MOST_ERRORS {
         match lexer.rest.chars().next() {
             Some(first) => lexer.next(first),

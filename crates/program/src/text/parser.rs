@@ -53,11 +53,7 @@ impl<'a> Parser<'a> {
     }
 
     fn definition(&mut self, word: &str, name: Option<&Spanned>) {
-        let Some(Spanned {
-            token: Token::Word(name) | Token::Quoted(name),
-            span,
-        }) = name
-        else {
+        let Some(Spanned { token: Token::Word(name) | Token::Quoted(name), span }) = name else {
             return;
         };
         let before = match word {
@@ -134,12 +130,7 @@ impl<'a> Parser<'a> {
             true => self.cells()?,
             false => Vec::new(),
         };
-        Ok(Global {
-            name,
-            size,
-            align,
-            init,
-        })
+        Ok(Global { name, size, align, init })
     }
 
     /// `{ 0: 1:32, 4: &x }`, over as many lines as wanted.
@@ -168,11 +159,7 @@ impl<'a> Parser<'a> {
         let span = start.to(self.previous_span());
         let width = crate::check::constant_width(&value, self.names.pointer_width)
             .map_err(|message| self.error_at(span, message))?;
-        Ok(Cell {
-            offset,
-            width,
-            value,
-        })
+        Ok(Cell { offset, width, value })
     }
 
     fn thread(&mut self) -> Parsed<ThreadStart> {
@@ -180,11 +167,7 @@ impl<'a> Parser<'a> {
         self.symbol("=")?;
         let function = self.function_name()?;
         let args = self.parenthesised(Parser::expr)?;
-        Ok(ThreadStart {
-            name,
-            function,
-            args,
-        })
+        Ok(ThreadStart { name, function, args })
     }
 
     pub fn function_name(&mut self) -> Parsed<FunctionId> {
@@ -202,13 +185,7 @@ impl<'a> Parser<'a> {
                 self.find_labels();
                 let blocks = self.body();
                 let vars = std::mem::take(&mut self.scope.declared);
-                Ok(Function {
-                    name,
-                    params,
-                    vars,
-                    result,
-                    blocks,
-                })
+                Ok(Function { name, params, vars, result, blocks })
             }
             Err(error) => {
                 self.skip_body();

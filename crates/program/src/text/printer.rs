@@ -21,19 +21,13 @@ impl Display for Program {
         }
         for function in &self.functions {
             writeln!(f)?;
-            let printer = Printer {
-                program: self,
-                function: Some(function),
-            };
+            let printer = Printer { program: self, function: Some(function) };
             printer.function(f, function)?;
         }
         if !self.threads.is_empty() {
             writeln!(f)?;
         }
-        let outside = Printer {
-            program: self,
-            function: None,
-        };
+        let outside = Printer { program: self, function: None };
         for thread in &self.threads {
             let function = outside.function_name(thread.function);
             write!(f, "thread {} = {function}(", Name(&thread.name))?;
@@ -53,10 +47,7 @@ impl Program {
     fn global_line(&self, f: &mut Formatter<'_>, global: &Global) -> fmt::Result {
         write!(f, "global {}: {}", Name(&global.name), global.size)?;
         write!(f, " align {}", global.align)?;
-        let outside = Printer {
-            program: self,
-            function: None,
-        };
+        let outside = Printer { program: self, function: None };
         for (index, cell) in global.init.iter().enumerate() {
             f.write_str(if index == 0 { " = { " } else { ", " })?;
             write!(f, "{}: {}", cell.offset, outside.expr(&cell.value))?;
@@ -164,11 +155,7 @@ impl<'a> Printer<'a> {
     }
 
     fn operand<'p>(&'p self, expr: &'p Expr, level: Level) -> Shown<'p> {
-        Shown {
-            printer: self,
-            expr,
-            level,
-        }
+        Shown { printer: self, expr, level }
     }
 
     fn list(&self, f: &mut Formatter<'_>, exprs: &[Expr]) -> fmt::Result {
@@ -195,10 +182,8 @@ impl<'a> Printer<'a> {
         }
         writeln!(f, " {{")?;
         for line in vars.chunks(8) {
-            let line: Vec<String> = line
-                .iter()
-                .map(|var| format!("{}: {}", Name(&var.name), var.width))
-                .collect();
+            let line: Vec<String> =
+                line.iter().map(|var| format!("{}: {}", Name(&var.name), var.width)).collect();
             writeln!(f, "  var {}", line.join(", "))?;
         }
         for block in &function.blocks {
@@ -222,12 +207,7 @@ impl<'a> Printer<'a> {
     fn terminator(&self, f: &mut Formatter<'_>, terminator: &Terminator) -> fmt::Result {
         match terminator {
             Terminator::Jump(target) => write!(f, "jump {}", self.label(*target)),
-            Terminator::Branch {
-                condition,
-                then,
-                otherwise,
-                join,
-            } => {
+            Terminator::Branch { condition, then, otherwise, join } => {
                 write!(f, "branch {}, ", self.expr(condition))?;
                 write!(f, "{}, {}", self.label(*then), self.label(*otherwise))?;
                 match join {
@@ -246,40 +226,19 @@ impl<'a> Printer<'a> {
         self.destination(f, kind)?;
         match kind {
             Assign { value, .. } => self.expr(value).fmt(f),
-            Load {
-                address,
-                size,
-                tags,
-                ..
-            } => self.access(f, "load", size.bytes(), &[address], &[tags]),
-            LoadLinked {
-                address,
-                size,
-                tags,
-                ..
-            } => self.access(f, "ll", size.bytes(), &[address], &[tags]),
-            Store {
-                address,
-                value,
-                size,
-                tags,
-            } => self.access(f, "store", size.bytes(), &[address, value], &[tags]),
-            StoreConditional {
-                address,
-                value,
-                size,
-                tags,
-                ..
-            } => self.access(f, "sc", size.bytes(), &[address, value], &[tags]),
-            Rmw {
-                address,
-                op,
-                operand,
-                size,
-                read_tags,
-                write_tags,
-                ..
-            } => {
+            Load { address, size, tags, .. } => {
+                self.access(f, "load", size.bytes(), &[address], &[tags])
+            }
+            LoadLinked { address, size, tags, .. } => {
+                self.access(f, "ll", size.bytes(), &[address], &[tags])
+            }
+            Store { address, value, size, tags } => {
+                self.access(f, "store", size.bytes(), &[address, value], &[tags])
+            }
+            StoreConditional { address, value, size, tags, .. } => {
+                self.access(f, "sc", size.bytes(), &[address, value], &[tags])
+            }
+            Rmw { address, op, operand, size, read_tags, write_tags, .. } => {
                 let word = format!("rmw.{}", rmw_name(*op));
                 let tags = [read_tags, write_tags];
                 self.access(f, &word, size.bytes(), &[address, operand], &tags)
@@ -360,14 +319,8 @@ impl<'a> Printer<'a> {
             | Rmw { dst: Some(dst), .. }
             | Spawn { dst: Some(dst), .. }
             | Call { dst: Some(dst), .. }
-            | Cas {
-                dst: Some(dst),
-                ok: None,
-                ..
-            } => write!(f, "{} = ", self.var(*dst)),
-            Cas {
-                dst, ok: Some(ok), ..
-            } => match dst {
+            | Cas { dst: Some(dst), ok: None, .. } => write!(f, "{} = ", self.var(*dst)),
+            Cas { dst, ok: Some(ok), .. } => match dst {
                 Some(dst) => write!(f, "{}, {} = ", self.var(*dst), self.var(*ok)),
                 None => write!(f, "_, {} = ", self.var(*ok)),
             },
@@ -440,11 +393,7 @@ impl Display for Shown<'_> {
             Expr::SignExtend { width, value } => {
                 write!(f, "sext({}, {width})", printer.expr(value))
             }
-            Expr::Select {
-                condition,
-                then,
-                otherwise,
-            } => {
+            Expr::Select { condition, then, otherwise } => {
                 write!(f, "select({}, ", printer.expr(condition))?;
                 write!(f, "{}, {})", printer.expr(then), printer.expr(otherwise))
             }

@@ -14,9 +14,7 @@ pub struct Choices {
 
 impl Choices {
     pub fn new(choices: Vec<u32>) -> Choices {
-        Choices {
-            left: choices.into_iter(),
-        }
+        Choices { left: choices.into_iter() }
     }
 
     /// A number below `bound`; 0 when no choices are left.
@@ -34,13 +32,8 @@ impl Choices {
 }
 
 const WIDTHS: &[u32] = &[1, 8, 16, 32, 64, 128, 7, 33];
-const SIZES: &[AccessSize] = &[
-    AccessSize::WORD,
-    AccessSize::BYTE,
-    AccessSize::HALF,
-    AccessSize::DOUBLE,
-    AccessSize::QUAD,
-];
+const SIZES: &[AccessSize] =
+    &[AccessSize::WORD, AccessSize::BYTE, AccessSize::HALF, AccessSize::DOUBLE, AccessSize::QUAD];
 const ODD_NAMES: &[&str] = &[
     "",
     "load",
@@ -119,11 +112,7 @@ fn global(choices: &mut Choices, number: usize, globals: usize, pointer_width: u
             0 => Expr::constant(pointer_width, choices.below(9).into()),
             _ => Expr::Address(GlobalId(choices.below(globals as u32))),
         };
-        Cell {
-            offset: u64::from(index) * 8,
-            width: pointer_width,
-            value,
-        }
+        Cell { offset: u64::from(index) * 8, width: pointer_width, value }
     });
     Global {
         init: init.collect(),
@@ -135,10 +124,7 @@ fn global(choices: &mut Choices, number: usize, globals: usize, pointer_width: u
 
 fn frame(choices: &mut Choices, number: usize) -> Function {
     let vars: Vec<Var> = (0..choices.below(12) as usize)
-        .map(|number| Var {
-            name: name(choices, "v", number),
-            width: choices.pick(WIDTHS),
-        })
+        .map(|number| Var { name: name(choices, "v", number), width: choices.pick(WIDTHS) })
         .collect();
     Function {
         name: name(choices, "f", number),
@@ -157,26 +143,17 @@ struct Maker<'a> {
 
 impl<'a> Maker<'a> {
     fn new(program: &'a Program, function: usize) -> Maker<'a> {
-        Maker {
-            program,
-            function: program.functions.get(function),
-        }
+        Maker { program, function: program.functions.get(function) }
     }
 
     fn outside(program: &'a Program) -> Maker<'a> {
-        Maker {
-            program,
-            function: None,
-        }
+        Maker { program, function: None }
     }
 
     fn vars(&self, width: u32) -> Vec<VarId> {
         let vars = self.function.map_or(&[][..], |f| &f.vars);
         let numbered = (0..).map(VarId).zip(vars);
-        numbered
-            .filter(|(_, var)| var.width == width)
-            .map(|(id, _)| id)
-            .collect()
+        numbered.filter(|(_, var)| var.width == width).map(|(id, _)| id).collect()
     }
 
     fn var(&self, choices: &mut Choices, width: u32) -> Option<VarId> {
@@ -230,9 +207,8 @@ impl<'a> Maker<'a> {
                 condition.select(inner(choices, width), inner(choices, width))
             }
             _ => {
-                let op = choices.pick(&[
-                    Add, Sub, Mul, UDiv, SDiv, URem, SRem, And, Or, Xor, Shl, LShr, AShr,
-                ]);
+                let op = choices
+                    .pick(&[Add, Sub, Mul, UDiv, SDiv, URem, SRem, And, Or, Xor, Shl, LShr, AShr]);
                 Expr::binary(op, inner(choices, width), inner(choices, width))
             }
         }
@@ -271,10 +247,7 @@ impl<'a> Maker<'a> {
         let blocks = (0..count).map(|number| {
             let insts = (0..choices.below(8))
                 .filter_map(|_| self.inst(choices))
-                .map(|kind| Inst {
-                    kind,
-                    span: Span::default(),
-                })
+                .map(|kind| Inst { kind, span: Span::default() })
                 .collect();
             Block {
                 label: name(choices, "b", number as usize),
@@ -320,18 +293,8 @@ impl<'a> Maker<'a> {
                 let value = self.expr(choices, width, 5);
                 InstKind::Assign { dst, value }
             }
-            2 => InstKind::Load {
-                dst: dst?,
-                address,
-                size,
-                tags,
-            },
-            3 => InstKind::Store {
-                address,
-                value,
-                size,
-                tags,
-            },
+            2 => InstKind::Load { dst: dst?, address, size, tags },
+            3 => InstKind::Store { address, value, size, tags },
             4 => InstKind::Rmw {
                 dst: choices.maybe(|_| dst).flatten(),
                 address,
@@ -353,19 +316,8 @@ impl<'a> Maker<'a> {
                 read_tags: tags,
                 weak: choices.below(2) == 1,
             },
-            6 => InstKind::LoadLinked {
-                dst: dst?,
-                address,
-                size,
-                tags,
-            },
-            7 => InstKind::StoreConditional {
-                status: flag?,
-                address,
-                value,
-                size,
-                tags,
-            },
+            6 => InstKind::LoadLinked { dst: dst?, address, size, tags },
+            7 => InstKind::StoreConditional { status: flag?, address, value, size, tags },
             8 => {
                 let function = FunctionId(choices.below(self.program.functions.len() as u32));
                 InstKind::Spawn {
@@ -376,28 +328,16 @@ impl<'a> Maker<'a> {
             }
             9 => InstKind::Join { thread: value },
             10 => InstKind::Lock { address, kind },
-            11 => InstKind::TryLock {
-                ok: flag?,
-                address,
-                kind,
-            },
+            11 => InstKind::TryLock { ok: flag?, address, kind },
             12 => InstKind::Unlock { address, kind },
-            13 => InstKind::Alloc {
-                dst: pointer?,
-                size: value,
-                align: 1 << choices.below(5),
-            },
+            13 => InstKind::Alloc { dst: pointer?, size: value, align: 1 << choices.below(5) },
             14 => InstKind::Free { address },
-            15 => InstKind::Assume {
-                condition: self.expr(choices, 1, 3),
-            },
+            15 => InstKind::Assume { condition: self.expr(choices, 1, 3) },
             16 => InstKind::Assert {
                 condition: self.expr(choices, 1, 3),
                 message: choices.pick(ODD_NAMES).to_string(),
             },
-            17 => InstKind::Nondet {
-                dst: self.any_var(choices)?.0,
-            },
+            17 => InstKind::Nondet { dst: self.any_var(choices)?.0 },
             18 => InstKind::AtomicBegin,
             19 => InstKind::AtomicEnd,
             _ => self.call(choices, dst),
@@ -429,22 +369,11 @@ impl<'a> Maker<'a> {
 
 fn rmw_op(choices: &mut Choices) -> RmwOp {
     use RmwOp::*;
-    choices.pick(&[
-        Swap, Add, Sub, And, AndNot, Nand, Or, Xor, SMin, SMax, UMin, UMax,
-    ])
+    choices.pick(&[Swap, Add, Sub, And, AndNot, Nand, Or, Xor, SMin, SMax, UMin, UMax])
 }
 
 fn tags(choices: &mut Choices) -> Tags {
-    let words = [
-        "acq",
-        "DMB.SY",
-        "Rcu-lock",
-        "two words",
-        "load",
-        "X",
-        "-",
-        "5",
-    ];
+    let words = ["acq", "DMB.SY", "Rcu-lock", "two words", "load", "X", "-", "5"];
     let count = choices.below(4);
     let picked: Vec<&str> = (0..count).map(|_| choices.pick(&words)).collect();
     Tags::new(picked)

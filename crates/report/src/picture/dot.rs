@@ -24,10 +24,7 @@ fn write_graph(out: &mut String, scene: &Scene, heading: &[&str]) -> fmt::Result
     writeln!(out, "digraph execution {{")?;
     writeln!(out, "  label={}; labelloc=t;", quoted(heading))?;
     writeln!(out, "  splines=spline; nodesep=0.7; ranksep=0.6;")?;
-    writeln!(
-        out,
-        "  node [shape=box, style=\"rounded,filled\", fillcolor=white];"
-    )?;
+    writeln!(out, "  node [shape=box, style=\"rounded,filled\", fillcolor=white];")?;
     let initial = scene.nodes.iter().enumerate();
     let initial = initial.filter(|(_, node)| node.place == Cell::Initial);
     for (number, node) in initial {
@@ -62,26 +59,16 @@ fn write_node(out: &mut String, indent: &str, number: usize, node: &Node) -> fmt
 
 fn write_arrows(out: &mut String, scene: &Scene) -> fmt::Result {
     for (above, below) in &scene.ties {
-        writeln!(
-            out,
-            "  n{above} -> n{below} [dir=none, color=gray75, weight=8];"
-        )?;
+        writeln!(out, "  n{above} -> n{below} [dir=none, color=gray75, weight=8];")?;
     }
     for arrow in &scene.arrows {
         let label = scene.arrow_label(arrow);
-        let first = arrow
-            .relations
-            .first()
-            .and_then(|r| scene.relations.get(*r));
+        let first = arrow.relations.first().and_then(|r| scene.relations.get(*r));
         let colour = first.map_or("black", |relation| relation.style.colour);
         let dashed = first.is_some_and(|relation| !relation.style.dash.is_empty());
         let style = if dashed { ", style=dashed" } else { "" };
         // Only program order shapes the columns.
-        let shape = if label == "po" {
-            "weight=8"
-        } else {
-            "constraint=false"
-        };
+        let shape = if label == "po" { "weight=8" } else { "constraint=false" };
         writeln!(
             out,
             "  n{} -> n{} [label={}, color=\"{colour}\", fontcolor=\"{colour}\"{style}, {shape}];",

@@ -21,12 +21,7 @@ pub struct Rect {
 
 impl Rect {
     pub fn around(centre: Point, width: f64, height: f64) -> Rect {
-        Rect {
-            x: centre.x - width / 2.0,
-            y: centre.y - height / 2.0,
-            width,
-            height,
-        }
+        Rect { x: centre.x - width / 2.0, y: centre.y - height / 2.0, width, height }
     }
 
     pub fn right(&self) -> f64 {
@@ -80,11 +75,7 @@ impl Path {
     }
 
     pub fn reversed(&self) -> Path {
-        let curves = self
-            .0
-            .iter()
-            .rev()
-            .map(|Cubic([a, b, c, d])| Cubic([*d, *c, *b, *a]));
+        let curves = self.0.iter().rev().map(|Cubic([a, b, c, d])| Cubic([*d, *c, *b, *a]));
         Path(curves.collect())
     }
 

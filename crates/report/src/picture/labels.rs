@@ -15,12 +15,8 @@ pub fn place_labels(
     boxes: &[Rect],
     width: f64,
 ) -> Vec<Option<Point>> {
-    let mut board = Board {
-        boxes,
-        curves: paths.iter().map(Curve::new).collect(),
-        taken: Vec::new(),
-        width,
-    };
+    let mut board =
+        Board { boxes, curves: paths.iter().map(Curve::new).collect(), taken: Vec::new(), width };
     texts
         .iter()
         .enumerate()
@@ -39,9 +35,7 @@ impl Curve {
         let points: Vec<Point> = (0..=32).map(|i| path.at(f64::from(i) / 32.0)).collect();
         let range = |coordinate: fn(&Point) -> f64| {
             let values = points.iter().map(coordinate);
-            values.fold((f64::MAX, f64::MIN), |(low, high), v| {
-                (low.min(v), high.max(v))
-            })
+            values.fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)))
         };
         let ((left, right), (top, bottom)) = (range(|p| p.x), range(|p| p.y));
         // Straight lines have an area too.

@@ -64,11 +64,9 @@ pub fn layout(scene: &Scene, plan: &Plan, top: f64) -> Layout {
         .iter()
         .map(|node| match node.place {
             Cell::Initial => Rect::default(),
-            Cell::Thread { column, row } => Rect {
-                y: rows[row],
-                height: box_height,
-                ..columns[column]
-            },
+            Cell::Thread { column, row } => {
+                Rect { y: rows[row], height: box_height, ..columns[column] }
+            }
         })
         .collect();
     let initial_right = place_initial(scene, &mut boxes, top);
@@ -76,10 +74,7 @@ pub fn layout(scene: &Scene, plan: &Plan, top: f64) -> Layout {
         boxes,
         columns: columns
             .into_iter()
-            .map(|column| Rect {
-                height: bottom - column.y,
-                ..column
-            })
+            .map(|column| Rect { height: bottom - column.y, ..column })
             .collect(),
         gaps,
         tracks,
@@ -89,11 +84,8 @@ pub fn layout(scene: &Scene, plan: &Plan, top: f64) -> Layout {
 }
 
 fn columns(scene: &Scene, plan: &Plan, top: f64) -> (Vec<Rect>, Vec<f64>, f64) {
-    let mut widths: Vec<f64> = scene
-        .columns
-        .iter()
-        .map(|name| text_width(name, LABEL_SIZE).max(70.0))
-        .collect();
+    let mut widths: Vec<f64> =
+        scene.columns.iter().map(|name| text_width(name, LABEL_SIZE).max(70.0)).collect();
     for node in &scene.nodes {
         if let Cell::Thread { column, .. } = node.place {
             let detail = text_width(&detail_text(&node.detail), DETAIL_SIZE);
@@ -117,12 +109,7 @@ fn columns(scene: &Scene, plan: &Plan, top: f64) -> (Vec<Rect>, Vec<f64>, f64) {
     for (width, gap) in widths.iter().zip(&gaps) {
         x += gap;
         let width = width + 2.0 * PADDING;
-        columns.push(Rect {
-            x,
-            y: top,
-            width,
-            height: 0.0,
-        });
+        columns.push(Rect { x, y: top, width, height: 0.0 });
         x += width;
     }
     let right = x + gaps.last().copied().unwrap_or(MARGIN);
@@ -188,10 +175,7 @@ fn place_initial(scene: &Scene, boxes: &mut [Rect], top: f64) -> f64 {
     let first = placed.first().map_or(0.0, |(_, rect)| rect.x);
     let shift = (-drift / (placed.len().max(1) as f64)).max(MARGIN - first);
     for (node, rect) in placed {
-        boxes[node] = Rect {
-            x: rect.x + shift,
-            ..rect
-        };
+        boxes[node] = Rect { x: rect.x + shift, ..rect };
     }
     end - 16.0 + shift
 }

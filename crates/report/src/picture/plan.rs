@@ -160,10 +160,7 @@ impl Planner<'_> {
         self.plan.load[gap(column, side)] += 1;
         let lanes = self.lanes.entry((column, side)).or_default();
         *lanes += 1;
-        Way::Beside {
-            side,
-            lane: *lanes - 1,
-        }
+        Way::Beside { side, lane: *lanes - 1 }
     }
 
     fn emptier_side(&self, column: usize) -> Side {
@@ -173,11 +170,7 @@ impl Planner<'_> {
             let outside = gap == 0 || gap == self.scene.columns.len();
             self.plan.load[gap] + if outside { 0 } else { 2 }
         };
-        if load(Side::Right) < load(Side::Left) {
-            Side::Right
-        } else {
-            Side::Left
-        }
+        if load(Side::Right) < load(Side::Left) { Side::Right } else { Side::Left }
     }
 
     fn cells(&self, arrow: &Arrow) -> (Cell, Cell) {

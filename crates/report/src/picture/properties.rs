@@ -17,29 +17,11 @@ fn event(thread: Option<u32>, kind: u8) -> Event {
     let (address, size, value) = (0, 4, Bits::zero(32));
     let write = kind == 0 || thread.is_none();
     let kind = match kind {
-        _ if write => EventKind::Write {
-            location,
-            address,
-            size,
-            value,
-            shown,
-        },
-        1 => EventKind::Read {
-            location,
-            address,
-            size,
-            value,
-            shown,
-        },
+        _ if write => EventKind::Write { location, address, size, value, shown },
+        1 => EventKind::Read { location, address, size, value, shown },
         _ => EventKind::Fence,
     };
-    Event {
-        thread,
-        kind,
-        tags: Tags::none(),
-        place: None,
-        text: "MOV EAX,[x]".to_string(),
-    }
+    Event { thread, kind, tags: Tags::none(), place: None, text: "MOV EAX,[x]".to_string() }
 }
 
 /// Any events and any pairs of them: pictures must cope with more than models allow.

@@ -14,9 +14,7 @@ pub struct Drawn {
 pub fn drawn(execution: &Execution) -> Vec<Drawn> {
     let from_threads = |edges: &Edges| -> Edges {
         let has_thread = |event: u32| thread_of(execution, event).is_some();
-        let kept = edges
-            .iter()
-            .filter(|(a, b)| has_thread(*a) && has_thread(*b));
+        let kept = edges.iter().filter(|(a, b)| has_thread(*a) && has_thread(*b));
         kept.copied().collect()
     };
     let base = [
@@ -57,10 +55,7 @@ pub fn thread_of(execution: &Execution, event: u32) -> Option<u32> {
 pub fn unordered_neighbours(execution: &Execution) -> Edges {
     let po: HashSet<(u32, u32)> = execution.po.iter().copied().collect();
     let pairs = neighbours(execution);
-    pairs
-        .into_iter()
-        .filter(|pair| !po.contains(pair))
-        .collect()
+    pairs.into_iter().filter(|pair| !po.contains(pair)).collect()
 }
 
 /// Each event of a thread and the next one.
@@ -96,10 +91,7 @@ fn program_order(execution: &Execution, po: &Edges) -> Edges {
         }
     }
     if agree && expected == related.len() {
-        steps
-            .into_iter()
-            .filter(|step| related.contains(step))
-            .collect()
+        steps.into_iter().filter(|step| related.contains(step)).collect()
     } else {
         immediate(po)
     }
@@ -127,14 +119,9 @@ fn immediate_from_reads(execution: &Execution) -> Edges {
     let from_reads = execution.fr();
     let co: HashSet<(u32, u32)> = execution.co.iter().copied().collect();
     let after = successors(&from_reads);
-    let overwritten_before = |read: u32, write: u32| {
-        after[&read]
-            .iter()
-            .any(|first| co.contains(&(*first, write)))
-    };
-    let kept = from_reads
-        .iter()
-        .filter(|(read, write)| !overwritten_before(*read, *write));
+    let overwritten_before =
+        |read: u32, write: u32| after[&read].iter().any(|first| co.contains(&(*first, write)));
+    let kept = from_reads.iter().filter(|(read, write)| !overwritten_before(*read, *write));
     kept.copied().collect()
 }
 
@@ -154,10 +141,7 @@ fn first_controlled(execution: &Execution) -> Edges {
         let mut controlled = after[&a].iter();
         controlled.any(|c| po.contains(&(*c, b)) && kind(*c) == kind(b))
     };
-    let kept = execution
-        .ctrl
-        .iter()
-        .filter(|(a, b)| !behind_another(*a, *b));
+    let kept = execution.ctrl.iter().filter(|(a, b)| !behind_another(*a, *b));
     kept.copied().collect()
 }
 

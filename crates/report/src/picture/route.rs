@@ -10,28 +10,18 @@ use super::scene::{Arrow, Cell, Scene};
 
 /// For each arrow of the scene, its curve.
 pub fn route(scene: &Scene, plan: &Plan, layout: &Layout) -> Vec<Path> {
-    let router = Router {
-        scene,
-        plan,
-        layout,
-        tracks: track_heights(plan, layout),
-        ports: BTreeMap::new(),
-    };
+    let router =
+        Router { scene, plan, layout, tracks: track_heights(plan, layout), ports: BTreeMap::new() };
     let ports = router.ports();
     let router = Router { ports, ..router };
-    (0..scene.arrows.len())
-        .map(|arrow| router.path(arrow))
-        .collect()
+    (0..scene.arrows.len()).map(|arrow| router.path(arrow)).collect()
 }
 
 /// The height at which each arrow runs along its track.
 fn track_heights(plan: &Plan, layout: &Layout) -> Vec<f64> {
     let mut taken: BTreeMap<Track, usize> = BTreeMap::new();
     let heights = plan.ways.iter().map(|way| {
-        let Way::Across {
-            track: Some(track), ..
-        } = way
-        else {
+        let Way::Across { track: Some(track), .. } = way else {
             return 0.0;
         };
         let number = taken.entry(*track).or_default();
@@ -130,11 +120,7 @@ impl Router<'_> {
             Way::Arc { side } if there.y < here.y => (side.into(), (1, -there.y as i64)),
             Way::Arc { side } => (side.into(), (3, -there.y as i64)),
             Way::Across { track, .. } => {
-                let edge = if there.x > here.x {
-                    Edge::Right
-                } else {
-                    Edge::Left
-                };
+                let edge = if there.x > here.x { Edge::Right } else { Edge::Left };
                 let height = match track {
                     Some(_) => self.tracks[arrow],
                     None => there.y,
@@ -146,12 +132,7 @@ impl Router<'_> {
 
     fn path(&self, number: usize) -> Path {
         let arrow = &self.scene.arrows[number];
-        let end = |is_end| {
-            self.ports
-                .get(&(number, is_end))
-                .copied()
-                .unwrap_or_default()
-        };
+        let end = |is_end| self.ports.get(&(number, is_end)).copied().unwrap_or_default();
         let (start, finish) = (end(false), end(true));
         let upwards = self.scene.nodes[arrow.to].place == Cell::Initial;
         match self.plan.ways[number] {
@@ -167,9 +148,9 @@ impl Router<'_> {
             }
             Way::FromTop if upwards => Path(vec![vertical(finish, start)]).reversed(),
             Way::FromTop => Path(vec![vertical(start, finish)]),
-            Way::Beside { side, lane } if upwards => self
-                .beside(arrow.from, side, lane, finish, start)
-                .reversed(),
+            Way::Beside { side, lane } if upwards => {
+                self.beside(arrow.from, side, lane, finish, start).reversed()
+            }
             Way::Beside { side, lane } => self.beside(arrow.to, side, lane, start, finish),
         }
     }
@@ -204,11 +185,7 @@ impl Router<'_> {
         };
         let entry = point(first, height);
         let exit = point(last, height);
-        Path(vec![
-            horizontal(a, entry),
-            Path::line(entry, exit),
-            horizontal(exit, b),
-        ])
+        Path(vec![horizontal(a, entry), Path::line(entry, exit), horizontal(exit, b)])
     }
 
     /// From above down beside a column, and into the box from the side.
@@ -222,12 +199,7 @@ impl Router<'_> {
         Path(vec![
             vertical(a, point(x, top)),
             Path::line(point(x, top), point(x, turn)),
-            Cubic([
-                point(x, turn),
-                point(x, (turn + b.y) / 2.0),
-                point(x, b.y),
-                b,
-            ]),
+            Cubic([point(x, turn), point(x, (turn + b.y) / 2.0), point(x, b.y), b]),
         ])
     }
 

@@ -112,11 +112,7 @@ impl Scene {
             arrows: arrows
                 .into_iter()
                 .filter(|((_, from, to), _)| from != to)
-                .map(|((_, from, to), relations)| Arrow {
-                    from,
-                    to,
-                    relations,
-                })
+                .map(|((_, from, to), relations)| Arrow { from, to, relations })
                 .collect(),
             relations: relations
                 .into_iter()
@@ -131,10 +127,7 @@ impl Scene {
 
     /// `rf`, or `rf, ob` where the arrow stands for several.
     pub fn arrow_label(&self, arrow: &Arrow) -> String {
-        let names = arrow
-            .relations
-            .iter()
-            .filter_map(|r| self.relations.get(*r));
+        let names = arrow.relations.iter().filter_map(|r| self.relations.get(*r));
         let names: Vec<&str> = names.map(|relation| relation.name.as_str()).collect();
         names.join(", ")
     }
@@ -177,12 +170,12 @@ fn nodes(execution: &Execution, mentioned: &[bool]) -> (Vec<Node>, Vec<Option<us
 
 fn node(event: &Event, place: Cell, letters: usize) -> Node {
     let (kind, sign, effect) = match &event.kind {
-        EventKind::Read {
-            location, shown, ..
-        } => (NodeKind::Read, "R", format!(" {location}={shown}")),
-        EventKind::Write {
-            location, shown, ..
-        } => (NodeKind::Write, "W", format!(" {location}={shown}")),
+        EventKind::Read { location, shown, .. } => {
+            (NodeKind::Read, "R", format!(" {location}={shown}"))
+        }
+        EventKind::Write { location, shown, .. } => {
+            (NodeKind::Write, "W", format!(" {location}={shown}"))
+        }
         EventKind::Fence => (NodeKind::Fence, "F", String::new()),
     };
     if let (Cell::Initial, EventKind::Write { location, .. }) = (place, &event.kind) {
@@ -195,11 +188,7 @@ fn node(event: &Event, place: Cell, letters: usize) -> Node {
         };
     }
     let tags: Vec<&str> = event.tags.iter().map(|tag| tag.as_str()).collect();
-    let tags = if tags.is_empty() {
-        String::new()
-    } else {
-        format!("[{}]", tags.join(","))
-    };
+    let tags = if tags.is_empty() { String::new() } else { format!("[{}]", tags.join(",")) };
     Node {
         name: letter(letters),
         action: format!("{sign}{tags}{effect}"),
@@ -229,19 +218,13 @@ fn style(name: &str, of_model: &mut usize) -> Style {
         "data" => ("#00838f", "2 3", "data dependency"),
         "ctrl" => ("#7b3fb5", "2 3", "control dependency"),
         _ => {
-            let palette = [
-                "#c2188b", "#5d7f0d", "#3f51b5", "#00897b", "#8d6e00", "#6b7280",
-            ];
+            let palette = ["#c2188b", "#5d7f0d", "#3f51b5", "#00897b", "#8d6e00", "#6b7280"];
             let colour = palette[*of_model % palette.len()];
             *of_model += 1;
             (colour, "8 3 2 3", "")
         }
     };
-    Style {
-        colour,
-        dash,
-        meaning,
-    }
+    Style { colour, dash, meaning }
 }
 
 #[cfg(test)]

@@ -82,9 +82,8 @@ fn relation_lines(scene: &Scene) -> Vec<String> {
                 && !(relation.name == "po" && is_next_row(scene, arrow))
         });
         let name = |node: usize| scene.nodes[node].name.as_str();
-        let pairs: Vec<String> = arrows
-            .map(|arrow| format!("{} → {}", name(arrow.from), name(arrow.to)))
-            .collect();
+        let pairs: Vec<String> =
+            arrows.map(|arrow| format!("{} → {}", name(arrow.from), name(arrow.to))).collect();
         if !pairs.is_empty() {
             let fill = " ".repeat(name_width - relation.name.chars().count());
             lines.push(format!("{}{fill}  {}", relation.name, pairs.join(", ")));

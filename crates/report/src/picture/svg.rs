@@ -72,10 +72,7 @@ fn draw(
         r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" height="{height:.0}" font-family="{FONT}" role="img">"##
     )?;
     writeln!(out, "<title>{}</title>", escape(head.title))?;
-    writeln!(
-        out,
-        r##"<rect width="100%" height="100%" rx="8" fill="{GROUND}"/>"##
-    )?;
+    writeln!(out, r##"<rect width="100%" height="100%" rx="8" fill="{GROUND}"/>"##)?;
     draw_head(out, head)?;
     for (name, column) in scene.columns.iter().zip(&layout.columns) {
         let at = point(column.x + 1.0, column.y + 16.0);
@@ -112,32 +109,16 @@ fn draw_node(out: &mut String, node: &Node, rect: &Rect) -> fmt::Result {
         NodeKind::Write => ("#eaf2fd", "#86a5cf", ""),
         NodeKind::Fence => ("#eceef0", "#9aa2ab", ""),
     };
-    let Rect {
-        x,
-        y,
-        width,
-        height,
-    } = rect;
+    let Rect { x, y, width, height } = rect;
     writeln!(
         out,
         r##"<rect x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}" rx="7" fill="{fill}" stroke="{stroke}"{dash}/>"##
     )?;
     let centre = rect.centre();
     let middle = r#"text-anchor="middle""#;
-    let label_y = if node.detail.is_empty() {
-        centre.y + 4.5
-    } else {
-        rect.y + 17.5
-    };
+    let label_y = if node.detail.is_empty() { centre.y + 4.5 } else { rect.y + 17.5 };
     let label = node.label();
-    text(
-        out,
-        point(centre.x, label_y),
-        &label,
-        LABEL_SIZE,
-        INK,
-        middle,
-    )?;
+    text(out, point(centre.x, label_y), &label, LABEL_SIZE, INK, middle)?;
     if !node.detail.is_empty() {
         let at = point(centre.x, rect.y + 33.5);
         let detail = detail_text(&node.detail);
@@ -196,11 +177,7 @@ fn path_data(path: &Path) -> String {
         if number == 0 {
             let _ = write!(data, "M{:.1} {:.1}", a.x, a.y);
         }
-        let _ = write!(
-            data,
-            "C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}",
-            b.x, b.y, c.x, c.y, d.x, d.y
-        );
+        let _ = write!(data, "C{:.1} {:.1} {:.1} {:.1} {:.1} {:.1}", b.x, b.y, c.x, c.y, d.x, d.y);
     }
     data
 }
@@ -252,18 +229,8 @@ fn draw_label(out: &mut String, scene: &Scene, arrow: &Arrow, spot: Point) -> fm
 }
 
 fn first_style(scene: &Scene, arrow: &Arrow) -> Style {
-    let first = arrow
-        .relations
-        .first()
-        .and_then(|r| scene.relations.get(*r));
-    first.map_or(
-        Style {
-            colour: INK,
-            dash: "",
-            meaning: "",
-        },
-        |relation| relation.style,
-    )
+    let first = arrow.relations.first().and_then(|r| scene.relations.get(*r));
+    first.map_or(Style { colour: INK, dash: "", meaning: "" }, |relation| relation.style)
 }
 
 /// What the colours mean, in as many lines as the width asks for.
@@ -287,10 +254,7 @@ impl<'a> Legend<'a> {
             entries.push((at, relation));
             at.x += length;
         }
-        Legend {
-            entries,
-            bottom: at.y + 18.0,
-        }
+        Legend { entries, bottom: at.y + 18.0 }
     }
 
     fn draw(&self, out: &mut String) -> fmt::Result {

@@ -19,9 +19,7 @@ pub fn execution(initial: &[&str], threads: &[&[&str]]) -> Execution {
         let first = execution.events.len() as u32;
         for text in *texts {
             let number = execution.events.len() as u32;
-            execution
-                .po
-                .extend((first..number).map(|before| (before, number)));
+            execution.po.extend((first..number).map(|before| (before, number)));
             execution.events.push(event(Some(thread as u32), text));
         }
     }
@@ -38,32 +36,12 @@ fn event(thread: Option<u32>, text: &str) -> Event {
     Event {
         thread,
         kind: match sign {
-            "R" => EventKind::Read {
-                location,
-                address,
-                size,
-                value,
-                shown,
-            },
-            "W" => EventKind::Write {
-                location,
-                address,
-                size,
-                value,
-                shown,
-            },
+            "R" => EventKind::Read { location, address, size, value, shown },
+            "W" => EventKind::Write { location, address, size, value, shown },
             _ => EventKind::Fence,
         },
-        tags: Tags::new(
-            tags.trim_end_matches(']')
-                .split(',')
-                .filter(|t| !t.is_empty()),
-        ),
-        place: thread.map(|_| Location {
-            file: "t".into(),
-            line: 1,
-            column: 1,
-        }),
+        tags: Tags::new(tags.trim_end_matches(']').split(',').filter(|t| !t.is_empty())),
+        place: thread.map(|_| Location { file: "t".into(), line: 1, column: 1 }),
         text: source.to_string(),
     }
 }
@@ -80,15 +58,10 @@ pub fn state(values: &[(&str, &str)]) -> Vec<StateValue> {
 
 /// Compares with a file of `tests/expected`. With `UPDATE_EXPECTED` set, writes it instead.
 pub fn check(name: &str, found: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/expected")
-        .join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
     if std::env::var_os("UPDATE_EXPECTED").is_some() {
         std::fs::write(&path, found).expect("the expected file is written");
     }
     let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        expected == found,
-        "{name} differs; set UPDATE_EXPECTED=1 to accept:\n{found}"
-    );
+    assert!(expected == found, "{name} differs; set UPDATE_EXPECTED=1 to accept:\n{found}");
 }

@@ -60,13 +60,7 @@ impl Size {
     }
 }
 
-const ALL: &[Mode] = &[
-    Mode::Base,
-    Mode::Offset,
-    Mode::Indexed,
-    Mode::PreIndex,
-    Mode::PostIndex,
-];
+const ALL: &[Mode] = &[Mode::Base, Mode::Offset, Mode::Indexed, Mode::PreIndex, Mode::PostIndex];
 const CONSTANT: &[Mode] = &[Mode::Base, Mode::Offset];
 const PAIR: &[Mode] = &[Mode::Base, Mode::Offset, Mode::PreIndex, Mode::PostIndex];
 const BASE: &[Mode] = &[Mode::Base];
@@ -88,13 +82,7 @@ const STORES: [Family; 4] = [
 ];
 
 pub fn decode(name: &str) -> Option<Access> {
-    let pair = |direction, size, tags, modes| Access {
-        direction,
-        size,
-        pair: true,
-        tags,
-        modes,
-    };
+    let pair = |direction, size, tags, modes| Access { direction, size, pair: true, tags, modes };
     let load = |signed| Direction::Load { signed };
     let word = Size::Fixed(AccessSize::WORD);
     match name {
@@ -120,13 +108,7 @@ fn decode_load(name: &str, (stem, tags, modes): &Family) -> Option<Access> {
         Some(_) => return None,
         None => (false, Size::parse(suffix)?),
     };
-    Some(Access {
-        direction: Direction::Load { signed },
-        size,
-        pair: false,
-        tags,
-        modes,
-    })
+    Some(Access { direction: Direction::Load { signed }, size, pair: false, tags, modes })
 }
 
 fn decode_store(name: &str, (stem, tags, modes): &Family) -> Option<Access> {
@@ -260,10 +242,7 @@ mod tests {
         let loaded = VarId(2);
         assert_eq!(
             kinds[2],
-            InstKind::Assign {
-                dst: VarId(0),
-                value: Expr::Var(loaded).zero_extend(64),
-            }
+            InstKind::Assign { dst: VarId(0), value: Expr::Var(loaded).zero_extend(64) }
         );
         assert!(matches!(&kinds[1], InstKind::Load { address, .. } if *address == Expr::Var(x0)));
     }
@@ -334,32 +313,14 @@ mod tests {
     fn malformed_accesses() {
         let unpredictable = "the result of using this register twice is unpredictable";
         let cases = [
-            (
-                "LDRB X0,[X1]",
-                "1:6: expected a W register, found 'X0'".to_string(),
-            ),
-            (
-                "LDRSW W0,[X1]",
-                "1:7: expected a X register, found 'W0'".to_string(),
-            ),
-            (
-                "LDR SP,[X1]",
-                "1:5: the stack pointer cannot be used here".to_string(),
-            ),
-            (
-                "LDP X0,W1,[X2]",
-                "1:8: expected a X register, found 'W1'".to_string(),
-            ),
+            ("LDRB X0,[X1]", "1:6: expected a W register, found 'X0'".to_string()),
+            ("LDRSW W0,[X1]", "1:7: expected a X register, found 'W0'".to_string()),
+            ("LDR SP,[X1]", "1:5: the stack pointer cannot be used here".to_string()),
+            ("LDP X0,W1,[X2]", "1:8: expected a X register, found 'W1'".to_string()),
             ("LDP X0,X0,[X2]", format!("1:5: {unpredictable}")),
             ("LDR X0,[X0],#8", format!("1:5: {unpredictable}")),
-            (
-                "LDARSB W0,[X1]",
-                "1:1: unknown AArch64 instruction 'LDARSB'".to_string(),
-            ),
-            (
-                "STRSB W0,[X1]",
-                "1:1: unknown AArch64 instruction 'STRSB'".to_string(),
-            ),
+            ("LDARSB W0,[X1]", "1:1: unknown AArch64 instruction 'LDARSB'".to_string()),
+            ("STRSB W0,[X1]", "1:1: unknown AArch64 instruction 'STRSB'".to_string()),
         ];
         for (text, message) in cases {
             assert_eq!(error(text), message);

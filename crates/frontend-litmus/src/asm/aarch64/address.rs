@@ -52,19 +52,13 @@ fn parse<'a>(
         Some(before) => (before.trim_end(), true),
         None => (text, false),
     };
-    let inner = bracketed
-        .strip_prefix('[')
-        .and_then(|rest| rest.strip_suffix(']'))
-        .ok_or_else(|| {
-            ins.error(
-                text,
-                format!("expected an address in brackets, found '{text}'"),
-            )
+    let inner =
+        bracketed.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).ok_or_else(|| {
+            ins.error(text, format!("expected an address in brackets, found '{text}'"))
         })?;
     let parts = ins.split(inner)?;
-    let (base_text, offset) = parts
-        .split_first()
-        .ok_or_else(|| ins.error(text, "empty address"))?;
+    let (base_text, offset) =
+        parts.split_first().ok_or_else(|| ins.error(text, "empty address"))?;
     let base = base_register(ins, base_text)?;
     let start = ins.read(base);
     match offset {
@@ -104,17 +98,11 @@ fn base_register(ins: &Instruction<'_, '_, '_>, text: &str) -> Result<Reg, Diagn
 }
 
 fn plain(value: Expr) -> Address {
-    Address {
-        value,
-        writeback: None,
-    }
+    Address { value, writeback: None }
 }
 
 fn written_back(value: Expr, base: Reg, after: Expr) -> Address {
-    Address {
-        value,
-        writeback: Some((base, after)),
-    }
+    Address { value, writeback: Some((base, after)) }
 }
 
 fn constant_offset(start: Expr, base: Reg, by: i128, pre_index: bool) -> (Mode, Address) {
@@ -138,10 +126,7 @@ fn index_value(
     let reg = ins.parse_register(index)?;
     let (kind, amount) = modifier(how);
     let extension = match kind.to_ascii_uppercase().as_str() {
-        "LSL" => Extension {
-            signed: false,
-            bits: 64,
-        },
+        "LSL" => Extension { signed: false, bits: 64 },
         _ => match Extension::parse(kind) {
             Some(extension) if extension.bits >= 32 => extension,
             _ => return Err(ins.error(how, format!("'{how}' cannot be applied to an offset"))),
@@ -163,12 +148,7 @@ mod tests {
 
     #[test]
     fn effective_addresses_and_what_becomes_of_the_base() {
-        let start = [
-            ("X1", 0x1000),
-            ("X2", 0xffff_ffff),
-            ("X3", 3),
-            ("SP", 0x2000),
-        ];
+        let start = [("X1", 0x1000), ("X2", 0xffff_ffff), ("X3", 3), ("SP", 0x2000)];
         let cases = [
             ("STR X0,[X1]", 0x1000, 0x1000),
             ("STR X0,[X1,#-8]", 0xff8, 0x1000),
@@ -195,35 +175,17 @@ mod tests {
     #[test]
     fn malformed_addresses() {
         let cases = [
-            (
-                "LDR X0,X1",
-                "1:8: expected an address in brackets, found 'X1'",
-            ),
+            ("LDR X0,X1", "1:8: expected an address in brackets, found 'X1'"),
             ("LDR X0,[]", "1:9: an operand is missing here"),
             ("LDR X0,[W1]", "1:9: expected a X register, found 'W1'"),
             ("LDR X0,[XZR]", "1:9: the zero register cannot be a base"),
             ("LDR X0,[X1,W2]", "1:12: expected a X register, found 'W2'"),
             ("LDR X0,[X1,X2]!", "1:8: a pre-index must be a constant"),
-            (
-                "LDR X0,[X1,W2,UXTB]",
-                "1:15: 'UXTB' cannot be applied to an offset",
-            ),
-            (
-                "LDR X0,[X1,X2,LSL #3,X4]",
-                "1:22: unexpected 'X4' in an address",
-            ),
-            (
-                "LDAR W0,[X1,#4]",
-                "1:9: LDAR has no addressing mode '[X1,#4]'",
-            ),
-            (
-                "LDUR W0,[X1,#4]!",
-                "1:9: LDUR has no addressing mode '[X1,#4]!'",
-            ),
-            (
-                "LDR X0,=x",
-                "1:8: expected an address in brackets, found '=x'",
-            ),
+            ("LDR X0,[X1,W2,UXTB]", "1:15: 'UXTB' cannot be applied to an offset"),
+            ("LDR X0,[X1,X2,LSL #3,X4]", "1:22: unexpected 'X4' in an address"),
+            ("LDAR W0,[X1,#4]", "1:9: LDAR has no addressing mode '[X1,#4]'"),
+            ("LDUR W0,[X1,#4]!", "1:9: LDUR has no addressing mode '[X1,#4]!'"),
+            ("LDR X0,=x", "1:8: expected an address in brackets, found '=x'"),
         ];
         for (text, message) in cases {
             assert_eq!(error(text), message);

@@ -64,9 +64,7 @@ fn strip_operator(name: &str) -> Option<(RmwOp, &str)> {
         ("UMAX", RmwOp::UMax),
         ("UMIN", RmwOp::UMin),
     ];
-    OPERATORS
-        .iter()
-        .find_map(|(text, op)| Some((*op, name.strip_prefix(text)?)))
+    OPERATORS.iter().find_map(|(text, op)| Some((*op, name.strip_prefix(text)?)))
 }
 
 /// The rest of the mnemonic: `A`, `L`, `AL` or nothing, then the size.
@@ -79,11 +77,7 @@ fn with_order(operation: Operation, rest: &str) -> Option<Atomic> {
         Some(rest) => (true, rest),
         None => (false, rest),
     };
-    Some(Atomic {
-        operation,
-        order: Order { acquire, release },
-        size: Size::parse(rest)?,
-    })
+    Some(Atomic { operation, order: Order { acquire, release }, size: Size::parse(rest)? })
 }
 
 impl Order {
@@ -115,10 +109,7 @@ impl Order {
 pub fn lower(atomic: Atomic, ins: &mut Instruction<'_, '_, '_>) -> Result<(), Diagnostic> {
     let source = atomic.size.register(ins)?;
     let other = match atomic.operation {
-        Operation::Modify(_) => Reg {
-            width: source.width,
-            ..Reg::ZERO
-        },
+        Operation::Modify(_) => Reg { width: source.width, ..Reg::ZERO },
         _ => {
             let text = ins.peek().unwrap_or(ins.mnemonic);
             let other = atomic.size.register(ins)?;
@@ -182,9 +173,7 @@ fn compare_and_swap(
         read_tags: read_tags.clone(),
         write_tags: write_tags.clone(),
     };
-    let failed = InstKind::Assume {
-        condition: Expr::Var(old).ne(compared.clone()),
-    };
+    let failed = InstKind::Assume { condition: Expr::Var(old).ne(compared.clone()) };
     let cas = InstKind::Cas {
         dst: Some(old),
         ok: Some(ok),
@@ -258,19 +247,9 @@ mod tests {
     fn rmw(text: &str) -> (RmwOp, u32, Tags, Tags, usize) {
         let kinds = lowered(&[text]);
         match &kinds[0] {
-            InstKind::Rmw {
-                op,
-                size,
-                read_tags,
-                write_tags,
-                ..
-            } => (
-                *op,
-                size.bytes(),
-                read_tags.clone(),
-                write_tags.clone(),
-                kinds.len(),
-            ),
+            InstKind::Rmw { op, size, read_tags, write_tags, .. } => {
+                (*op, size.bytes(), read_tags.clone(), write_tags.clone(), kinds.len())
+            }
             other => panic!("{text}: {other:?}"),
         }
     }
@@ -280,59 +259,17 @@ mod tests {
         type Names = &'static [&'static str];
         let cases: [(&str, RmwOp, u32, Names, Names, usize); 12] = [
             ("SWP W0,W1,[X2]", RmwOp::Swap, 4, &["X"], &["X"], 2),
-            (
-                "SWPAL X0,X1,[X2]",
-                RmwOp::Swap,
-                8,
-                &["X", "A"],
-                &["X", "L"],
-                2,
-            ),
-            (
-                "SWPA W0,WZR,[X2]",
-                RmwOp::Swap,
-                4,
-                &["X", "NoRet"],
-                &["X"],
-                1,
-            ),
+            ("SWPAL X0,X1,[X2]", RmwOp::Swap, 8, &["X", "A"], &["X", "L"], 2),
+            ("SWPA W0,WZR,[X2]", RmwOp::Swap, 4, &["X", "NoRet"], &["X"], 1),
             ("LDADD W0,W1,[X2]", RmwOp::Add, 4, &["X"], &["X"], 2),
             ("LDADDA W0,W1,[X2]", RmwOp::Add, 4, &["X", "A"], &["X"], 2),
-            (
-                "ldaddalb w0,w1,[x2]",
-                RmwOp::Add,
-                1,
-                &["X", "A"],
-                &["X", "L"],
-                2,
-            ),
-            (
-                "LDADDAL W0,WZR,[X2]",
-                RmwOp::Add,
-                4,
-                &["X", "NoRet"],
-                &["X", "L"],
-                1,
-            ),
-            (
-                "LDCLRLH W0,W1,[X2]",
-                RmwOp::AndNot,
-                2,
-                &["X"],
-                &["X", "L"],
-                2,
-            ),
+            ("ldaddalb w0,w1,[x2]", RmwOp::Add, 1, &["X", "A"], &["X", "L"], 2),
+            ("LDADDAL W0,WZR,[X2]", RmwOp::Add, 4, &["X", "NoRet"], &["X", "L"], 1),
+            ("LDCLRLH W0,W1,[X2]", RmwOp::AndNot, 2, &["X"], &["X", "L"], 2),
             ("LDSMAX W0,W1,[X2]", RmwOp::SMax, 4, &["X"], &["X"], 2),
             ("LDUMINA X0,X1,[X2]", RmwOp::UMin, 8, &["X", "A"], &["X"], 2),
             ("STEOR W0,[X2]", RmwOp::Xor, 4, &["X", "NoRet"], &["X"], 1),
-            (
-                "STSETLB W0,[X2]",
-                RmwOp::Or,
-                1,
-                &["X", "NoRet"],
-                &["X", "L"],
-                1,
-            ),
+            ("STSETLB W0,[X2]", RmwOp::Or, 1, &["X", "NoRet"], &["X", "L"], 1),
         ];
         for (text, op, bytes, read, write, count) in cases {
             let tags = |names: Names| Tags::new(names.iter().copied());
@@ -348,15 +285,11 @@ mod tests {
             panic!("{kinds:?}");
         };
         assert!(matches!(choice, InstKind::Nondet { .. }));
-        assert!(
-            matches!(keep, InstKind::Rmw { op: RmwOp::Or, read_tags, write_tags, .. }
-            if *read_tags == Tags::new(["X", "A"]) && *write_tags == Tags::new(["X", "L"]))
-        );
+        assert!(matches!(keep, InstKind::Rmw { op: RmwOp::Or, read_tags, write_tags, .. }
+            if *read_tags == Tags::new(["X", "A"]) && *write_tags == Tags::new(["X", "L"])));
         assert!(matches!(fails, InstKind::Assume { .. }));
-        assert!(
-            matches!(cas, InstKind::Cas { size: AccessSize::WORD, fail_tags, .. }
-            if *fail_tags == Tags::new(["A"]))
-        );
+        assert!(matches!(cas, InstKind::Cas { size: AccessSize::WORD, fail_tags, .. }
+            if *fail_tags == Tags::new(["A"])));
     }
 
     #[test]
@@ -386,26 +319,11 @@ mod tests {
     #[test]
     fn malformed_atomics() {
         let cases = [
-            (
-                "STADDA W0,[X1]",
-                "1:1: unknown AArch64 instruction 'STADDA'",
-            ),
-            (
-                "LDADDLA W0,W1,[X2]",
-                "1:1: unknown AArch64 instruction 'LDADDLA'",
-            ),
-            (
-                "LDADD W0,X1,[X2]",
-                "1:10: expected a W register, found 'X1'",
-            ),
-            (
-                "LDADDB X0,X1,[X2]",
-                "1:8: expected a W register, found 'X0'",
-            ),
-            (
-                "SWP W0,W1,[X2,#4]",
-                "1:11: SWP has no addressing mode '[X2,#4]'",
-            ),
+            ("STADDA W0,[X1]", "1:1: unknown AArch64 instruction 'STADDA'"),
+            ("LDADDLA W0,W1,[X2]", "1:1: unknown AArch64 instruction 'LDADDLA'"),
+            ("LDADD W0,X1,[X2]", "1:10: expected a W register, found 'X1'"),
+            ("LDADDB X0,X1,[X2]", "1:8: expected a W register, found 'X0'"),
+            ("SWP W0,W1,[X2,#4]", "1:11: SWP has no addressing mode '[X2,#4]'"),
         ];
         for (text, message) in cases {
             assert_eq!(error(text), message);

@@ -19,9 +19,8 @@ pub fn decode(name: &str) -> Option<Barrier> {
     }
 }
 
-const OPTIONS: [&str; 12] = [
-    "SY", "LD", "ST", "ISH", "ISHLD", "ISHST", "OSH", "OSHLD", "OSHST", "NSH", "NSHLD", "NSHST",
-];
+const OPTIONS: [&str; 12] =
+    ["SY", "LD", "ST", "ISH", "ISHLD", "ISHST", "OSH", "OSHLD", "OSHST", "NSH", "NSHLD", "NSHST"];
 
 pub fn lower(barrier: Barrier, ins: &mut Instruction<'_, '_, '_>) -> Result<(), Diagnostic> {
     let tag = match barrier {
@@ -33,9 +32,7 @@ pub fn lower(barrier: Barrier, ins: &mut Instruction<'_, '_, '_>) -> Result<(), 
             "ISB".to_string()
         }
     };
-    ins.thread.function.emit(InstKind::Fence {
-        tags: Tags::new([tag.as_str()]),
-    });
+    ins.thread.function.emit(InstKind::Fence { tags: Tags::new([tag.as_str()]) });
     Ok(())
 }
 
@@ -47,8 +44,7 @@ fn option(
     let found = options.iter().find(|o| o.eq_ignore_ascii_case(text));
     found.copied().ok_or_else(|| {
         let message = format!("'{text}' is not an option of {}", ins.mnemonic);
-        ins.error(text, message)
-            .with_help(format!("expected one of {}", options.join(", ")))
+        ins.error(text, message).with_help(format!("expected one of {}", options.join(", ")))
     })
 }
 

@@ -121,11 +121,7 @@ mod tests {
 
     #[test]
     fn values() {
-        let start = [
-            ("X0", u64::MAX),
-            ("X1", 0x1234_5678_9abc_def0),
-            ("X2", 0x11),
-        ];
+        let start = [("X0", u64::MAX), ("X1", 0x1234_5678_9abc_def0), ("X2", 0x11)];
         let cases: [(&str, u64); 17] = [
             ("SXTB W0,W1", 0xffff_fff0),
             ("SXTB X0,W1", 0xffff_ffff_ffff_fff0),
@@ -153,18 +149,9 @@ mod tests {
     #[test]
     fn a_part_lies_inside_its_register() {
         let cases = [
-            (
-                "UBFX W0,W1,#32,#1",
-                "1:12: 32 is out of range: expected 0 to 31",
-            ),
-            (
-                "UBFX W0,W1,#4,#29",
-                "1:15: 29 is out of range: expected 1 to 28",
-            ),
-            (
-                "BFI X0,X1,#4,#0",
-                "1:14: 0 is out of range: expected 1 to 60",
-            ),
+            ("UBFX W0,W1,#32,#1", "1:12: 32 is out of range: expected 0 to 31"),
+            ("UBFX W0,W1,#4,#29", "1:15: 29 is out of range: expected 1 to 28"),
+            ("BFI X0,X1,#4,#0", "1:14: 0 is out of range: expected 1 to 60"),
         ];
         for (text, message) in cases {
             assert_eq!(error(text), message);

@@ -40,10 +40,7 @@ pub fn lower(branch: Branch, ins: &mut Instruction<'_, '_, '_>) -> Result<(), Di
         Branch::Return => {
             if let Some(text) = ins.peek() {
                 let register = ins.register()?;
-                if register
-                    .storage()
-                    .is_none_or(|register| register.whole != "X30")
-                {
+                if register.storage().is_none_or(|register| register.whole != "X30") {
                     let message = "only a return to the address in X30 is supported";
                     return Err(ins.error(text, message));
                 }
@@ -108,12 +105,9 @@ mod tests {
 
     #[test]
     fn conditions_after_a_dot_or_not() {
-        for (text, taken) in [
-            ("B.EQ L", true),
-            ("beq L", true),
-            ("b.ne L", false),
-            ("BLT L", false),
-        ] {
+        for (text, taken) in
+            [("B.EQ L", true), ("beq L", true), ("b.ne L", false), ("BLT L", false)]
+        {
             let after = run(&["CMP X1,#5", text, "MOV X0,#1", "L:"], &[("X1", 5)]);
             assert_eq!(after.register("X0") == 0, taken, "{text}");
         }
@@ -124,10 +118,7 @@ mod tests {
         let cases = [
             ("B .+8", "1:3: expected a label, found '.+8'"),
             ("B", "1:1: B needs more operands"),
-            (
-                "RET X1",
-                "1:5: only a return to the address in X30 is supported",
-            ),
+            ("RET X1", "1:5: only a return to the address in X30 is supported"),
             ("B.XX L", "1:1: unknown AArch64 instruction 'B.XX'"),
             ("TBZ W0,#32,L", "1:8: 32 is out of range: expected 0 to 31"),
         ];

@@ -73,11 +73,7 @@ pub fn decode(name: &str) -> Option<DataOp> {
         "MVN" => (OrNot, Destination, false),
         _ => return None,
     };
-    Some(DataOp {
-        operator,
-        shape,
-        sets_flags,
-    })
+    Some(DataOp { operator, shape, sets_flags })
 }
 
 pub fn lower(op: DataOp, ins: &mut Instruction<'_, '_, '_>) -> Result<(), Diagnostic> {
@@ -249,15 +245,9 @@ mod tests {
         let cases = [
             ("ADD X0,W1,X2", "1:8: expected a X register, found 'W1'"),
             ("ADD X0,X1", "1:1: ADD needs more operands"),
-            (
-                "CCMP X0,#32,#0,EQ",
-                "1:9: 32 is out of range: expected 0 to 31",
-            ),
+            ("CCMP X0,#32,#0,EQ", "1:9: 32 is out of range: expected 0 to 31"),
             ("CCMP X0,#1,#0,XX", "1:15: 'XX' is not a condition"),
-            (
-                "CMP X0,X1,X2",
-                "1:11: expected a shift or an extension, found 'X2'",
-            ),
+            ("CMP X0,X1,X2", "1:11: expected a shift or an extension, found 'X2'"),
         ];
         for (text, message) in cases {
             assert_eq!(error(text), message);

@@ -47,12 +47,7 @@ fn load(ins: &mut Instruction<'_, '_, '_>, size: Size, tags: Tags) -> Result<(),
     let address = base(ins)?;
     let size = size.of(reg.width);
     let dst = ins.thread.function.temp(size.bits());
-    ins.thread.function.emit(InstKind::LoadLinked {
-        dst,
-        address,
-        size,
-        tags,
-    });
+    ins.thread.function.emit(InstKind::LoadLinked { dst, address, size, tags });
     ins.write(reg, Expr::Var(dst).resize(size.bits(), reg.width));
     Ok(())
 }
@@ -87,14 +82,10 @@ mod tests {
         let [load, _, store, status] = kinds.as_slice() else {
             panic!("{kinds:?}");
         };
-        assert!(
-            matches!(load, InstKind::LoadLinked { size: AccessSize::WORD, tags, .. }
-            if *tags == Tags::new(["A", "X", "EX"]))
-        );
-        assert!(
-            matches!(store, InstKind::StoreConditional { size: AccessSize::WORD, tags, .. }
-            if *tags == Tags::new(["L", "X", "EX"]))
-        );
+        assert!(matches!(load, InstKind::LoadLinked { size: AccessSize::WORD, tags, .. }
+            if *tags == Tags::new(["A", "X", "EX"])));
+        assert!(matches!(store, InstKind::StoreConditional { size: AccessSize::WORD, tags, .. }
+            if *tags == Tags::new(["L", "X", "EX"])));
         let InstKind::StoreConditional { status: failed, .. } = store else {
             panic!("{store:?}");
         };
@@ -109,17 +100,10 @@ mod tests {
         let kinds = lowered(&["LDXRB W0,[X1]"]);
         assert!(matches!(
             kinds[0],
-            InstKind::LoadLinked {
-                size: AccessSize::BYTE,
-                dst: VarId(1),
-                ..
-            }
+            InstKind::LoadLinked { size: AccessSize::BYTE, dst: VarId(1), .. }
         ));
         let kinds = lowered(&["STXRH WZR,W3,[X1]"]);
         assert_eq!(kinds.len(), 1);
-        assert_eq!(
-            error("STXR X0,X1,[X2]"),
-            "1:6: expected a W register, found 'X0'"
-        );
+        assert_eq!(error("STXR X0,X1,[X2]"), "1:6: expected a W register, found 'X0'");
     }
 }

@@ -132,22 +132,12 @@ impl Flags {
     /// From a constant, as `NZCV`.
     pub fn of_constant(nzcv: u32) -> Flags {
         let bit = |position: u32| Expr::constant(1, (nzcv >> position & 1).into());
-        Flags {
-            n: bit(3),
-            z: bit(2),
-            c: bit(1),
-            v: bit(0),
-        }
+        Flags { n: bit(3), z: bit(2), c: bit(1), v: bit(0) }
     }
 
     /// Sets the flags. The new values must not mention the old ones.
     pub fn write(self, ins: &mut Instruction<'_, '_, '_>) {
-        let values = [
-            (Flag::N, self.n),
-            (Flag::Z, self.z),
-            (Flag::C, self.c),
-            (Flag::V, self.v),
-        ];
+        let values = [(Flag::N, self.n), (Flag::Z, self.z), (Flag::C, self.c), (Flag::V, self.v)];
         for (flag, value) in values {
             let var = ins.thread.function.var(flag.name(), 1);
             ins.thread.function.assign(var, value);

@@ -22,16 +22,8 @@ impl<'a, 't, 'g> Instruction<'a, 't, 'g> {
         thread: &'t mut ThreadBuilder<'g>,
     ) -> Result<Instruction<'a, 't, 'g>, Diagnostic> {
         let text = line.text.trim();
-        let (mnemonic, rest) = text
-            .split_once(|c: char| c.is_whitespace())
-            .unwrap_or((text, ""));
-        let mut ins = Instruction {
-            line,
-            mnemonic,
-            operands: Vec::new(),
-            taken: 0,
-            thread,
-        };
+        let (mnemonic, rest) = text.split_once(|c: char| c.is_whitespace()).unwrap_or((text, ""));
+        let mut ins = Instruction { line, mnemonic, operands: Vec::new(), taken: 0, thread };
         if !rest.trim().is_empty() {
             ins.operands = ins.split(rest)?;
         }
@@ -214,9 +206,7 @@ impl<'a, 't, 'g> Instruction<'a, 't, 'g> {
 
 fn is_label(text: &str) -> bool {
     let mut chars = text.chars();
-    chars
-        .next()
-        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
         && chars.all(|c| c.is_ascii_alphanumeric() || "_.$/-".contains(c))
 }
 
@@ -250,16 +240,7 @@ mod tests {
         assert_eq!(parse_number("17"), Some(17));
         assert_eq!(parse_number("#-0x10"), Some(-16));
         assert_eq!(parse_number("#0XFFFFFFFFFFFFFFFF"), Some(u64::MAX.into()));
-        for text in [
-            "",
-            "#",
-            "x",
-            "#--1",
-            "-+1",
-            "0x",
-            "18446744073709551616",
-            "1é",
-        ] {
+        for text in ["", "#", "x", "#--1", "-+1", "0x", "18446744073709551616", "1é"] {
             assert_eq!(parse_number(text), None, "{text}");
         }
     }

@@ -96,9 +96,7 @@ const KNOWN_BUT_REFUSED: &[&str] = &[
 ];
 
 fn unknown(ins: &Instruction<'_, '_, '_>, name: &str) -> Diagnostic {
-    let known = KNOWN_BUT_REFUSED
-        .iter()
-        .any(|start| name.starts_with(start));
+    let known = KNOWN_BUT_REFUSED.iter().any(|start| name.starts_with(start));
     let written = ins.mnemonic;
     let message = if known {
         format!("the AArch64 instruction '{written}' is not supported")
@@ -120,15 +118,9 @@ mod tests {
     fn registers_by_name() {
         let register = |name| AArch64.register(name);
         let x3 = register("X3").unwrap();
-        assert_eq!(
-            (x3.whole, x3.whole_width, x3.low, x3.width),
-            ("X3", 64, 0, 64)
-        );
+        assert_eq!((x3.whole, x3.whole_width, x3.low, x3.width), ("X3", 64, 0, 64));
         let w30 = register("w30").unwrap();
-        assert_eq!(
-            (w30.whole, w30.whole_width, w30.low, w30.width),
-            ("X30", 64, 0, 32)
-        );
+        assert_eq!((w30.whole, w30.whole_width, w30.low, w30.width), ("X30", 64, 0, 32));
         assert_eq!(register("sp").unwrap().whole, "SP");
         for name in ["X31", "X", "X01", "Y0", "", "X-1", "Xé", "W%a"] {
             assert_eq!(register(name), None, "{name}");
@@ -151,17 +143,8 @@ mod tests {
         assert_eq!(error("LDR W0"), "1:1: LDR needs more operands");
         assert_eq!(error("LDR W0,[X1"), "1:8: unclosed '['");
         assert_eq!(error("LDR W0,,[X1]"), "1:8: an operand is missing here");
-        assert_eq!(
-            error("LDR Q0,[X1]"),
-            "1:5: 'Q0' is not a general-purpose register"
-        );
-        for name in [
-            "MRS X0,NZCV",
-            "DC CVAU,X0",
-            "SVC #0",
-            "BLR X3",
-            "CASP X0,X1,X2,X3,[X4]",
-        ] {
+        assert_eq!(error("LDR Q0,[X1]"), "1:5: 'Q0' is not a general-purpose register");
+        for name in ["MRS X0,NZCV", "DC CVAU,X0", "SVC #0", "BLR X3", "CASP X0,X1,X2,X3,[X4]"] {
             assert!(error(name).ends_with("is not supported"), "{name}");
         }
     }

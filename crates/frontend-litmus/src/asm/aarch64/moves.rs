@@ -104,14 +104,8 @@ mod tests {
                 "MOV W0,#0x100000000",
                 "1:8: 4294967296 is out of range: expected -2147483648 to 4294967295",
             ),
-            (
-                "MOVZ W0,#1,LSL #32",
-                "1:12: a shift by 32 is not possible here",
-            ),
-            (
-                "MOVZ X0,#65536",
-                "1:9: 65536 is out of range: expected 0 to 65535",
-            ),
+            ("MOVZ W0,#1,LSL #32", "1:12: a shift by 32 is not possible here"),
+            ("MOVZ X0,#65536", "1:9: 65536 is out of range: expected 0 to 65535"),
             ("MOV X0,x", "1:8: expected a number, found 'x'"),
         ];
         for (text, message) in cases {

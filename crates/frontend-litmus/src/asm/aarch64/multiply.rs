@@ -28,15 +28,8 @@ pub enum Product {
 }
 
 pub fn decode(name: &str) -> Option<Product> {
-    let plain = |subtract, accumulates| Product::Plain {
-        subtract,
-        accumulates,
-    };
-    let long = |signed, subtract, accumulates| Product::Long {
-        signed,
-        subtract,
-        accumulates,
-    };
+    let plain = |subtract, accumulates| Product::Plain { subtract, accumulates };
+    let long = |signed, subtract, accumulates| Product::Long { signed, subtract, accumulates };
     Some(match name {
         "MUL" => plain(false, false),
         "MNEG" => plain(true, false),
@@ -71,15 +64,10 @@ pub fn lower(product: Product, ins: &mut Instruction<'_, '_, '_>) -> Result<(), 
     let right = ins.register_of(factor_width)?;
     let (left, right) = (ins.read(left), ins.read(right));
     let value = match product {
-        Product::Plain {
-            subtract,
-            accumulates,
-        } => accumulate(ins, dst, left * right, subtract, accumulates)?,
-        Product::Long {
-            signed,
-            subtract,
-            accumulates,
-        } => {
+        Product::Plain { subtract, accumulates } => {
+            accumulate(ins, dst, left * right, subtract, accumulates)?
+        }
+        Product::Long { signed, subtract, accumulates } => {
             let product = widen(left, signed, 64) * widen(right, signed, 64);
             accumulate(ins, dst, product, subtract, accumulates)?
         }
@@ -125,10 +113,7 @@ fn quotient(left: Expr, right: Expr, signed: bool, width: u32) -> Expr {
         true => BinaryOp::SDiv,
         false => BinaryOp::UDiv,
     };
-    let divisible = right
-        .clone()
-        .ne(Expr::constant(width, 0))
-        .sign_extend(width);
+    let divisible = right.clone().ne(Expr::constant(width, 0)).sign_extend(width);
     Expr::binary(operator, left, right) & divisible
 }
 
@@ -138,12 +123,7 @@ mod tests {
 
     #[test]
     fn values() {
-        let start = [
-            ("X1", 0xffff_ffff_ffff_fffa),
-            ("X2", 4),
-            ("X3", 100),
-            ("X4", 0),
-        ];
+        let start = [("X1", 0xffff_ffff_ffff_fffa), ("X2", 4), ("X3", 100), ("X4", 0)];
         let cases: [(&str, u64); 14] = [
             ("MUL X0,X1,X2", -24_i64 as u64),
             ("MNEG X0,X1,X2", 24),
@@ -167,10 +147,7 @@ mod tests {
 
     #[test]
     fn widths_are_checked() {
-        assert_eq!(
-            error("SMULL W0,W1,W2"),
-            "1:7: expected a X register, found 'W0'"
-        );
+        assert_eq!(error("SMULL W0,W1,W2"), "1:7: expected a X register, found 'W0'");
         assert_eq!(error("MADD X0,X1,X2"), "1:1: MADD needs more operands");
     }
 }

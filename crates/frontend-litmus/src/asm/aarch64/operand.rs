@@ -177,18 +177,9 @@ mod tests {
     fn malformed_last_operands() {
         let cases = [
             ("ADD X0,X1,W2", "1:11: expected a X register, found 'W2'"),
-            (
-                "ADD X0,X1,X2,FOO #1",
-                "1:14: expected a shift or an extension, found 'FOO #1'",
-            ),
-            (
-                "ADD W0,W1,W2,LSL #32",
-                "1:18: 32 is out of range: expected 0 to 31",
-            ),
-            (
-                "ADD X0,X1,#1,LSL #3",
-                "1:14: a shift by 3 is not possible here",
-            ),
+            ("ADD X0,X1,X2,FOO #1", "1:14: expected a shift or an extension, found 'FOO #1'"),
+            ("ADD W0,W1,W2,LSL #32", "1:18: 32 is out of range: expected 0 to 31"),
+            ("ADD X0,X1,#1,LSL #3", "1:14: a shift by 3 is not possible here"),
             ("ADD X0,X1,y", "1:11: expected a number, found 'y'"),
         ];
         for (text, message) in cases {

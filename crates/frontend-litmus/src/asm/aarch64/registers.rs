@@ -30,10 +30,7 @@ const GENERAL: [&str; 31] = [
 pub const SPARE: &[&str] = GENERAL.split_at(30).0;
 
 impl Reg {
-    pub const ZERO: Reg = Reg {
-        which: Which::Zero,
-        width: 64,
-    };
+    pub const ZERO: Reg = Reg { which: Which::Zero, width: 64 };
 
     pub fn parse(name: &str) -> Option<Reg> {
         let name = name.to_ascii_uppercase();
@@ -49,9 +46,7 @@ impl Reg {
             Some(number) => (64, number),
             None => (32, name.strip_prefix('W')?),
         };
-        let whole = GENERAL
-            .iter()
-            .find(|whole| whole.get(1..) == Some(number))?;
+        let whole = GENERAL.iter().find(|whole| whole.get(1..) == Some(number))?;
         special(Which::General(whole), width)
     }
 
@@ -62,22 +57,12 @@ impl Reg {
             Which::StackPointer => "SP",
             Which::Zero => return None,
         };
-        Some(Register {
-            whole,
-            whole_width: 64,
-            low: 0,
-            width: self.width,
-        })
+        Some(Register { whole, whole_width: 64, low: 0, width: self.width })
     }
 
     /// What conditions call `XZR`: a variable that nothing writes.
     pub fn nowhere(self) -> Register {
-        Register {
-            whole: "XZR",
-            whole_width: 64,
-            low: 0,
-            width: self.width,
-        }
+        Register { whole: "XZR", whole_width: 64, low: 0, width: self.width }
     }
 
     pub fn is_zero(self) -> bool {

@@ -50,9 +50,8 @@ pub fn lower(reverse: Reverse, ins: &mut Instruction<'_, '_, '_>) -> Result<(), 
 
 fn swap_neighbours(value: Expr, group: u32, width: u32) -> Expr {
     let ones = (1_u128 << group) - 1;
-    let every_second = (0..width)
-        .step_by(2 * group as usize)
-        .fold(0, |mask, low| mask | ones << low);
+    let every_second =
+        (0..width).step_by(2 * group as usize).fold(0, |mask, low| mask | ones << low);
     let mask = || Expr::constant(width, every_second);
     let down = Shift::LogicalRight.by_constant(value.clone(), width, group) & mask();
     let up = Shift::Left.by_constant(value & mask(), width, group);

@@ -70,11 +70,7 @@ pub fn lower(selection: Selection, ins: &mut Instruction<'_, '_, '_>) -> Result<
         Form::TwoOperands => (first, selection.change.apply(second, width)),
         _ => (selection.change.apply(first, width), second),
     };
-    ins.choose(
-        holds,
-        |ins| ins.write(dst, then),
-        |ins| ins.write(dst, otherwise),
-    );
+    ins.choose(holds, |ins| ins.write(dst, then), |ins| ins.write(dst, otherwise));
     Ok(())
 }
 

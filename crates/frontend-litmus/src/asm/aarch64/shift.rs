@@ -55,9 +55,6 @@ mod tests {
 
     #[test]
     fn a_constant_is_less_than_the_width() {
-        assert_eq!(
-            error("LSL W0,W1,#32"),
-            "1:11: 32 is out of range: expected 0 to 31"
-        );
+        assert_eq!(error("LSL W0,W1,#32"), "1:11: 32 is out of range: expected 0 to 31");
     }
 }

@@ -78,42 +78,26 @@ impl Flags {
     /// Of a result, with the carry as given and no overflow to tell.
     pub(super) fn of_result(result: Expr, carry: Option<Expr>) -> Flags {
         let zero = Expr::constant(WIDTH, 0);
-        Flags {
-            n: sign(result.clone()),
-            z: result.eq(zero),
-            c: carry,
-            v: None,
-        }
+        Flags { n: sign(result.clone()), z: result.eq(zero), c: carry, v: None }
     }
 
     /// Of `result = a + b`.
     pub(super) fn of_sum(a: Expr, b: Expr, result: Expr) -> Flags {
         let carry = Expr::binary(BinaryOp::Ult, result.clone(), a.clone());
         let overflow = sign((a ^ result.clone()) & (b ^ result.clone()));
-        Flags {
-            v: Some(overflow),
-            ..Flags::of_result(result, Some(carry))
-        }
+        Flags { v: Some(overflow), ..Flags::of_result(result, Some(carry)) }
     }
 
     /// Of `result = a - b`, where the carry means that nothing was borrowed.
     pub(super) fn of_difference(a: Expr, b: Expr, result: Expr) -> Flags {
         let carry = Expr::binary(BinaryOp::Ule, b.clone(), a.clone());
         let overflow = sign((a.clone() ^ b) & (a ^ result.clone()));
-        Flags {
-            v: Some(overflow),
-            ..Flags::of_result(result, Some(carry))
-        }
+        Flags { v: Some(overflow), ..Flags::of_result(result, Some(carry)) }
     }
 
     /// Gives the flags these values, none of which may mention a flag.
     pub(super) fn set(self, l: &mut Lowering) {
-        let flags = [
-            ("N", Some(self.n)),
-            ("Z", Some(self.z)),
-            ("C", self.c),
-            ("V", self.v),
-        ];
+        let flags = [("N", Some(self.n)), ("Z", Some(self.z)), ("C", self.c), ("V", self.v)];
         for (name, value) in flags {
             if let Some(value) = value {
                 let flag = l.thread.function.var(name, 1);

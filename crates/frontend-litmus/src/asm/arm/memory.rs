@@ -31,15 +31,9 @@ impl Access {
             "LDRH" => load(AccessSize::HALF, false),
             "LDRSB" => load(AccessSize::BYTE, true),
             "LDRSH" => load(AccessSize::HALF, true),
-            "STR" => Access::Store {
-                size: AccessSize::WORD,
-            },
-            "STRB" => Access::Store {
-                size: AccessSize::BYTE,
-            },
-            "STRH" => Access::Store {
-                size: AccessSize::HALF,
-            },
+            "STR" => Access::Store { size: AccessSize::WORD },
+            "STRB" => Access::Store { size: AccessSize::BYTE },
+            "STRH" => Access::Store { size: AccessSize::HALF },
             "LDA" => Access::LoadAcquire,
             "STL" => Access::StoreRelease,
             "LDRD" => Access::LoadPair,
@@ -83,12 +77,7 @@ fn store(l: &mut Lowering, size: AccessSize, tags: Tags) -> Result<(), Diagnosti
     let rs = l.register(rs)?;
     let address = address_of(l, address)?;
     let value = l.value(&rs).resize(WIDTH, size.bits());
-    l.emit(InstKind::Store {
-        address,
-        value,
-        size,
-        tags,
-    });
+    l.emit(InstKind::Store { address, value, size, tags });
     Ok(())
 }
 

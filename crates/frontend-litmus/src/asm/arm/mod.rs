@@ -62,19 +62,13 @@ const REGISTERS: [&[&str]; 15] = [
     &["LR", "R14"],
 ];
 
-const SPARE: [&str; 13] = [
-    "R0", "R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8", "R9", "R10", "R11", "R12",
-];
+const SPARE: [&str; 13] =
+    ["R0", "R1", "R2", "R3", "R4", "R5", "R6", "R7", "R8", "R9", "R10", "R11", "R12"];
 
 fn register(name: &str) -> Option<Register> {
     let name = name.to_ascii_uppercase();
     let names = REGISTERS.iter().find(|names| names.contains(&&*name))?;
-    Some(Register {
-        whole: names.first()?,
-        whole_width: WIDTH,
-        low: 0,
-        width: WIDTH,
-    })
+    Some(Register { whole: names.first()?, whole_width: WIDTH, low: 0, width: WIDTH })
 }
 
 /// What a mnemonic says: an instruction, whether it sets flags, and when it is done.
@@ -168,11 +162,7 @@ impl Mnemonic {
                 }
                 _ => true,
             };
-            fits.then_some(Mnemonic {
-                kind,
-                set_flags,
-                condition,
-            })
+            fits.then_some(Mnemonic { kind, set_flags, condition })
         })
     }
 
@@ -190,12 +180,7 @@ impl Mnemonic {
         }
         let function = &mut l.thread.function;
         let (then, end) = (function.new_block("then"), function.new_block("end"));
-        function.terminate(Terminator::Branch {
-            condition,
-            then,
-            otherwise: end,
-            join: Some(end),
-        });
+        function.terminate(Terminator::Branch { condition, then, otherwise: end, join: Some(end) });
         function.enter(then);
         let result = self.kind.lower(l, self.set_flags);
         l.thread.function.enter(end);

@@ -41,9 +41,8 @@ pub(super) fn read(l: &mut Lowering, parts: &[&str]) -> Result<Operand, Diagnost
 
 /// `value` shifted as `LSL #3` says.
 pub(super) fn shifted(l: &Lowering, value: Expr, shift: &str) -> Result<Operand, Diagnostic> {
-    let (name, by) = shift
-        .split_once(|c: char| c.is_whitespace() || c == '#')
-        .unwrap_or((shift, ""));
+    let (name, by) =
+        shift.split_once(|c: char| c.is_whitespace() || c == '#').unwrap_or((shift, ""));
     let (op, least, most) = match name.to_ascii_uppercase().as_str() {
         "LSL" => (BinaryOp::Shl, 0, 31),
         "LSR" => (BinaryOp::LShr, 1, 32),

@@ -53,11 +53,7 @@ fn every_condition_after_a_comparison() {
         let branch = format!("MOV R5,#1\n{setup}\nB{name} end\nMOV R5,#0\nend:");
         let select = format!("MOV R5,#0\n{setup}\nMOV{name} R5,#1");
         let store = format!("{setup}\nSTR{name} R9,[R8]\nLDR R5,[R8]");
-        let at = [
-            ("R6", u64::from(a as u32)),
-            ("R7", u64::from(b as u32)),
-            ("R9", 1),
-        ];
+        let at = [("R6", u64::from(a as u32)), ("R7", u64::from(b as u32)), ("R9", 1)];
         let found = result(&at, &branch);
         assert_eq!(result(&at, &select), found, "{name}");
         assert_eq!(result(&at, &store), found, "{name}");
@@ -104,32 +100,19 @@ fn addresses() {
     let at = [("R6", 0x100), ("R7", 0xffff_ff80), ("R8", 4)];
     assert_eq!(result(&at, "STR R7,[R6]\nLDR R5,R6"), 0xffff_ff80);
     assert_eq!(result(&at, "STR R7,[R6,#4]\nLDR R5,[R6,R8]"), 0xffff_ff80);
-    assert_eq!(
-        result(&at, "STR R7,[R6, R8, LSL #1]\nLDR R5,[R6,#8]"),
-        0xffff_ff80
-    );
+    assert_eq!(result(&at, "STR R7,[R6, R8, LSL #1]\nLDR R5,[R6,#8]"), 0xffff_ff80);
     assert_eq!(result(&at, "STRB R7,[R6]\nLDRSB R5,[R6]"), 0xffff_ff80);
     assert_eq!(result(&at, "STRH R7,[R6]\nLDRH R5,[R6]"), 0xff80);
     assert_eq!(result(&at, "STR R7,[R6,#4]\nLDRD R4,R5,[R6]"), 0xffff_ff80);
     assert_eq!(result(&at, "LDREX R5,[R6]\nSTREX R5,R7,[R6]"), 0);
-    assert_eq!(
-        result(&at, "STREX R6,R7,[R6]\nMOV R6,#0x100\nLDR R5,[R6]"),
-        0xffff_ff80
-    );
+    assert_eq!(result(&at, "STREX R6,R7,[R6]\nMOV R6,#0x100\nLDR R5,[R6]"), 0xffff_ff80);
 }
 
 #[test]
 fn a_conditional_access_ends_its_own_branch() {
     let function = lower(&Arm, "CMP R1,#0\nLDRNE R2,[R3]\nSTR R2,[R4]").unwrap();
-    let [entry, then, end] = function.blocks.as_slice() else {
-        panic!("{:?}", function.blocks)
-    };
-    let Terminator::Branch {
-        otherwise, join, ..
-    } = &entry.terminator
-    else {
-        panic!()
-    };
+    let [entry, then, end] = function.blocks.as_slice() else { panic!("{:?}", function.blocks) };
+    let Terminator::Branch { otherwise, join, .. } = &entry.terminator else { panic!() };
     assert_eq!(*join, Some(*otherwise));
     assert_eq!(then.terminator, Terminator::Jump(*otherwise));
     assert_eq!(end.insts.len(), 1);

@@ -186,18 +186,11 @@ fn rotate_and_mask(l: &mut Lowering, name: &str, record: bool) -> Result<bool, D
     let last = l.integer_in(last, 0, 31)? as u32;
     let word = low(l.value(&ra));
     let twice = word.clone().concat(word);
-    let rotated = twice
-        .clone()
-        .extract(32 - by, 32)
-        .concat(twice.extract(32 - by, 32));
+    let rotated = twice.clone().extract(32 - by, 32).concat(twice.extract(32 - by, 32));
     let ones = |from: u32| u64::from(u32::MAX >> from);
     let (from_first, up_to_last) = (ones(first), !(ones(last) >> 1));
     // Around the end, the upper half of the register is in between.
-    let mask = if first <= last {
-        from_first & up_to_last
-    } else {
-        from_first | up_to_last
-    };
+    let mask = if first <= last { from_first & up_to_last } else { from_first | up_to_last };
     let result = rotated & Expr::constant(WIDTH, u128::from(mask));
     finish(l, &rd, result, record);
     Ok(true)

@@ -25,9 +25,7 @@ impl Field {
     pub(super) const CR0: Field = Field(FIELDS[0].1);
 
     fn parse(text: &str) -> Option<Field> {
-        let field = FIELDS
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case(text))?;
+        let field = FIELDS.iter().find(|(name, _)| name.eq_ignore_ascii_case(text))?;
         Some(Field(field.1))
     }
 

@@ -88,13 +88,7 @@ impl Access {
             _ => return None,
         };
         let exists = !(algebraic && width == "w" && update && !indexed);
-        exists.then_some(Access {
-            is_load,
-            size,
-            algebraic,
-            update,
-            indexed,
-        })
+        exists.then_some(Access { is_load, size, algebraic, update, indexed })
     }
 
     fn lower(self, l: &mut Lowering) -> Result<(), Diagnostic> {
@@ -140,12 +134,7 @@ impl Access {
             l.set(register, value);
         } else {
             let value = l.value(register).resize(WIDTH, size.bits());
-            l.emit(InstKind::Store {
-                address,
-                value,
-                size,
-                tags,
-            });
+            l.emit(InstKind::Store { address, value, size, tags });
         }
     }
 }

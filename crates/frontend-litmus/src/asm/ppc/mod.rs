@@ -38,11 +38,7 @@ impl Isa for Ppc {
         let known = arith::lower(&mut l, &name)?
             || condition::lower(&mut l, &name)?
             || memory::lower(&mut l, &name)?;
-        if known {
-            Ok(())
-        } else {
-            Err(l.unsupported("Power"))
-        }
+        if known { Ok(()) } else { Err(l.unsupported("Power")) }
     }
 }
 
@@ -55,12 +51,7 @@ const REGISTERS: [&str; 32] = [
 fn register(name: &str) -> Option<Register> {
     let name = name.to_ascii_lowercase();
     let whole = REGISTERS.iter().find(|whole| **whole == name)?;
-    Some(Register {
-        whole,
-        whole_width: WIDTH,
-        low: 0,
-        width: WIDTH,
-    })
+    Some(Register { whole, whole_width: WIDTH, low: 0, width: WIDTH })
 }
 
 fn is_r0(register: &Register) -> bool {
@@ -69,11 +60,7 @@ fn is_r0(register: &Register) -> bool {
 
 /// The value of a register where the manual writes `(RA|0)`: zero for `r0`.
 fn read_or_zero(l: &mut Lowering, register: &Register) -> Expr {
-    if is_r0(register) {
-        Expr::constant(WIDTH, 0)
-    } else {
-        l.value(register)
-    }
+    if is_r0(register) { Expr::constant(WIDTH, 0) } else { l.value(register) }
 }
 
 #[cfg(test)]

@@ -86,12 +86,7 @@ fn comparisons_and_branches() {
 
 #[test]
 fn loads_and_stores() {
-    let at = [
-        ("r0", 1),
-        ("r6", 0x100),
-        ("r7", 0xffff_ffff_8000_0080),
-        ("r8", 8),
-    ];
+    let at = [("r0", 1), ("r6", 0x100), ("r7", 0xffff_ffff_8000_0080), ("r8", 8)];
     let low = 0x8000_0080;
     assert_eq!(result(&at, "stw r7,8(r6)\nlwz r5,8(r6)"), low);
     assert_eq!(result(&at, "stw r7,8,r6\nlwzx r5,r6,r8"), low);
@@ -108,9 +103,7 @@ fn loads_and_stores() {
 
 #[test]
 fn barriers_and_reservations_are_tagged() {
-    let fence = |tag: &str| InstKind::Fence {
-        tags: Tags::new([tag]),
-    };
+    let fence = |tag: &str| InstKind::Fence { tags: Tags::new([tag]) };
     let fences = visible(&Ppc, "sync\nlwsync\neieio\nisync");
     let expected = ["SYNC", "LWSYNC", "EIEIO", "ISYNC"].map(fence);
     assert_eq!(fences, expected);
@@ -142,9 +135,7 @@ fn mentions(function: &parallax_program::Function, expr: &Expr, names: &mut Vec<
 fn cr0_depends_on_what_was_stored_and_where() {
     let function = lower(&Ppc, "stwcx. r1,r2,r3").unwrap();
     let last = function.blocks[0].insts.last().unwrap();
-    let InstKind::Assign { value, .. } = &last.kind else {
-        panic!()
-    };
+    let InstKind::Assign { value, .. } = &last.kind else { panic!() };
     let mut names = Vec::new();
     mentions(&function, value, &mut names);
     for name in ["r1", "r2", "r3", "reservation"] {

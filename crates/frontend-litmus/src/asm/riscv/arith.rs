@@ -93,11 +93,7 @@ fn operation(l: &mut Lowering, op: BinaryOp, right: Right, width: u32) -> Result
         Register => {
             let rs2 = l.register(rs2)?;
             let value = read(l, &rs2).resize(WIDTH, width);
-            if is_shift {
-                value & Expr::constant(width, u128::from(width) - 1)
-            } else {
-                value
-            }
+            if is_shift { value & Expr::constant(width, u128::from(width) - 1) } else { value }
         }
     };
     let left = read(l, &rs1).resize(WIDTH, width);

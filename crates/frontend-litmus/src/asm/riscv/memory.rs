@@ -120,12 +120,7 @@ fn plain(l: &mut Lowering, form: Plain, order: Option<&str>) -> Result<(), Diagn
         }
         Plain::Store { size } => {
             let value = read(l, &register).resize(WIDTH, size.bits());
-            l.emit(InstKind::Store {
-                address,
-                value,
-                size,
-                tags,
-            });
+            l.emit(InstKind::Store { address, value, size, tags });
         }
     }
     Ok(())

@@ -36,11 +36,7 @@ impl Isa for RiscV {
         let known = arith::lower(&mut l, &name)?
             || branch::lower(&mut l, &name)?
             || memory::lower(&mut l, &name)?;
-        if known {
-            Ok(())
-        } else {
-            Err(l.unsupported("RISC-V"))
-        }
+        if known { Ok(()) } else { Err(l.unsupported("RISC-V")) }
     }
 }
 
@@ -90,12 +86,7 @@ const SPARE: [&str; 31] = [
 fn register(name: &str) -> Option<Register> {
     let name = name.to_ascii_lowercase();
     let names = REGISTERS.iter().find(|names| names.contains(&&*name))?;
-    Some(Register {
-        whole: names.first()?,
-        whole_width: WIDTH,
-        low: 0,
-        width: WIDTH,
-    })
+    Some(Register { whole: names.first()?, whole_width: WIDTH, low: 0, width: WIDTH })
 }
 
 fn is_zero(register: &Register) -> bool {
@@ -104,11 +95,7 @@ fn is_zero(register: &Register) -> bool {
 
 /// The value of a register; that of `x0` is the constant zero.
 fn read(l: &mut Lowering, register: &Register) -> Expr {
-    if is_zero(register) {
-        Expr::constant(WIDTH, 0)
-    } else {
-        l.value(register)
-    }
+    if is_zero(register) { Expr::constant(WIDTH, 0) } else { l.value(register) }
 }
 
 /// Gives a register a value; `x0` stays as it is.

@@ -20,9 +20,7 @@ fn registers_go_by_number_and_by_convention() {
 #[test]
 fn a_false_dependency_stays_an_expression() {
     let function = lower(&RiscV, "xor x5,x6,x6").unwrap();
-    let InstKind::Assign { value, .. } = &function.blocks[0].insts[0].kind else {
-        panic!()
-    };
+    let InstKind::Assign { value, .. } = &function.blocks[0].insts[0].kind else { panic!() };
     let x6 = || Expr::Var(VarId(0));
     assert_eq!(*value, Expr::binary(BinaryOp::Xor, x6(), x6()));
 }
@@ -104,10 +102,7 @@ fn branches() {
 #[test]
 fn loads_extend_and_stores_cut() {
     let at = [("x6", 0x100), ("x7", 0xffff_ffff_8000_0080)];
-    assert_eq!(
-        result(&at, "sw x7,8(x6)\nlw x5,8(x6)"),
-        0x8000_0080u32 as i32 as i64
-    );
+    assert_eq!(result(&at, "sw x7,8(x6)\nlw x5,8(x6)"), 0x8000_0080u32 as i32 as i64);
     assert_eq!(result(&at, "sw x7,(x6)\nlwu x5,0(x6)"), 0x8000_0080);
     assert_eq!(result(&at, "sb x7,0(x6)\nlb x5,0(x6)"), -128);
     assert_eq!(result(&at, "sh x7,0(x6)\nlhu x5,0(x6)"), 0x80);
@@ -153,17 +148,7 @@ fn suffixes_and_fences_become_tags() {
 #[test]
 fn both_events_of_an_amo_carry_its_tags() {
     let visible = visible(&RiscV, "amoor.w.aq x0,x5,(x6)");
-    let [
-        InstKind::Rmw {
-            dst,
-            op,
-            size,
-            read_tags,
-            write_tags,
-            ..
-        },
-    ] = visible.as_slice()
-    else {
+    let [InstKind::Rmw { dst, op, size, read_tags, write_tags, .. }] = visible.as_slice() else {
         panic!("{visible:?}")
     };
     let tags = Tags::new(["X", "Acq"]);

@@ -222,9 +222,7 @@ impl<'l> Instruction<'l, '_, '_> {
     fn compare(&mut self, operation: Operation) -> Result<(), Diagnostic> {
         if self.locked {
             let name = self.lowering.mnemonic;
-            return Err(self
-                .lowering
-                .error(name, format!("`{name}` cannot be locked")));
+            return Err(self.lowering.error(name, format!("`{name}` cannot be locked")));
         }
         let [left, right] = self.destination_and_source()?;
         let width = self.operation_width(&[&left, &right])?;
@@ -241,9 +239,7 @@ impl<'l> Instruction<'l, '_, '_> {
     fn shift(&mut self) -> Result<(), Diagnostic> {
         if self.locked {
             let name = self.lowering.mnemonic;
-            return Err(self
-                .lowering
-                .error(name, format!("`{name}` cannot be locked")));
+            return Err(self.lowering.error(name, format!("`{name}` cannot be locked")));
         }
         let [destination, count] = self.destination_and_source()?;
         let width = self.operation_width(&[&destination])?;

@@ -65,11 +65,7 @@ impl Isa for X86 {
 
 impl X86 {
     fn registers(&self) -> fn(&str) -> Option<Register> {
-        if self.wide {
-            registers::wide
-        } else {
-            registers::narrow
-        }
+        if self.wide { registers::wide } else { registers::narrow }
     }
 }
 
@@ -124,9 +120,7 @@ impl<'l> Instruction<'l, '_, '_> {
         let known = self.moves()? || self.fences_and_jumps()?;
         if known && self.locked {
             let name = self.lowering.mnemonic;
-            return Err(self
-                .lowering
-                .error(name, format!("`{name}` cannot be locked")));
+            return Err(self.lowering.error(name, format!("`{name}` cannot be locked")));
         }
         Ok(known)
     }
@@ -168,11 +162,7 @@ impl<'l> Instruction<'l, '_, '_> {
     fn destination_and_source(&mut self) -> Result<[Operand<'l>; 2], Diagnostic> {
         let [first, second] = self.lowering.take()?;
         let (first, second) = (self.operand(first)?, self.operand(second)?);
-        Ok(if self.wide {
-            [second, first]
-        } else {
-            [first, second]
-        })
+        Ok(if self.wide { [second, first] } else { [first, second] })
     }
 
     /// How wide the operation is: by its suffix, its registers, or a word of 32 bits.

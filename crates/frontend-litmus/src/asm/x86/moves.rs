@@ -74,18 +74,11 @@ impl<'l> Instruction<'l, '_, '_> {
         if from >= to || source.width().is_some_and(|width| width != from) {
             return Err(self.lowering.expected("a narrower source", source.text));
         }
-        if matches!(
-            source.kind,
-            OperandKind::Immediate(_) | OperandKind::Address(_)
-        ) {
+        if matches!(source.kind, OperandKind::Immediate(_) | OperandKind::Address(_)) {
             return Err(self.lowering.expected("a register or memory", source.text));
         }
         let value = self.read(&source, from)?;
-        let value = if signed {
-            value.sign_extend(to)
-        } else {
-            value.zero_extend(to)
-        };
+        let value = if signed { value.sign_extend(to) } else { value.zero_extend(to) };
         self.write(&destination, to, value)
     }
 

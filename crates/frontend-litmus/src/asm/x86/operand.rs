@@ -71,9 +71,7 @@ impl<'l> Instruction<'l, '_, '_> {
         let open = text.find(['[', '(']);
         let close = text.strip_suffix([']', ')']);
         let (Some(open), Some(close)) = (open, close) else {
-            return Err(self
-                .lowering
-                .expected("a register, a number or memory", text));
+            return Err(self.lowering.expected("a register, a number or memory", text));
         };
         let (displacement, inside) = (text.get(..open), close.get(open + 1..));
         let (displacement, inside) = (displacement.unwrap_or("").trim(), inside.unwrap_or(""));
@@ -171,18 +169,11 @@ impl<'l> Instruction<'l, '_, '_> {
         } else {
             return Err(self.lowering.expected("a register or a location", text));
         };
-        Ok(Term {
-            value,
-            negative: false,
-        })
+        Ok(Term { value, negative: false })
     }
 
     fn register_named(&self, name: &str) -> Option<Register> {
-        if self.wide {
-            registers::wide(name)
-        } else {
-            registers::narrow(name)
-        }
+        if self.wide { registers::wide(name) } else { registers::narrow(name) }
     }
 
     fn symbol(&mut self, name: &str) -> Expr {
@@ -233,12 +224,7 @@ impl<'l> Instruction<'l, '_, '_> {
             }
             OperandKind::Memory(address, _) => {
                 let size = self.access_size(operand, width)?;
-                self.emit(InstKind::Store {
-                    address: address.clone(),
-                    value,
-                    size,
-                    tags,
-                });
+                self.emit(InstKind::Store { address: address.clone(), value, size, tags });
                 Ok(())
             }
             OperandKind::Immediate(_) | OperandKind::Address(_) => {
@@ -270,11 +256,7 @@ impl<'l> Instruction<'l, '_, '_> {
         let end = register.low + register.width;
         let above = whole.clone().extract(end, register.whole_width - end);
         let upper = above.concat(value);
-        if register.low == 0 {
-            upper
-        } else {
-            upper.concat(whole.extract(0, register.low))
-        }
+        if register.low == 0 { upper } else { upper.concat(whole.extract(0, register.low)) }
     }
 }
 
@@ -313,8 +295,6 @@ fn signed_number(text: &str) -> Option<i128> {
 
 fn is_symbol(text: &str) -> bool {
     let mut letters = text.chars();
-    letters
-        .next()
-        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+    letters.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
         && letters.all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'))
 }

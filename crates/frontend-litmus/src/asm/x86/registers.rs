@@ -62,10 +62,5 @@ fn numbered(name: &str) -> Option<Register> {
         _ => (name, 64),
     };
     let whole = NUMBERED.iter().find(|known| **known == base)?;
-    Some(Register {
-        whole,
-        whole_width: 64,
-        low: 0,
-        width,
-    })
+    Some(Register { whole, whole_width: 64, low: 0, width })
 }

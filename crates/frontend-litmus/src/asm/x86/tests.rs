@@ -29,11 +29,7 @@ fn parts_of_registers() {
         ("movb $-1,%al\nmovsbq %al,%rax", u128::from(u64::MAX)),
         ("mov $7,%r8d\nmov %r8,%rax", 7),
     ] {
-        assert_eq!(
-            Machine::run(&X86_64, &start, text).get("RAX"),
-            expected,
-            "{text}"
-        );
+        assert_eq!(Machine::run(&X86_64, &start, text).get("RAX"), expected, "{text}");
     }
 }
 
@@ -50,17 +46,9 @@ fn accesses_of_memory() {
     assert_eq!(word("mov $1,[x]"), 4);
     assert_eq!(word("movl 4(%rax,%rbx,8),%ecx"), 4);
     assert_eq!(word("movl x(%rip),%ecx"), 4);
-    let run = Machine::run(
-        &X86_64,
-        &[("rbx", 0x100), ("rcx", 2)],
-        "movl $9,8(%rbx,%rcx,4)",
-    );
+    let run = Machine::run(&X86_64, &[("rbx", 0x100), ("rcx", 2)], "movl $9,8(%rbx,%rcx,4)");
     assert_eq!(run.memory(0x110).map(|bits| bits.unsigned()), Some(9));
-    let run = Machine::run(
-        &X86_32,
-        &[("ebx", 0x100)],
-        "MOV [EBX+4],$7\nMOV EAX,[EBX+4]",
-    );
+    let run = Machine::run(&X86_32, &[("ebx", 0x100)], "MOV [EBX+4],$7\nMOV EAX,[EBX+4]");
     assert_eq!(run.get("EAX"), 7);
     let tags = |text: &str| match visible(&X86_64, text).remove(0) {
         InstKind::Store { tags, .. } => tags,
@@ -72,18 +60,8 @@ fn accesses_of_memory() {
 #[test]
 fn locked_operations_are_one_update() {
     let update = |isa: &dyn Isa, text: &str| match visible(isa, text).as_slice() {
-        [
-            InstKind::Rmw {
-                op,
-                read_tags,
-                write_tags,
-                ..
-            },
-        ] => {
-            assert_eq!(
-                (read_tags, write_tags),
-                (&Tags::new(["X"]), &Tags::new(["X"]))
-            );
+        [InstKind::Rmw { op, read_tags, write_tags, .. }] => {
+            assert_eq!((read_tags, write_tags), (&Tags::new(["X"]), &Tags::new(["X"])));
             *op
         }
         other => panic!("{text}: {other:?}"),
@@ -96,15 +74,9 @@ fn locked_operations_are_one_update() {
     assert_eq!(update(&X86_64, "lock xaddl %eax,(x)"), RmwOp::Add);
     assert_eq!(update(&X86_64, "lock orl $1,(x)"), RmwOp::Or);
     let plain = visible(&X86_32, "INC [x]");
-    assert!(matches!(
-        plain.as_slice(),
-        [InstKind::Load { .. }, InstKind::Store { .. }]
-    ));
+    assert!(matches!(plain.as_slice(), [InstKind::Load { .. }, InstKind::Store { .. }]));
     let cas = visible(&X86_32, "LOCK CMPXCHG [x],EBX");
-    assert!(matches!(
-        cas.as_slice(),
-        [InstKind::Cas { weak: false, .. }]
-    ));
+    assert!(matches!(cas.as_slice(), [InstKind::Cas { weak: false, .. }]));
 }
 
 #[test]
@@ -150,11 +122,7 @@ fn conditional_jumps_compare() {
                 let text = format!("cmp %{second},%{register}\nj{condition} L\nmov $1,%ecx\nL:");
                 let start = [("rax", wide(a)), ("rbx", wide(b))];
                 let run = Machine::run(&X86_64, &start, &text);
-                assert_eq!(
-                    run.get("RCX") == 0,
-                    expected,
-                    "{a} {condition} {b} in {register}"
-                );
+                assert_eq!(run.get("RCX") == 0, expected, "{a} {condition} {b} in {register}");
             }
         }
     }
@@ -166,12 +134,7 @@ fn arithmetic_sets_carry_and_overflow() {
         ("movb $-1,%al\naddb $1,%al", 0, true, false),
         ("movb $127,%al\naddb $1,%al", 128, false, true),
         ("movb $1,%al\nsubb $2,%al", 255, true, false),
-        (
-            "movb $-1,%al\naddb $1,%al\nmovb $5,%al\nadcb $1,%al",
-            7,
-            false,
-            false,
-        ),
+        ("movb $-1,%al\naddb $1,%al\nmovb $5,%al\nadcb $1,%al", 7, false, false),
         ("movb $0,%al\nsubb $1,%al\nsbbb $0,%al", 254, false, false),
         ("movb $0,%al\nsubb $1,%al\nsbbb $-1,%al", 255, true, false),
         ("movb $127,%al\nincb %al", 128, false, true),
@@ -201,11 +164,7 @@ fn conditional_moves() {
 
 #[test]
 fn fences_have_their_names() {
-    for (text, tag) in [
-        ("MFENCE", "MFENCE"),
-        ("sfence", "SFENCE"),
-        ("lfence", "LFENCE"),
-    ] {
+    for (text, tag) in [("MFENCE", "MFENCE"), ("sfence", "SFENCE"), ("lfence", "LFENCE")] {
         let tags = Tags::new([tag]);
         assert_eq!(visible(&X86_32, text), vec![InstKind::Fence { tags }]);
     }
@@ -215,24 +174,12 @@ fn fences_have_their_names() {
 fn what_is_wrong_is_named() {
     for (text, expected) in [
         ("CLFLUSH [x]", "1:1: unsupported x86 instruction `CLFLUSH`"),
-        (
-            "MOV [x],[y]",
-            "1:5: `MOV` has at most one operand in memory",
-        ),
-        (
-            "MOV EAX,#1",
-            "1:9: expected a register, a number or memory, found `#1`",
-        ),
+        ("MOV [x],[y]", "1:5: `MOV` has at most one operand in memory"),
+        ("MOV EAX,#1", "1:9: expected a register, a number or memory, found `#1`"),
         ("MOV EAX,BX", "1:9: `BX` has 16 bits, not 32"),
         ("LOCK MOV [x],$1", "1:6: `MOV` cannot be locked"),
-        (
-            "LOCK ADD EAX,$1",
-            "1:10: only an operation on memory can be locked",
-        ),
-        (
-            "MOV $1,EAX",
-            "1:5: expected a register or memory, found `$1`",
-        ),
+        ("LOCK ADD EAX,$1", "1:10: only an operation on memory can be locked"),
+        ("MOV $1,EAX", "1:5: expected a register or memory, found `$1`"),
         ("MOV EAX", "1:1: `MOV` takes 2 operands, not 1"),
         ("MOV AL,$256", "1:8: `$256` does not fit into 8 bits"),
         ("LOCK", "1:1: unsupported x86 instruction `LOCK`"),

@@ -80,15 +80,9 @@ impl<'a> Lowering<'a> {
                 self.load(&pointer, Tags::new(["Sync-srcu"]));
                 Ok(Value::void())
             }
-            (
-                Primitive::Update {
-                    op,
-                    operand,
-                    result,
-                    order,
-                },
-                _,
-            ) => self.kernel_update(tree, op, operand, args, (result, order)),
+            (Primitive::Update { op, operand, result, order }, _) => {
+                self.kernel_update(tree, op, operand, args, (result, order))
+            }
             (Primitive::CompareExchange(order), [place, old, new]) => {
                 let pointer = self.pointer(place)?;
                 let old = self.scalar(old)?;

@@ -113,13 +113,7 @@ pub fn is_kernel_name(name: &str) -> bool {
             | "atomic_fetch_xor"
             | "atomic_fetch_and"
     );
-    let types = [
-        "atomic_t",
-        "atomic_long_t",
-        "atomic64_t",
-        "spinlock_t",
-        "srcu_struct",
-    ];
+    let types = ["atomic_t", "atomic_long_t", "atomic64_t", "spinlock_t", "srcu_struct"];
     !c11_too && (types.contains(&name) || Primitive::named(name).is_some())
 }
 
@@ -172,11 +166,9 @@ fn lock(name: &str) -> Option<Primitive> {
 
 /// The order that a name ends in, and the name without it.
 fn split_order(name: &str) -> (&str, Order) {
-    for (suffix, order) in [
-        ("_relaxed", Order::Relaxed),
-        ("_acquire", Order::Acquire),
-        ("_release", Order::Release),
-    ] {
+    for (suffix, order) in
+        [("_relaxed", Order::Relaxed), ("_acquire", Order::Acquire), ("_release", Order::Release)]
+    {
         if let Some(base) = name.strip_suffix(suffix) {
             return (base, order);
         }
@@ -209,11 +201,7 @@ fn atomic(name: &str) -> Option<Primitive> {
         "read_acquire" => return Some(Primitive::Load("Acquire", Target::Pointer)),
         "set" => return Some(Primitive::Store("Once", Target::Pointer, Behind::Nothing)),
         "set_release" => {
-            return Some(Primitive::Store(
-                "Release",
-                Target::Pointer,
-                Behind::Nothing,
-            ));
+            return Some(Primitive::Store("Release", Target::Pointer, Behind::Nothing));
         }
         "add_unless" => return Some(Primitive::AddUnless),
         _ => {}
@@ -241,12 +229,7 @@ fn atomic(name: &str) -> Option<Primitive> {
         Outcome::NewIsNegative => op == RmwOp::Add && operand == Operand::First,
         Outcome::Nothing => order == Order::Full,
     };
-    known.then_some(Primitive::Update {
-        op,
-        operand,
-        result,
-        order,
-    })
+    known.then_some(Primitive::Update { op, operand, result, order })
 }
 
 fn operator(name: &str) -> Option<(RmwOp, Operand)> {

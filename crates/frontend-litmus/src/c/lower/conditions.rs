@@ -37,12 +37,7 @@ impl<'a> Lowering<'a> {
     /// Ends the current block. Where the branches meet again is found when the function is
     /// complete, see [`super::joins`].
     pub(super) fn branch(&mut self, condition: Expr, then: BlockId, otherwise: BlockId) {
-        self.builder.terminate(Terminator::Branch {
-            condition,
-            then,
-            otherwise,
-            join: None,
-        });
+        self.builder.terminate(Terminator::Branch { condition, then, otherwise, join: None });
     }
 
     /// Does one thing where the condition holds and another where not.

@@ -183,8 +183,7 @@ impl<'a> Lowering<'a> {
             ask,
             |this| {
                 let second = this.scalar(right)?.condition();
-                this.builder
-                    .assign(result, combine(Expr::Var(known), second));
+                this.builder.assign(result, combine(Expr::Var(known), second));
                 Ok(())
             },
             |_| Ok(()),
@@ -262,10 +261,7 @@ impl<'a> Lowering<'a> {
             return Ok(());
         }
         let plural = if wanted == 1 { "" } else { "s" };
-        let message = format!(
-            "'{name}' takes {wanted} argument{plural}, not {}",
-            args.len()
-        );
+        let message = format!("'{name}' takes {wanted} argument{plural}, not {}", args.len());
         Err(self.error(tree.span, message))
     }
 }

@@ -47,17 +47,13 @@ fn post_dominators(blocks: &[Block]) -> Vec<Option<usize>> {
         }
     }
     let before_exit = found.into_iter().take(exit);
-    before_exit
-        .map(|block| block.filter(|b| *b != exit))
-        .collect()
+    before_exit.map(|block| block.filter(|b| *b != exit)).collect()
 }
 
 fn successors(block: &Block, exit: usize) -> Vec<usize> {
     match &block.terminator {
         Terminator::Jump(to) => vec![to.0 as usize],
-        Terminator::Branch {
-            then, otherwise, ..
-        } => vec![then.0 as usize, otherwise.0 as usize],
+        Terminator::Branch { then, otherwise, .. } => vec![then.0 as usize, otherwise.0 as usize],
         Terminator::Return(_) | Terminator::Exit => vec![exit],
     }
 }

@@ -19,11 +19,7 @@ pub struct CompareAndSwap {
 impl<'a> Lowering<'a> {
     /// Tags of a plain access.
     pub fn plain(&self) -> Tags {
-        if self.unit.kernel {
-            Tags::none()
-        } else {
-            Tags::new(["NA"])
-        }
+        if self.unit.kernel { Tags::none() } else { Tags::new(["NA"]) }
     }
 
     /// How much memory an access through this pointer touches: the whole location where it is
@@ -48,12 +44,7 @@ impl<'a> Lowering<'a> {
     /// A load into a variable as wide as the access; the value is in the pointer's type.
     pub fn load_into(&mut self, dst: VarId, pointer: &Pointer, tags: Tags) -> Value {
         let size = self.size(pointer);
-        self.emit(InstKind::Load {
-            dst,
-            address: pointer.address.clone(),
-            size,
-            tags,
-        });
+        self.emit(InstKind::Load { dst, address: pointer.address.clone(), size, tags });
         self.loaded(dst, pointer)
     }
 

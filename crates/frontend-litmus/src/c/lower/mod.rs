@@ -139,11 +139,7 @@ impl<'a> Lowering<'a> {
         let variables = self.frames.pop().map(|frame| frame.variables);
         let mut function = self.builder.finish();
         joins::place(&mut function);
-        LoweredThread {
-            function,
-            variables: variables.unwrap_or_default(),
-            confused,
-        }
+        LoweredThread { function, variables: variables.unwrap_or_default(), confused }
     }
 
     fn frame(&mut self) -> &mut Frame<'a> {
@@ -226,10 +222,8 @@ impl<'a> Lowering<'a> {
         let mut missing: Vec<_> = labels.into_iter().filter(|(_, l)| !l.placed).collect();
         missing.sort_by_key(|(_, label)| label.span);
         for (name, label) in missing {
-            let error = self.error(
-                label.span,
-                format!("label '{name}' is nowhere in the function"),
-            );
+            let error =
+                self.error(label.span, format!("label '{name}' is nowhere in the function"));
             self.errors.push(error);
         }
     }
@@ -250,10 +244,7 @@ impl<'a> Lowering<'a> {
         }
         self.calls += 1;
         let result = function.result.clone().filter(|ty| *ty != CType::Void);
-        let result = result.map(|ty| Variable {
-            var: self.builder.temp(ty.width().max(1)),
-            ty,
-        });
+        let result = result.map(|ty| Variable { var: self.builder.temp(ty.width().max(1)), ty });
         let back = self.builder.new_block("back");
         let frame = Frame::new(&function.name, self.calls, Some((back, result.clone())));
         self.frames.push(frame);

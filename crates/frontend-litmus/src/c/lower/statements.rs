@@ -41,12 +41,7 @@ impl<'a> Lowering<'a> {
                 self.for_loop(Some(condition), None, body)?;
             }
             StmtKind::DoWhile(body, condition) => self.do_while(body, condition)?,
-            StmtKind::For {
-                init,
-                condition,
-                step,
-                body,
-            } => {
+            StmtKind::For { init, condition, step, body } => {
                 self.statement(init);
                 self.for_loop(condition.as_ref(), step.as_ref(), body)?;
             }
@@ -205,11 +200,7 @@ impl<'a> Lowering<'a> {
             return label.block;
         }
         let block = self.builder.new_block(name);
-        let label = Label {
-            block,
-            placed: false,
-            span,
-        };
+        let label = Label { block, placed: false, span };
         self.frame().labels.insert(name.to_string(), label);
         block
     }

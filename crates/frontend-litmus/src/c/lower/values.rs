@@ -127,11 +127,7 @@ impl Value {
         let truth = |op| Value::truth(Expr::binary(op, left.clone(), right.clone()));
         let swapped = |op| Value::truth(Expr::binary(op, right.clone(), left.clone()));
         use ir::BinaryOp as Op;
-        let (less, less_equal) = if signed {
-            (Op::Slt, Op::Sle)
-        } else {
-            (Op::Ult, Op::Ule)
-        };
+        let (less, less_equal) = if signed { (Op::Slt, Op::Sle) } else { (Op::Ult, Op::Ule) };
         match op {
             BinaryOp::Mul => value(Op::Mul),
             BinaryOp::Div => value(if signed { Op::SDiv } else { Op::UDiv }),

@@ -53,10 +53,7 @@ impl Specifiers {
             (_, _, 0) => 32,
             _ => 64,
         };
-        (!contradictory).then_some(CType::Int {
-            width,
-            signed: !self.unsigned,
-        })
+        (!contradictory).then_some(CType::Int { width, signed: !self.unsigned })
     }
 }
 
@@ -143,12 +140,7 @@ impl<'a> Parser<'a> {
         if ty == CType::Void {
             return Err(self.error(span, format!("variable '{name}' has type 'void'")));
         }
-        Ok(Declaration {
-            ty,
-            name,
-            span,
-            init: None,
-        })
+        Ok(Declaration { ty, name, span, init: None })
     }
 
     /// `int r1 = 0, *p`, without the semicolon.
@@ -185,13 +177,7 @@ impl<'a> Parser<'a> {
             return Err(self.unexpected("the body of the function, '{'"));
         }
         let body = self.block()?;
-        Ok(FunctionDef {
-            name,
-            span,
-            result,
-            params,
-            body,
-        })
+        Ok(FunctionDef { name, span, result, params, body })
     }
 
     fn parameters(&mut self) -> Parsed<Vec<Declaration>> {

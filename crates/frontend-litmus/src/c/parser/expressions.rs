@@ -137,11 +137,7 @@ impl<'a> Parser<'a> {
             "-" => |e| ExprKind::Unary(UnaryOp::Negate, e),
             "~" => |e| ExprKind::Unary(UnaryOp::Complement, e),
             "!" => |e| ExprKind::Unary(UnaryOp::Not, e),
-            "++" | "--" => |place| ExprKind::Step {
-                add: true,
-                prefix: true,
-                place,
-            },
+            "++" | "--" => |place| ExprKind::Step { add: true, prefix: true, place },
             _ => return self.postfix(),
         };
         self.advance();
@@ -260,9 +256,6 @@ impl<'a> Parser<'a> {
 }
 
 fn literal(number: Number) -> ExprKind {
-    let ty = CType::Int {
-        width: if number.long { 64 } else { 32 },
-        signed: !number.unsigned,
-    };
+    let ty = CType::Int { width: if number.long { 64 } else { 32 }, signed: !number.unsigned };
     ExprKind::Number(number.value, ty)
 }

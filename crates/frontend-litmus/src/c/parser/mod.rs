@@ -25,13 +25,7 @@ pub fn parse(
     errors: &mut Vec<Diagnostic>,
 ) -> Vec<FunctionDef> {
     let tokens = tokens(source, range, errors);
-    let mut parser = Parser {
-        source,
-        tokens: &tokens,
-        at: 0,
-        depth: 0,
-        errors,
-    };
+    let mut parser = Parser { source, tokens: &tokens, at: 0, depth: 0, errors };
     parser.functions()
 }
 
@@ -64,10 +58,8 @@ impl<'a> Parser<'a> {
     }
 
     fn token(&self) -> &'a Token<'a> {
-        const END: &Token<'static> = &Token {
-            kind: TokenKind::End,
-            span: Span { start: 0, end: 0 },
-        };
+        const END: &Token<'static> =
+            &Token { kind: TokenKind::End, span: Span { start: 0, end: 0 } };
         let last = self.tokens.last().unwrap_or(END);
         self.tokens.get(self.at).unwrap_or(last)
     }

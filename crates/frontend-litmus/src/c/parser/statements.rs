@@ -168,11 +168,6 @@ impl<'a> Parser<'a> {
         let step = (!self.is(")")).then(|| self.expression()).transpose()?;
         self.expect(")")?;
         let body = self.boxed_statement()?;
-        Ok(StmtKind::For {
-            init,
-            condition,
-            step,
-            body,
-        })
+        Ok(StmtKind::For { init, condition, step, body })
     }
 }

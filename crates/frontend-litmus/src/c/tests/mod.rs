@@ -48,12 +48,7 @@ fn listing(program: &Program) -> String {
             }
         }
         match &block.terminator {
-            Terminator::Branch {
-                then,
-                otherwise,
-                join,
-                ..
-            } => {
+            Terminator::Branch { then, otherwise, join, .. } => {
                 let label =
                     |id: parallax_program::BlockId| function.blocks[id.0 as usize].label.clone();
                 let join = join.map_or("-".to_string(), label);
@@ -76,36 +71,17 @@ fn operation(program: &Program, kind: &InstKind) -> String {
         names.join(",")
     };
     match kind {
-        InstKind::Load {
-            address,
-            size,
-            tags: t,
-            ..
-        } => format!("R{} {} [{}]", size.bits(), place(address), tags(t)),
-        InstKind::Store {
-            address,
-            size,
-            tags: t,
-            ..
-        } => format!("W{} {} [{}]", size.bits(), place(address), tags(t)),
-        InstKind::Rmw {
-            address,
-            op,
-            read_tags,
-            write_tags,
-            ..
-        } => {
+        InstKind::Load { address, size, tags: t, .. } => {
+            format!("R{} {} [{}]", size.bits(), place(address), tags(t))
+        }
+        InstKind::Store { address, size, tags: t, .. } => {
+            format!("W{} {} [{}]", size.bits(), place(address), tags(t))
+        }
+        InstKind::Rmw { address, op, read_tags, write_tags, .. } => {
             let (read, write) = (tags(read_tags), tags(write_tags));
             format!("{op:?} {} [{read}] [{write}]", place(address))
         }
-        InstKind::Cas {
-            address,
-            read_tags,
-            write_tags,
-            fail_tags,
-            weak,
-            ..
-        } => {
+        InstKind::Cas { address, read_tags, write_tags, fail_tags, weak, .. } => {
             let name = if *weak { "Weak" } else { "Cas" };
             let (read, write, fail) = (tags(read_tags), tags(write_tags), tags(fail_tags));
             format!("{name} {} [{read}] [{write}] or [{fail}]", place(address))
@@ -123,10 +99,7 @@ fn operation(program: &Program, kind: &InstKind) -> String {
 #[track_caller]
 fn does(body: &str, expected: &str) {
     let code = format!("P0(int *x, int *y, spinlock_t *l, struct srcu_struct *s) {{ {body} }}");
-    let expected: Vec<&str> = expected
-        .split(" / ")
-        .filter(|line| !line.is_empty())
-        .collect();
+    let expected: Vec<&str> = expected.split(" / ").filter(|line| !line.is_empty()).collect();
     let found = operations(&code);
     assert_eq!(found.lines().collect::<Vec<_>>(), expected, "{body}");
 }
@@ -142,14 +115,8 @@ fn does_c11(body: &str, expected: &str) {
 fn atomics_carry_their_orders() {
     does_c11("*x = 1;", "W32 x [NA]");
     does_c11("int r = atomic_load(x);", "R32 x [A,SC]");
-    does_c11(
-        "int r = atomic_load_explicit(x, memory_order_acquire);",
-        "R32 x [A,ACQ]",
-    );
-    does_c11(
-        "atomic_store_explicit(x, 1, memory_order_release);",
-        "W32 x [A,REL]",
-    );
+    does_c11("int r = atomic_load_explicit(x, memory_order_acquire);", "R32 x [A,ACQ]");
+    does_c11("atomic_store_explicit(x, 1, memory_order_release);", "W32 x [A,REL]");
     does_c11("atomic_init(x, 1);", "W32 x [NA]");
     does_c11("atomic_thread_fence(memory_order_acq_rel);", "F [ACQ_REL]");
     does_c11(
@@ -208,14 +175,8 @@ fn kernel_read_modify_writes() {
         "r0 = xchg(x, 1); r1 = xchg_acquire(y, 2);",
         "F [Mb] / Swap x [Once,RMW] [Once,RMW] / F [Mb] / Swap y [Acquire,RMW] [Once,RMW]",
     );
-    does(
-        "r0 = atomic_sub_return_release(2, x);",
-        "Sub x [Once,RMW] [RMW,Release]",
-    );
-    does(
-        "r0 = cmpxchg_release(x, 0, 1);",
-        "Cas x [Once,RMW] [RMW,Release] or [Once,RMW]",
-    );
+    does("r0 = atomic_sub_return_release(2, x);", "Sub x [Once,RMW] [RMW,Release]");
+    does("r0 = cmpxchg_release(x, 0, 1);", "Cas x [Once,RMW] [RMW,Release] or [Once,RMW]");
     let cas = "Cas x [Once,RMW] [Once,RMW] or [Once,RMW]";
     does(
         "r0 = atomic_cmpxchg(x, 0, 1);",
@@ -247,10 +208,7 @@ fn control_dependencies_end_where_ways_meet() {
         "if (READ_ONCE(*x)) { WRITE_ONCE(*y, 1); } smp_mb();",
         "R32 x [Once] / then? end end / W32 y [Once] / F [Mb]",
     );
-    does(
-        "if (READ_ONCE(*x)) return; smp_mb();",
-        "R32 x [Once] / then? end - / F [Mb]",
-    );
+    does("if (READ_ONCE(*x)) return; smp_mb();", "R32 x [Once] / then? end - / F [Mb]");
     does(
         "while (READ_ONCE(*x) != 1) { smp_rmb(); } smp_mb();",
         "R32 x [Once] / body? done done / F [Rmb] / F [Mb]",
@@ -259,10 +217,7 @@ fn control_dependencies_end_where_ways_meet() {
         "do { r0 = READ_ONCE(*x); if (r0 == 2) break; } while (!r0); smp_mb();",
         "R32 x [Once] / then? end done / done? loop done / F [Mb]",
     );
-    does(
-        "for (int i = 0; i < 2; i++) WRITE_ONCE(*x, i);",
-        "body? done done / W32 x [Once]",
-    );
+    does("for (int i = 0; i < 2; i++) WRITE_ONCE(*x, i);", "body? done done / W32 x [Once]");
     does(
         "if (READ_ONCE(*x) && !READ_ONCE(*y)) smp_mb(); else smp_wmb();",
         "R32 x [Once] / second? else end / F [Mb] / F [Wmb] / R32 y [Once] / else? then end",
@@ -276,14 +231,8 @@ fn control_dependencies_end_where_ways_meet() {
 #[test]
 fn values_of_logical_operators() {
     does("r0 = 1; r1 = r0 && 2 || !r0;", "");
-    does(
-        "r0 = READ_ONCE(*x) || READ_ONCE(*y);",
-        "R32 x [Once] / then? else end / R32 y [Once]",
-    );
-    does(
-        "r0 = READ_ONCE(*x) ? READ_ONCE(*y) : 7;",
-        "R32 x [Once] / then? else end / R32 y [Once]",
-    );
+    does("r0 = READ_ONCE(*x) || READ_ONCE(*y);", "R32 x [Once] / then? else end / R32 y [Once]");
+    does("r0 = READ_ONCE(*x) ? READ_ONCE(*y) : 7;", "R32 x [Once] / then? else end / R32 y [Once]");
 }
 
 #[test]
@@ -304,10 +253,7 @@ fn functions_are_expanded() {
 fn accesses_are_as_wide_as_their_location() {
     let wide = "P0(intptr_t *x, char *c) { WRITE_ONCE(*x, 1); WRITE_ONCE(*c, 1); \
                 WRITE_ONCE(*(int *)x, 1); }";
-    assert_eq!(
-        operations(wide),
-        "W64 x [Once]\nW8 c [Once]\nW64 x [Once]\n"
-    );
+    assert_eq!(operations(wide), "W64 x [Once]\nW8 c [Once]\nW64 x [Once]\n");
     // All locations are alike: an access through a cast pointer means one of them.
     let cast = "P0(int *x) { int *p = x; WRITE_ONCE(*(char **)p, (char *)1); }";
     assert_eq!(operations(cast), "W32 ? [Once]\n");
@@ -342,18 +288,9 @@ fn types_are_written_in_many_ways() {
 fn the_dialect_is_told_by_the_functions_used() {
     assert_eq!(test("P0(int *x) { *x = 1; }").arch, Arch::C);
     assert_eq!(test("P0(int *x) { smp_mb(); }").arch, Arch::Lkmm);
-    assert_eq!(
-        test("P0(atomic_t *x) { atomic_fetch_add(1, x); }").arch,
-        Arch::Lkmm
-    );
-    assert_eq!(
-        test("P0(atomic_int *x) { atomic_fetch_add(x, 1); }").arch,
-        Arch::C
-    );
-    assert_eq!(
-        test("P0(int *x) { atomic_store(x, 1); /* smp_mb */ }").arch,
-        Arch::C
-    );
+    assert_eq!(test("P0(atomic_t *x) { atomic_fetch_add(1, x); }").arch, Arch::Lkmm);
+    assert_eq!(test("P0(atomic_int *x) { atomic_fetch_add(x, 1); }").arch, Arch::C);
+    assert_eq!(test("P0(int *x) { atomic_store(x, 1); /* smp_mb */ }").arch, Arch::C);
 }
 
 #[test]
@@ -382,44 +319,23 @@ fn what_is_refused_by_name() {
         ("", "expected threads"),
         ("P0(int x) { }", "must be a pointer"),
         ("P0() { } P0() { }", "'P0' is defined twice"),
-        (
-            "P0(int *x) { int r; r = &r; }",
-            "local variables have no address",
-        ),
-        (
-            "P0(int *x) { x = 1; }",
-            "is the address of a shared variable",
-        ),
+        ("P0(int *x) { int r; r = &r; }", "local variables have no address"),
+        ("P0(int *x) { x = 1; }", "is the address of a shared variable"),
         ("P0(int *x) { READ_ONCE(x); }", "expected a place in memory"),
         ("P0(void *x) { int r = *x; }", "points to nothing known"),
-        (
-            "P0(int *x) { *y = 1; } P1(int *y) { }",
-            "unknown variable 'y'",
-        ),
-        (
-            "P0() { f(); } void f() { int r = s; }",
-            "unknown variable 's'",
-        ),
+        ("P0(int *x) { *y = 1; } P1(int *y) { }", "unknown variable 'y'"),
+        ("P0() { f(); } void f() { int r = s; }", "unknown variable 's'"),
         ("P0() { goto out; }", "label 'out' is nowhere"),
         ("P0() { break; }", "'break' outside of a loop"),
         ("P0() { int r[2]; }", "arrays are not supported"),
         ("P0() { int r; long r; }", "declared with another type"),
         ("P0() { spinlock_t l; }", "must be shared"),
         ("P0() { f(); } void f() { f(); }", "'f' calls itself"),
-        (
-            "P0() { f(1); } int f() { return 1; }",
-            "takes 0 arguments, not 1",
-        ),
+        ("P0() { f(1); } int f() { return 1; }", "takes 0 arguments, not 1"),
         ("P0() { int r = f(); } void f() { }", "this has no value"),
         ("P0() { int r = 1.5; }", "floating-point"),
-        (
-            "P0() { int r = sizeof(unsigned char short); }",
-            "name no type",
-        ),
-        (
-            "struct s { int a; }; P0() { }",
-            "type 'struct s' is not supported",
-        ),
+        ("P0() { int r = sizeof(unsigned char short); }", "name no type"),
+        ("struct s { int a; }; P0() { }", "type 'struct s' is not supported"),
     ] {
         let errors = errors(code);
         let first = errors.first().map_or("", String::as_str);
@@ -429,13 +345,7 @@ fn what_is_refused_by_name() {
 
 #[test]
 fn nesting_is_limited() {
-    for (open, close) in [
-        ("(", ")"),
-        ("-", ""),
-        ("{", "}"),
-        ("if (1) ", ""),
-        ("*", ""),
-    ] {
+    for (open, close) in [("(", ")"), ("-", ""), ("{", "}"), ("if (1) ", ""), ("*", "")] {
         let body = format!("{}1;{}", open.repeat(5000), close.repeat(5000));
         assert!(!errors(&format!("P0() {{ {body} }}")).is_empty(), "{open}");
     }

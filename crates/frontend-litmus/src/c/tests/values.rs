@@ -11,10 +11,7 @@ fn run(body: &str, variable: &str) -> i128 {
     let test = test(&format!("P0() {{ {body} }}"));
     let code = Code::new(&test.program);
     let mut thread = Thread::start(&code, FunctionId(0), Vec::new(), &mut Concrete);
-    let limits = Limits {
-        repeats: 100,
-        ..Limits::default()
-    };
+    let limits = Limits { repeats: 100, ..Limits::default() };
     let end = thread.run(&code, &limits, &mut Concrete);
     assert!(matches!(end, Operation::End), "{body}: {end:?}");
     let vars = &test.program.functions[0].vars;
@@ -47,22 +44,13 @@ fn arithmetic_is_that_of_c() {
         ("int i = 5; int r = i++ * 10 + i;", 56),
         ("int i = 5; int r = --i + i;", 8),
         ("int r = 6; r += 2; r <<= 2; r -= 1; r %= 10; r ^= 3;", 2),
-        (
-            "int r = sizeof(long) + sizeof(int *) + sizeof(unsigned short);",
-            18,
-        ),
-        (
-            "int r = 0; for (int i = 0; i < 5; i++) { if (i == 3) continue; r += i; }",
-            7,
-        ),
+        ("int r = sizeof(long) + sizeof(int *) + sizeof(unsigned short);", 18),
+        ("int r = 0; for (int i = 0; i < 5; i++) { if (i == 3) continue; r += i; }", 7),
         ("int r = 0; while (1) { if (++r == 4) break; }", 4),
         ("int r = 0; do r += 2; while (r < 5);", 6),
         ("int r = 0; again: r++; if (r < 3) goto again;", 3),
         ("int *p = 0; long r = (long)(p + 3);", 12),
-        (
-            "long *p = 0; int *q = (int *)80; long r = (long *)q - p;",
-            10,
-        ),
+        ("long *p = 0; int *q = (int *)80; long r = (long *)q - p;", 10),
         ("int r = 'a' - 'A';", 32),
         ("r = 1; r = r == 1 ? -5 : 0x10;", -5),
     ] {
@@ -110,9 +98,8 @@ proptest! {
     }
 }
 
-const NAMES: &[&str] = &[
-    "int8_t", "uint8_t", "int16_t", "uint16_t", "int", "unsigned", "long", "uint64_t",
-];
+const NAMES: &[&str] =
+    &["int8_t", "uint8_t", "int16_t", "uint16_t", "int", "unsigned", "long", "uint64_t"];
 
 fn bits(name: &str) -> (u32, bool) {
     match name {
@@ -131,11 +118,7 @@ fn bits(name: &str) -> (u32, bool) {
 fn wrap(value: i128, name: &str) -> i128 {
     let (width, signed) = bits(name);
     let bits = Bits::signed(width, value);
-    if signed {
-        bits.to_signed()
-    } else {
-        bits.unsigned() as i128
-    }
+    if signed { bits.to_signed() } else { bits.unsigned() as i128 }
 }
 
 fn common_type(left: &'static str, right: &'static str) -> &'static str {
