@@ -18,6 +18,10 @@ const STACK_BYTES: usize = 64 << 20;
 /// How often the owner of a batch gets a chance to show progress.
 const TICK: Duration = Duration::from_millis(100);
 
+/// How long to wait for company before a result is handed on: small pieces take less time
+/// than it takes to wake a thread for each.
+const GATHERING: Duration = Duration::from_millis(1);
+
 pub struct Batch<'a> {
     /// How many pieces there are.
     pub count: usize,
@@ -73,6 +77,9 @@ impl Batch<'_> {
                 match receiver.recv_timeout(TICK) {
                     Ok((number, result)) => {
                         waiting.insert(number, result);
+                        if head + waiting.len() < self.count {
+                            thread::sleep(GATHERING);
+                        }
                         waiting.extend(receiver.try_iter());
                     }
                     Err(RecvTimeoutError::Timeout) => {}
