@@ -32,6 +32,7 @@ format:
 
 lint:
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	$(CARGO) check --locked --manifest-path fuzz/Cargo.toml
 
 unit:
 	$(CARGO) test --locked --workspace
