@@ -66,6 +66,8 @@ struct Choice {
     candidates: Vec<u32>,
     /// Constraints that mention the read.
     constraints: Vec<TermId>,
+    /// Ways to choose for this read and all after it.
+    combinations: u64,
 }
 
 pub struct Search<'s, 'a, 'p, 'm> {
@@ -183,11 +185,22 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
             if candidates.is_empty() {
                 return false;
             }
-            self.choices.push(Choice { read: *read, var, candidates, constraints });
+            self.choices.push(Choice {
+                read: *read,
+                var,
+                candidates,
+                constraints,
+                combinations: 1,
+            });
         }
-        let known =
+        let unknown =
             |choice: &Choice| self.skeleton.events[choice.read as usize].footprint.is_none();
-        self.choices.sort_by_key(|choice| (known(choice), choice.candidates.len()));
+        self.choices.sort_by_key(|choice| (unknown(choice), choice.candidates.len()));
+        let mut combinations = 1u64;
+        for choice in self.choices.iter_mut().rev() {
+            combinations = combinations.saturating_mul(choice.candidates.len() as u64);
+            choice.combinations = combinations;
+        }
         true
     }
 
@@ -301,7 +314,7 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
         let source = event.source.filter(|source| source.bytes > 0)?;
         let address = self.terms.evaluate(source.address)?;
         let address = u64::try_from(address.unsigned()).ok()?;
-        (source.bytes > 0).then_some(Footprint { address, bytes: source.bytes })
+        Some(Footprint { address, bytes: source.bytes })
     }
 
     /// Where addresses depend on reads: no read has a source elsewhere, and every address that
@@ -346,9 +359,7 @@ impl<'s, 'a, 'p, 'm> Search<'s, 'a, 'p, 'm> {
 
     /// Asks the model about the prefix, where enough hangs on it.
     fn worth_following(&mut self, depth: usize) -> bool {
-        let below = self.choices[depth..]
-            .iter()
-            .fold(1u64, |product, choice| product.saturating_mul(choice.candidates.len() as u64));
+        let below = self.choices.get(depth).map_or(1, |choice| choice.combinations);
         if below < Self::WORTH_ASKING || self.locations.is_none() {
             return true;
         }
