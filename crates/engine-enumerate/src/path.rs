@@ -484,9 +484,10 @@ impl<'p> Explorer<'_, 'p, '_> {
             Operation::Fault(Fault::BadCallee) => "call through an unknown address".to_string(),
             Operation::Fault(Fault::BadArguments) => "call with wrong arguments".to_string(),
             Operation::Spawn { .. } | Operation::Join { .. } => "starting threads".to_string(),
-            Operation::Lock { .. } | Operation::TryLock { .. } | Operation::Unlock { .. } => {
-                "lock objects".to_string()
-            }
+            Operation::Fault(Fault::Unsupported(what)) => what.clone(),
+            Operation::ThreadId => "numbers of threads".to_string(),
+            Operation::Wait { .. } => "waiting".to_string(),
+            Operation::Choose { .. } => "choices".to_string(),
             Operation::Alloc { .. } | Operation::Free { .. } => "allocation".to_string(),
             Operation::Assert { .. } => "assertions".to_string(),
             Operation::Nondet { .. } => "nondeterministic values of several bits".to_string(),

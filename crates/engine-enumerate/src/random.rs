@@ -179,7 +179,7 @@ pub fn build(threads: &[Vec<Statement>], dialect: Dialect) -> (Program, Question
     for location in 0..LOCATIONS {
         let name = ["x", "y", "z"][location as usize].to_string();
         let init = vec![Cell { offset: 0, width: 32, value: Expr::constant(32, 0) }];
-        program.globals.push(Global { name, size: 4, align: 4, init });
+        program.globals.push(Global { init, ..Global::zeroed(&name, 4, 4) });
     }
     let mut locations = Vec::new();
     for (number, statements) in threads.iter().enumerate() {

@@ -40,12 +40,7 @@ impl Globals {
         let id = GlobalId(self.list.len() as u32);
         self.by_name.insert(name.to_string(), id);
         self.shapes.push(Shape::default());
-        self.list.push(Global {
-            name: name.to_string(),
-            size: Self::DEFAULT_SIZE,
-            align: 16,
-            init: Vec::new(),
-        });
+        self.list.push(Global::zeroed(name, Self::DEFAULT_SIZE, 16));
         id
     }
 

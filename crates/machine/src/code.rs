@@ -1,8 +1,8 @@
 //! Programs made ready to run, and expressions.
 
-use parallax_program::{Bits, BlockId, Expr, FunctionId, Program, Span};
+use parallax_program::{Bits, BlockId, Callee, Expr, FunctionId, Program, Span};
 
-use crate::Domain;
+use crate::{Domain, Fault};
 
 /// A program made ready to run: globals have addresses.
 pub struct Code<'p> {
@@ -51,6 +51,29 @@ impl<'p> Code<'p> {
     pub fn span(&self, site: Site) -> Span {
         let block = &self.program.function(site.function).blocks[site.block.0 as usize];
         block.insts.get(site.index as usize).map_or(block.terminator_span, |inst| inst.span)
+    }
+
+    /// The function that a call with so many arguments leads to.
+    pub(crate) fn resolve<D: Domain>(
+        &self,
+        callee: &Callee,
+        args: usize,
+        vars: &[D::Value],
+        domain: &mut D,
+    ) -> Result<FunctionId, Fault> {
+        let function = match callee {
+            Callee::Direct(function) => *function,
+            Callee::Indirect(address) => {
+                let address = self.evaluate(address, vars, domain);
+                let known = domain.known(&address).ok_or(Fault::BadCallee)?;
+                self.program.function_at(known).ok_or(Fault::BadCallee)?
+            }
+            Callee::External(name) => return Err(Fault::External(name.clone())),
+        };
+        match self.program.function(function).params as usize == args {
+            true => Ok(function),
+            false => Err(Fault::BadArguments),
+        }
     }
 
     /// The value of an expression, given those of the variables.

@@ -2,7 +2,7 @@
 
 use parallax_program::{BinaryOp, Bits, UnaryOp};
 
-use crate::{Domain, Truth};
+use crate::{Domain, Truth, float};
 
 /// Bit-vectors themselves.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,6 +64,8 @@ pub fn unary(op: UnaryOp, value: Bits) -> Bits {
         UnaryOp::PopCount => u128::from(bits.count_ones()),
         UnaryOp::ByteSwap if width.is_multiple_of(8) => bits.swap_bytes() >> (128 - width),
         UnaryOp::ByteSwap => bits,
+        UnaryOp::BitReverse => bits.reverse_bits() >> (128 - width),
+        _ => float::unary(op, value),
     };
     Bits::new(width, result)
 }
@@ -97,6 +99,9 @@ pub fn binary(op: BinaryOp, left: Bits, right: Bits) -> Bits {
         Ule => return Bits::bool(a <= b),
         Slt => return Bits::bool(sa < sb),
         Sle => return Bits::bool(sa <= sb),
+        FAdd | FSub | FMul | FDiv | FRem | FEq | FLt | FLe | FUnordered => {
+            return float::binary(op, left, right);
+        }
     };
     Bits::new(width, result)
 }

@@ -9,6 +9,7 @@
 mod code;
 mod concrete;
 mod domain;
+mod float;
 mod operation;
 mod thread;
 

@@ -1,7 +1,7 @@
 //! Visible operations: what an instruction asks of the engine.
 
 use parallax_program::{
-    AccessSize, BinaryOp, Expr, FunctionId, InstKind, LockKind, RmwOp, Tags, VarId,
+    AccessSize, AllocKind, BinaryOp, Expr, FunctionId, InstKind, Property, RmwOp, Tags, VarId,
 };
 
 #[cfg(doc)]
@@ -71,29 +71,23 @@ pub enum Operation<'p, V> {
     Join {
         thread: V,
     },
-    /// Goes on with [`Thread::done`], once the lock is taken.
-    Lock {
-        address: V,
-        kind: LockKind,
-    },
-    /// Goes on with [`Thread::result`]: the bit that tells success.
-    TryLock {
-        address: V,
-        kind: LockKind,
-    },
-    /// Goes on with [`Thread::done`].
-    Unlock {
-        address: V,
-        kind: LockKind,
+    /// Goes on with [`Thread::result`]: the number of this thread.
+    ThreadId,
+    /// The condition is not known to hold. Goes on with [`Thread::done`] where it does.
+    Wait {
+        condition: V,
     },
     /// Goes on with [`Thread::result`]: the address.
     Alloc {
         size: V,
         align: u32,
+        kind: AllocKind,
+        zeroed: bool,
     },
     /// Goes on with [`Thread::done`].
     Free {
         address: V,
+        kind: AllocKind,
     },
     /// The condition is not known to hold. Goes on with [`Thread::done`] where it does.
     Assume {
@@ -103,10 +97,15 @@ pub enum Operation<'p, V> {
     Assert {
         condition: V,
         message: &'p str,
+        property: Property,
     },
     /// Goes on with [`Thread::result`]: any value of that width.
     Nondet {
         width: u32,
+    },
+    /// Goes on with [`Thread::result`]: any value less than that, where there is one.
+    Choose {
+        below: V,
     },
     /// Both go on with [`Thread::done`].
     AtomicBegin,
@@ -132,6 +131,8 @@ pub enum Fault {
     BadCallee,
     /// More, or fewer, arguments than the function takes.
     BadArguments,
+    /// Something that has no counterpart in the language of programs.
+    Unsupported(String),
 }
 
 impl<'p, V: Clone> Operation<'p, V> {
@@ -195,23 +196,31 @@ impl<'p, V: Clone> Operation<'p, V> {
                 }
             }
             InstKind::Fence { tags } => Operation::Fence { tags },
-            InstKind::Spawn { function, args, .. } => {
-                Operation::Spawn { function: *function, args: args.iter().map(eval).collect() }
+            InstKind::Spawn { callee, args, .. } => {
+                let function = match code.resolve(callee, args.len(), vars, domain) {
+                    Ok(function) => function,
+                    Err(fault) => return Some(Operation::Fault(fault)),
+                };
+                let args = args.iter().map(|arg| code.evaluate(arg, vars, domain)).collect();
+                Operation::Spawn { function, args }
             }
             InstKind::Join { thread } => Operation::Join { thread: eval(thread) },
-            InstKind::Lock { address, kind } => {
-                Operation::Lock { address: eval(address), kind: *kind }
+            InstKind::ThreadId { .. } => Operation::ThreadId,
+            InstKind::Wait { condition } => {
+                let condition = eval(condition);
+                if domain.truth(&condition) == Truth::True {
+                    return None;
+                }
+                Operation::Wait { condition }
             }
-            InstKind::TryLock { address, kind, .. } => {
-                Operation::TryLock { address: eval(address), kind: *kind }
+            InstKind::Alloc { size, align, kind, zeroed, .. } => {
+                Operation::Alloc { size: eval(size), align: *align, kind: *kind, zeroed: *zeroed }
             }
-            InstKind::Unlock { address, kind } => {
-                Operation::Unlock { address: eval(address), kind: *kind }
+            InstKind::Free { address, kind } => {
+                Operation::Free { address: eval(address), kind: *kind }
             }
-            InstKind::Alloc { size, align, .. } => {
-                Operation::Alloc { size: eval(size), align: *align }
-            }
-            InstKind::Free { address } => Operation::Free { address: eval(address) },
+            InstKind::Choose { below, .. } => Operation::Choose { below: eval(below) },
+            InstKind::Unsupported { what } => Operation::Fault(Fault::Unsupported(what.clone())),
             InstKind::Assume { condition } => {
                 let condition = eval(condition);
                 if domain.truth(&condition) == Truth::True {
@@ -219,12 +228,12 @@ impl<'p, V: Clone> Operation<'p, V> {
                 }
                 Operation::Assume { condition }
             }
-            InstKind::Assert { condition, message } => {
+            InstKind::Assert { condition, message, property } => {
                 let condition = eval(condition);
                 if domain.truth(&condition) == Truth::True {
                     return None;
                 }
-                Operation::Assert { condition, message }
+                Operation::Assert { condition, message, property: *property }
             }
             InstKind::Nondet { dst } => {
                 let width = code.program.function(function).vars[dst.0 as usize].width;
@@ -242,7 +251,8 @@ pub(crate) fn destinations(inst: &InstKind) -> (Option<VarId>, Option<VarId>) {
         InstKind::Load { dst, .. }
         | InstKind::LoadLinked { dst, .. }
         | InstKind::StoreConditional { status: dst, .. }
-        | InstKind::TryLock { ok: dst, .. }
+        | InstKind::ThreadId { dst }
+        | InstKind::Choose { dst, .. }
         | InstKind::Alloc { dst, .. }
         | InstKind::Nondet { dst } => (Some(*dst), None),
         InstKind::Rmw { dst, .. } | InstKind::Spawn { dst, .. } => (*dst, None),

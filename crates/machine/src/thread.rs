@@ -5,7 +5,7 @@ use std::rc::Rc;
 use parallax_program::{Bits, BlockId, Callee, Expr, FunctionId, InstKind, Terminator, VarId};
 
 use crate::operation::destinations;
-use crate::{Code, Domain, Fault, Limits, Operation, Site, Truth};
+use crate::{Code, Domain, Limits, Operation, Site, Truth};
 
 /// A thread's own state: call frames, and the branches that what comes next depends on.
 #[derive(Clone)]
@@ -64,11 +64,12 @@ impl<V: Clone> Thread<V> {
 
     /// The instruction that the thread stands at.
     pub fn site(&self) -> Option<Site> {
-        self.frames.last().map(|frame| Site {
-            function: frame.function,
-            block: frame.block,
-            index: frame.index as u32,
-        })
+        self.frames.last().map(Frame::site)
+    }
+
+    /// The instructions that the thread stands at in each of its calls, innermost last.
+    pub fn stack(&self) -> impl Iterator<Item = Site> {
+        self.frames.iter().map(Frame::site)
     }
 
     /// The value of a variable of the function that the thread started in.
@@ -282,32 +283,22 @@ impl<V: Clone> Thread<V> {
         domain: &mut D,
     ) -> Option<Operation<'p, V>> {
         let frame = self.frames.last()?;
-        let function = match callee {
-            Callee::Direct(function) => *function,
-            Callee::Indirect(address) => {
-                let address = code.evaluate(address, &frame.vars, domain);
-                let known = domain.known(&address);
-                let found = (0..code.program.functions.len() as u32)
-                    .map(FunctionId)
-                    .find(|f| known == Some(code.program.function_address(*f)));
-                match found {
-                    Some(function) => function,
-                    None => return Some(Operation::Fault(Fault::BadCallee)),
-                }
-            }
-            Callee::External(name) => {
-                return Some(Operation::Fault(Fault::External(name.clone())));
-            }
+        let function = match code.resolve(callee, args.len(), &frame.vars, domain) {
+            Ok(function) => function,
+            Err(fault) => return Some(Operation::Fault(fault)),
         };
-        if code.program.function(function).params as usize != args.len() {
-            return Some(Operation::Fault(Fault::BadArguments));
-        }
         if self.frames.len() >= limits.depth as usize {
             return Some(Operation::Cut);
         }
         let args = args.iter().map(|arg| code.evaluate(arg, &frame.vars, domain)).collect();
         self.frames.push(Frame::new(code, function, args, dst, domain));
         None
+    }
+}
+
+impl<V> Frame<V> {
+    fn site(&self) -> Site {
+        Site { function: self.function, block: self.block, index: self.index as u32 }
     }
 }
 

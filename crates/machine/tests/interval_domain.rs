@@ -118,7 +118,7 @@ fn program() -> (Program, VarId, VarId) {
     f.assign(r2, constant(1));
     f.enter(end);
     let mut program = Program::new("intervals", 64, SourceFile::new("none", ""));
-    program.globals.push(Global { name: "x".into(), size: 4, align: 4, init: Vec::new() });
+    program.globals.push(Global::zeroed("x", 4, 4));
     program.functions.push(f.finish());
     let start = ThreadStart { name: "P0".into(), function: FunctionId(0), args: Vec::new() };
     program.threads.push(start);

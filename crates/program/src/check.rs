@@ -235,31 +235,27 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Threads, locks, allocation, assumptions.
+    /// Threads, allocation, assumptions.
     fn service(&self, kind: &InstKind) -> Rule<()> {
         use InstKind::*;
         match kind {
-            Spawn { dst, function, args } => {
-                self.arguments(*function, args)?;
-                dst.map_or(Ok(()), |dst| self.var(dst).map(|_| ()))
+            Spawn { dst, callee, args } => {
+                self.call(None, callee, args)?;
+                dst.map_or(Ok(()), |dst| self.target("the number of the thread", dst, 32))
             }
-            Join { thread } => self.width(thread).map(|_| ()),
-            Lock { address, .. } | Unlock { address, .. } | Free { address } => {
-                self.address(address)
-            }
-            TryLock { ok, address, .. } => {
-                self.address(address)?;
-                self.target("the flag", *ok, 1)
-            }
-            Alloc { dst, size, align } => {
-                self.width(size)?;
+            Join { thread } => self.expect("the number of the thread", thread, 32),
+            ThreadId { dst } => self.target("the number of the thread", *dst, 32),
+            Free { address, .. } => self.address(address),
+            Alloc { dst, size, align, .. } => {
+                self.expect("the size", size, self.program.pointer_width)?;
                 power_of_two(*align)?;
                 self.target("the address", *dst, self.program.pointer_width)
             }
-            Assume { condition } | Assert { condition, .. } => {
+            Assume { condition } | Wait { condition } | Assert { condition, .. } => {
                 self.expect("the condition", condition, 1)
             }
             Nondet { dst } => self.var(*dst).map(|_| ()),
+            Choose { dst, below } => self.expect("the number of choices", below, self.var(*dst)?),
             _ => Ok(()),
         }
     }
@@ -318,11 +314,20 @@ fn width(expr: &Expr, depth: u32, leaf: &impl Fn(&Expr) -> Rule<u32>) -> Rule<u3
     let result = match expr {
         Expr::Const(bits) => bits.width(),
         Expr::Var(_) | Expr::Address(_) | Expr::FunctionAddress(_) => leaf(expr)?,
-        Expr::Unary(_, value) => inner(value)?,
+        Expr::Unary(op, value) => {
+            let width = inner(value)?;
+            if !op.takes(width) {
+                return Err(format!("a conversion of {width} bits"));
+            }
+            width
+        }
         Expr::Binary(op, left, right) => {
             let (left, right) = (inner(left)?, inner(right)?);
             if left != right {
                 return Err(format!("operands of {left} and {right} bits"));
+            }
+            if op.is_float() && !matches!(left, 32 | 64) {
+                return Err(format!("a floating-point number of {left} bits"));
             }
             if op.is_comparison() { 1 } else { left }
         }

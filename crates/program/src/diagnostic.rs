@@ -22,12 +22,22 @@ impl Span {
     }
 }
 
-/// A text with a name, and the line starts needed to turn a [`Span`] into a place.
+/// A text with a name, and the line starts needed to turn a [`Span`] into a place. It may be put
+/// together from several files; spans then point into the whole, and places tell the file.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
-    name: Arc<str>,
     text: Arc<str>,
     line_starts: Arc<[u32]>,
+    /// At least one.
+    files: Arc<[FilePart]>,
+}
+
+/// A file within the whole text.
+#[derive(Clone, Debug)]
+struct FilePart {
+    name: Arc<str>,
+    /// Number of its first line in the whole, from 0.
+    first_line: u32,
 }
 
 impl SourceFile {
@@ -35,14 +45,79 @@ impl SourceFile {
     const LONGEST_EXCERPT: usize = 1_000;
 
     pub fn new(name: &str, text: &str) -> SourceFile {
-        let starts = std::iter::once(0).chain(
-            text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1),
-        );
-        SourceFile { name: name.into(), text: text.into(), line_starts: starts.collect() }
+        SourceFile::several([(name, text)])
     }
 
+    /// Several files, by name and text.
+    pub fn several<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> SourceFile {
+        let mut whole = String::new();
+        let mut parts: Vec<FilePart> = Vec::new();
+        let mut line_starts: Vec<u32> = vec![0];
+        for (name, text) in files {
+            if !parts.is_empty() {
+                whole.push('\n');
+                line_starts.push(whole.len() as u32);
+            }
+            parts.push(FilePart { name: name.into(), first_line: line_starts.len() as u32 - 1 });
+            let start = whole.len();
+            let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+            line_starts.extend(ends.map(|(at, _)| (start + at + 1) as u32));
+            whole.push_str(text);
+        }
+        if parts.is_empty() {
+            parts.push(FilePart { name: "".into(), first_line: 0 });
+        }
+        SourceFile { text: whole.into(), line_starts: line_starts.into(), files: parts.into() }
+    }
+
+    /// The name of the first file.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.files[0].name
+    }
+
+    /// Names and texts of the files, in order.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        let end = |number: usize| match self.files.get(number + 1) {
+            Some(next) => self.line_starts[next.first_line as usize] as usize - 1,
+            None => self.text.len(),
+        };
+        self.files.iter().enumerate().map(move |(number, file)| {
+            let start = self.line_starts[file.first_line as usize] as usize;
+            (&*file.name, self.text.get(start..end(number)).unwrap_or(""))
+        })
+    }
+
+    /// Where in the whole a file starts, by its number.
+    pub fn start_of(&self, file: usize) -> Option<u32> {
+        self.files.get(file).map(|file| self.line_starts[file.first_line as usize])
+    }
+
+    /// The span of a place in one of the files: from the column (or, for column 0, from the
+    /// first character that is no blank) to the end of the line.
+    pub fn span_at(&self, file: usize, line: u32, column: u32) -> Span {
+        let Some(part) = self.files.get(file) else {
+            return Span::default();
+        };
+        let number = part.first_line as usize + line.saturating_sub(1) as usize;
+        let Some(start) = self.line_starts.get(number).map(|start| *start as usize) else {
+            return Span::default();
+        };
+        let text = self.text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or("");
+        let skipped = match column {
+            0 => text.len() - text.trim_start().len(),
+            _ => (column as usize - 1).min(text.len()),
+        };
+        Span::new(start + skipped, start + text.len())
+    }
+
+    fn file_of_line(&self, line: usize) -> &FilePart {
+        let after = self.files.partition_point(|file| file.first_line as usize <= line);
+        &self.files[after.max(1) - 1]
+    }
+
+    /// The line that an offset is in, counted from 0 in the whole.
+    fn line_of(&self, offset: u32) -> usize {
+        self.line_starts.partition_point(|start| *start <= offset).max(1) - 1
     }
 
     pub fn text(&self) -> &str {
@@ -51,28 +126,28 @@ impl SourceFile {
 
     /// Line and column (both from 1, columns in characters) of a byte offset.
     pub fn position(&self, offset: u32) -> (u32, u32) {
-        let line = self.line_starts.partition_point(|start| *start <= offset).max(1) - 1;
+        let line = self.line_of(offset);
         let start = self.line_starts[line] as usize;
         let end = (offset as usize).min(self.text.len());
         let column = self.text.get(start..end).map_or(0, |before| before.chars().count());
-        (line as u32 + 1, column as u32 + 1)
+        (line as u32 - self.file_of_line(line).first_line + 1, column as u32 + 1)
     }
 
     pub fn location(&self, span: Span) -> Location {
         let (line, column) = self.position(span.start);
-        Location { file: self.name.clone(), line, column }
+        let file = self.file_of_line(self.line_of(span.start)).name.clone();
+        Location { file, line, column }
     }
 
-    /// The text of a line (from 1), without its end.
-    pub fn line(&self, line: u32) -> &str {
-        let start = self.line_starts.get(line.saturating_sub(1) as usize);
-        let rest = start.and_then(|start| self.text.get(*start as usize..));
-        rest.and_then(|rest| rest.lines().next()).unwrap_or("")
+    /// The text of the line that a span starts in, without its end.
+    pub fn line_at(&self, span: Span) -> &str {
+        let start = self.line_starts[self.line_of(span.start)] as usize;
+        self.text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or("")
     }
 
     pub fn error(&self, span: Span, message: impl Into<String>) -> Diagnostic {
         let location = self.location(span);
-        let text = self.line(location.line);
+        let text = self.line_at(span);
         let room = text.chars().count() as u32 + 1;
         let width = (span.end - span.start).max(1).min(room.saturating_sub(location.column).max(1));
         Diagnostic {
@@ -160,6 +235,18 @@ mod tests {
         assert_eq!(file.position(3), (2, 1));
         assert_eq!(file.position(5), (2, 2));
         assert_eq!(file.position(999), (3, 1));
+    }
+
+    #[test]
+    fn places_tell_the_file() {
+        let whole = SourceFile::several([("a.c", "one\ntwo"), ("b.c", "  three\n"), ("c.c", "")]);
+        let span = whole.span_at(1, 1, 0);
+        assert_eq!(whole.location(span).to_string(), "b.c:1:3");
+        assert_eq!(whole.line_at(span), "  three");
+        assert_eq!(whole.location(whole.span_at(0, 2, 2)).to_string(), "a.c:2:2");
+        let files: Vec<_> = whole.files().collect();
+        assert_eq!(files, [("a.c", "one\ntwo"), ("b.c", "  three\n"), ("c.c", "")]);
+        assert_eq!(whole.span_at(9, 1, 1), Span::default());
     }
 
     #[test]

@@ -18,6 +18,21 @@ pub enum UnaryOp {
     PopCount,
     /// The bytes in reverse order; widths that are no multiple of 8 are left alone.
     ByteSwap,
+    /// The bits in reverse order.
+    BitReverse,
+    /// Operators on IEEE 754 numbers, held as their bit patterns. Conversions work on 64 bits:
+    /// a number of single precision stands in the low half, the upper half is zero.
+    FSqrt,
+    F32ToF64,
+    F64ToF32,
+    /// To integers: rounded to zero; what does not fit gives the nearest that does, no number
+    /// gives 0.
+    F64ToS64,
+    F64ToU64,
+    S64ToF64,
+    U64ToF64,
+    S64ToF32,
+    U64ToF32,
 }
 
 /// Operators on two operands of equal width. Comparisons give one bit.
@@ -48,12 +63,43 @@ pub enum BinaryOp {
     Ule,
     Slt,
     Sle,
+    /// Operators on IEEE 754 numbers of 32 or 64 bits, held as their bit patterns.
+    FAdd,
+    FSub,
+    FMul,
+    FDiv,
+    FRem,
+    /// Ordered comparisons: false where an operand is no number.
+    FEq,
+    FLt,
+    FLe,
+    /// Whether an operand is no number.
+    FUnordered,
+}
+
+impl UnaryOp {
+    /// Whether operands may have that width.
+    pub fn takes(self, width: u32) -> bool {
+        use UnaryOp::*;
+        match self {
+            Neg | Not | LeadingZeros | TrailingZeros | PopCount | ByteSwap | BitReverse => true,
+            FSqrt => matches!(width, 32 | 64),
+            F32ToF64 | F64ToF32 | F64ToS64 | F64ToU64 | S64ToF64 | U64ToF64 | S64ToF32
+            | U64ToF32 => width == 64,
+        }
+    }
 }
 
 impl BinaryOp {
+    /// Whether the operands are IEEE 754 numbers.
+    pub fn is_float(self) -> bool {
+        use BinaryOp::*;
+        matches!(self, FAdd | FSub | FMul | FDiv | FRem | FEq | FLt | FLe | FUnordered)
+    }
+
     pub fn is_comparison(self) -> bool {
         use BinaryOp::*;
-        matches!(self, Eq | Ne | Ult | Ule | Slt | Sle)
+        matches!(self, Eq | Ne | Ult | Ule | Slt | Sle | FEq | FLt | FLe | FUnordered)
     }
 }
 

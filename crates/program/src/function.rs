@@ -1,6 +1,8 @@
 //! Functions: control-flow graphs of instructions.
 
-use crate::{Expr, FunctionId, Span, Tags};
+use std::sync::Arc;
+
+use crate::{Expr, FunctionId, Property, Shape, Span, Tags};
 
 /// A variable of a function; thread-private, never in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -84,11 +86,11 @@ pub enum RmwOp {
     UMax,
 }
 
+/// Where an object that a program makes lives: until it is freed, or as long as its function.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum LockKind {
-    Mutex,
-    Read,
-    Write,
+pub enum AllocKind {
+    Heap,
+    Stack,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -168,37 +170,40 @@ pub enum InstKind {
     Fence {
         tags: Tags,
     },
-    /// Starts a thread in `function`; `dst` receives its number.
+    /// Starts a thread; `dst` (32 bits) receives its number.
     Spawn {
         dst: Option<VarId>,
-        function: FunctionId,
+        callee: Callee,
         args: Vec<Expr>,
     },
+    /// Waits until the thread of that number has ended.
     Join {
         thread: Expr,
     },
-    Lock {
-        address: Expr,
-        kind: LockKind,
+    /// The number of the running thread (32 bits).
+    ThreadId {
+        dst: VarId,
     },
-    /// Like `Lock`, but does not wait; `ok` (one bit) tells whether the lock was taken.
-    TryLock {
-        ok: VarId,
-        address: Expr,
-        kind: LockKind,
+    /// Goes on only where the one-bit condition is 1. A thread that stands at a false one waits,
+    /// and for ever, unless the reads that the condition comes from see other writes. Meant
+    /// to follow the read it tests at once: `old, ok = cas…` and `wait ok` take a lock.
+    Wait {
+        condition: Expr,
     },
-    Unlock {
-        address: Expr,
-        kind: LockKind,
-    },
-    /// `size` fresh bytes of undefined content; `dst` receives their address.
+    /// `size` fresh bytes, of undefined content unless `zeroed`; `dst` receives their address.
     Alloc {
         dst: VarId,
         size: Expr,
         align: u32,
+        kind: AllocKind,
+        zeroed: bool,
+        /// How people call the object and its parts, if that is known.
+        shape: Option<Arc<Shape>>,
     },
+    /// Ends the life of an object, given its first address; 0 is left alone.
     Free {
         address: Expr,
+        kind: AllocKind,
     },
     /// Executions in which the one-bit condition is 0 are not of interest from here on.
     Assume {
@@ -208,10 +213,22 @@ pub enum InstKind {
     Assert {
         condition: Expr,
         message: String,
+        /// What is violated where the condition is 0.
+        property: Property,
     },
     /// Any value.
     Nondet {
         dst: VarId,
+    },
+    /// Any value less than `below`, unsigned, which is as wide as `dst`. Where that is 0 the
+    /// execution is not of interest.
+    Choose {
+        dst: VarId,
+        below: Expr,
+    },
+    /// Something that has no counterpart in this language; reaching it makes the result unknown.
+    Unsupported {
+        what: String,
     },
     /// Up to the matching `AtomicEnd` no other thread takes a step.
     AtomicBegin,

@@ -16,6 +16,8 @@ mod expr;
 mod function;
 mod outcome;
 mod program;
+mod property;
+mod shape;
 mod tags;
 mod text;
 
@@ -24,10 +26,12 @@ pub use build::FunctionBuilder;
 pub use diagnostic::{Diagnostic, Diagnostics, Location, SourceFile, Span};
 pub use expr::{BinaryOp, Expr, UnaryOp};
 pub use function::{
-    AccessSize, Block, BlockId, Callee, Function, Inst, InstKind, LockKind, RmwOp, Terminator, Var,
-    VarId,
+    AccessSize, AllocKind, Block, BlockId, Callee, Function, Inst, InstKind, RmwOp, Terminator,
+    Var, VarId,
 };
 pub use outcome::{Observable, Operand, Place, Prop, Quantifier, Question};
 pub use program::{Cell, FunctionId, Global, GlobalId, Program, ThreadStart};
+pub use property::Property;
+pub use shape::{Field, Shape};
 pub use tags::{Tag, Tags};
 pub use text::parse_program;

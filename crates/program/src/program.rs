@@ -1,6 +1,6 @@
 //! Whole programs: functions, globals, initial threads.
 
-use crate::{Bits, Expr, Function, SourceFile};
+use crate::{Bits, Expr, Function, Shape, SourceFile};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct FunctionId(pub u32);
@@ -17,6 +17,18 @@ pub struct Global {
     pub align: u32,
     /// What the object holds at first; bytes that no cell covers are zero.
     pub init: Vec<Cell>,
+    /// How people call the parts.
+    pub shape: Option<Shape>,
+    /// A store to it is an error.
+    pub constant: bool,
+}
+
+impl Global {
+    /// An object of zeros.
+    pub fn zeroed(name: &str, size: u64, align: u32) -> Global {
+        let name = name.to_string();
+        Global { name, size, align, init: Vec::new(), shape: None, constant: false }
+    }
 }
 
 /// An initial value at an offset in a global. The value is a constant expression: constants,
@@ -82,10 +94,25 @@ impl Program {
     pub const FIRST_ADDRESS: u64 = 0x4b1d_5000;
     const GAP: u64 = 0x1000;
 
+    /// Where the life of a thread shows to memory models: 8 bytes that its creator writes when
+    /// it starts it, and 8 more that it writes itself when it ends. No object is there.
+    pub fn thread_address(number: u32) -> u64 {
+        0x1000_0000 + 16 * u64::from(number)
+    }
+
     /// The address of a function, as a value: functions are not in memory.
     pub fn function_address(&self, function: FunctionId) -> Bits {
-        Bits::new(self.pointer_width, 0x7000_0000 + u128::from(function.0) * 16)
+        Bits::new(self.pointer_width, Self::FIRST_FUNCTION + u128::from(function.0) * 16)
     }
+
+    /// The function that a value is the address of.
+    pub fn function_at(&self, address: Bits) -> Option<FunctionId> {
+        let number = address.unsigned().checked_sub(Self::FIRST_FUNCTION)?;
+        let exact = number % 16 == 0 && number / 16 < self.functions.len() as u128;
+        exact.then(|| FunctionId((number / 16) as u32))
+    }
+
+    const FIRST_FUNCTION: u128 = 0x7000_0000;
 
     pub fn function(&self, id: FunctionId) -> &Function {
         &self.functions[id.0 as usize]

@@ -44,6 +44,16 @@ impl Tags {
     /// and AArch64, whose exclusives carry the tag, leave open whether it does.
     pub const ANY_ADDRESS: &str = "EX";
 
+    /// On the writes by which a thread is started and ends …
+    pub fn thread_release() -> Tags {
+        Tags::new(["A", "REL"])
+    }
+
+    /// … and on the reads of those by its first step, and by whoever joins it.
+    pub fn thread_acquire() -> Tags {
+        Tags::new(["A", "ACQ"])
+    }
+
     pub fn none() -> Tags {
         Tags(None)
     }

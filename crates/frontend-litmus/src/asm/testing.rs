@@ -188,5 +188,6 @@ fn binary(op: BinaryOp, a: Bits, b: Bits) -> Bits {
         BinaryOp::Ule => Bits::bool(x <= y),
         BinaryOp::Slt => Bits::bool(sx < sy),
         BinaryOp::Sle => Bits::bool(sx <= sy),
+        other => panic!("not run here: {other:?}"),
     }
 }

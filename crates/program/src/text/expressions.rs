@@ -3,7 +3,7 @@
 
 use super::cursor::{Parsed, Parser};
 use super::lexer::Token;
-use super::{BINARY_OPS, Level, UNARY_FUNCTIONS};
+use super::{BINARY_FUNCTIONS, BINARY_OPS, Level, UNARY_FUNCTIONS};
 use crate::check::MAX_DEPTH;
 use crate::{BinaryOp, Bits, Expr, UnaryOp};
 
@@ -139,7 +139,13 @@ impl Parser<'_> {
         self.next();
         self.symbol("(")?;
         let unary = UNARY_FUNCTIONS.iter().find(|(_, text)| *text == name);
+        let binary = BINARY_FUNCTIONS.iter().find(|(_, text)| *text == name);
         let tree = match name {
+            _ if let Some((op, _)) = binary => {
+                let (left, right) = (self.argument_and_comma()?, self.argument()?);
+                let heights = [left.height, right.height];
+                self.node(Expr::binary(*op, left.expr, right.expr), &heights)?
+            }
             "extract" => self.extract()?,
             "zext" | "sext" => self.extend(name == "sext")?,
             "concat" => self.concat()?,

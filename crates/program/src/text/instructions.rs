@@ -4,8 +4,8 @@ use super::cursor::{Parsed, Parser};
 use super::lexer::Token;
 use super::{RMW_OPS, is_keyword};
 use crate::{
-    AccessSize, BlockId, Callee, Diagnostic, Expr, InstKind, LockKind, Span, Tags, Terminator,
-    VarId,
+    AccessSize, AllocKind, BlockId, Callee, Diagnostic, Expr, InstKind, Property, Span, Tags,
+    Terminator, VarId,
 };
 
 /// What stands before `=`: none, one, or two for `cas`; `_` leaves a place empty.
@@ -76,11 +76,24 @@ impl Mnemonic<'_> {
         self.parts.get(1..end).unwrap_or(&[])
     }
 
-    fn lock_kind(&self, parser: &Parser<'_>) -> Parsed<LockKind> {
-        match self.parts[..] {
-            [_] => Ok(LockKind::Mutex),
-            [_, "read"] => Ok(LockKind::Read),
-            [_, "write"] => Ok(LockKind::Write),
+    /// `alloc.heap`, `alloc.stack.zeroed`, `free.heap`
+    fn alloc_kind(&self, parser: &Parser<'_>) -> Parsed<(AllocKind, bool)> {
+        let (kind, zeroed) = match self.parts[1..] {
+            [kind] => (kind, false),
+            [kind, "zeroed"] if self.parts[0] == "alloc" => (kind, true),
+            _ => return Err(self.unknown(parser)),
+        };
+        match kind {
+            "heap" => Ok((AllocKind::Heap, zeroed)),
+            "stack" => Ok((AllocKind::Stack, zeroed)),
+            _ => Err(self.unknown(parser)),
+        }
+    }
+
+    fn property(&self, parser: &Parser<'_>) -> Parsed<Property> {
+        match self.parts[1..] {
+            [] => Ok(Property::Assert),
+            [name] => Property::named(name).ok_or_else(|| self.unknown(parser)),
             _ => Err(self.unknown(parser)),
         }
     }
@@ -140,7 +153,8 @@ impl<'a> Parser<'a> {
         self.next();
         match mnemonic.parts[0] {
             "load" | "ll" | "store" | "sc" | "rmw" | "cas" => self.access(&mnemonic, to),
-            "lock" | "trylock" | "unlock" => self.lock(&mnemonic, to),
+            "alloc" | "free" => self.allocation(&mnemonic, to),
+            "assert" => self.assertion(&mnemonic, to),
             _ if mnemonic.parts.len() > 1 => Err(mnemonic.unknown(self)),
             "spawn" | "call" => self.transfer(word, to),
             _ => self.other(&mnemonic, to),
@@ -240,28 +254,31 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn lock(&mut self, mnemonic: &Mnemonic<'_>, to: Destinations) -> Parsed<InstKind> {
-        let kind = mnemonic.lock_kind(self)?;
-        let address = self.expr()?;
-        if mnemonic.parts[0] == "trylock" {
-            let ok = to.one(self)?;
-            return Ok(InstKind::TryLock { ok, address, kind });
+    fn allocation(&mut self, mnemonic: &Mnemonic<'_>, to: Destinations) -> Parsed<InstKind> {
+        let (kind, zeroed) = mnemonic.alloc_kind(self)?;
+        if mnemonic.parts[0] == "free" {
+            to.none(self)?;
+            return Ok(InstKind::Free { address: self.expr()?, kind });
         }
+        let dst = to.one(self)?;
+        let size = self.expr()?;
+        self.keyword("align")?;
+        let align = self.number("an alignment")?;
+        Ok(InstKind::Alloc { dst, size, align, kind, zeroed, shape: None })
+    }
+
+    fn assertion(&mut self, mnemonic: &Mnemonic<'_>, to: Destinations) -> Parsed<InstKind> {
+        let property = mnemonic.property(self)?;
         to.none(self)?;
-        Ok(match mnemonic.parts[0] {
-            "lock" => InstKind::Lock { address, kind },
-            _ => InstKind::Unlock { address, kind },
-        })
+        let condition = self.expr()?;
+        self.symbol(",")?;
+        let message = self.string()?;
+        Ok(InstKind::Assert { condition, message, property })
     }
 
     /// `spawn f(…)`, `call f(…)`, `call extern f(…)`, `call (target)(…)`
     fn transfer(&mut self, word: &str, to: Destinations) -> Parsed<InstKind> {
         let dst = to.at_most_one(self)?;
-        if word == "spawn" {
-            let function = self.function_name()?;
-            let args = self.parenthesised(Parser::expr)?;
-            return Ok(InstKind::Spawn { dst, function, args });
-        }
         let callee = if self.accept("(") {
             let target = self.expr()?;
             self.symbol(")")?;
@@ -272,17 +289,18 @@ impl<'a> Parser<'a> {
             Callee::Direct(self.function_name()?)
         };
         let args = self.parenthesised(Parser::expr)?;
-        Ok(InstKind::Call { dst, callee, args })
+        Ok(match word {
+            "spawn" => InstKind::Spawn { dst, callee, args },
+            _ => InstKind::Call { dst, callee, args },
+        })
     }
 
     fn other(&mut self, mnemonic: &Mnemonic<'_>, to: Destinations) -> Parsed<InstKind> {
         match mnemonic.word {
-            "alloc" => {
+            "threadid" => return Ok(InstKind::ThreadId { dst: to.one(self)? }),
+            "choose" => {
                 let dst = to.one(self)?;
-                let size = self.expr()?;
-                self.keyword("align")?;
-                let align = self.number("an alignment")?;
-                return Ok(InstKind::Alloc { dst, size, align });
+                return Ok(InstKind::Choose { dst, below: self.expr()? });
             }
             "nondet" => return Ok(InstKind::Nondet { dst: to.one(self)? }),
             _ => to.none(self)?,
@@ -290,14 +308,9 @@ impl<'a> Parser<'a> {
         Ok(match mnemonic.word {
             "fence" => InstKind::Fence { tags: self.tags()? },
             "join" => InstKind::Join { thread: self.expr()? },
-            "free" => InstKind::Free { address: self.expr()? },
             "assume" => InstKind::Assume { condition: self.expr()? },
-            "assert" => {
-                let condition = self.expr()?;
-                self.symbol(",")?;
-                let message = self.string()?;
-                InstKind::Assert { condition, message }
-            }
+            "wait" => InstKind::Wait { condition: self.expr()? },
+            "unsupported" => InstKind::Unsupported { what: self.string()? },
             "atomic" if self.accept_word("begin") => InstKind::AtomicBegin,
             "atomic" if self.accept_word("end") => InstKind::AtomicEnd,
             "atomic" => return Err(self.expected("'begin' or 'end'")),

@@ -43,9 +43,37 @@ const MOST_ERRORS: usize = 50;
 /// Words that start an instruction, a line of a function, or stand for "nothing". A name
 /// whose part before the first dot is one of them is quoted.
 const KEYWORDS: &[&str] = &[
-    "_", "alloc", "assert", "assume", "atomic", "branch", "call", "cas", "exit", "extern", "fence",
-    "fn", "free", "global", "join", "jump", "ll", "load", "lock", "nondet", "program", "return",
-    "rmw", "sc", "spawn", "store", "thread", "trylock", "unlock", "var",
+    "_",
+    "alloc",
+    "assert",
+    "assume",
+    "atomic",
+    "branch",
+    "call",
+    "cas",
+    "choose",
+    "exit",
+    "extern",
+    "fence",
+    "fn",
+    "free",
+    "global",
+    "join",
+    "jump",
+    "ll",
+    "load",
+    "nondet",
+    "program",
+    "return",
+    "rmw",
+    "sc",
+    "spawn",
+    "store",
+    "thread",
+    "threadid",
+    "unsupported",
+    "var",
+    "wait",
 ];
 
 fn is_keyword(word: &str) -> bool {
@@ -126,6 +154,28 @@ const UNARY_FUNCTIONS: &[(UnaryOp, &str)] = &[
     (UnaryOp::TrailingZeros, "ctz"),
     (UnaryOp::PopCount, "popcount"),
     (UnaryOp::ByteSwap, "bswap"),
+    (UnaryOp::BitReverse, "bitreverse"),
+    (UnaryOp::FSqrt, "fsqrt"),
+    (UnaryOp::F32ToF64, "f32tof64"),
+    (UnaryOp::F64ToF32, "f64tof32"),
+    (UnaryOp::F64ToS64, "f64tos64"),
+    (UnaryOp::F64ToU64, "f64tou64"),
+    (UnaryOp::S64ToF64, "s64tof64"),
+    (UnaryOp::U64ToF64, "u64tof64"),
+    (UnaryOp::S64ToF32, "s64tof32"),
+    (UnaryOp::U64ToF32, "u64tof32"),
+];
+
+const BINARY_FUNCTIONS: &[(BinaryOp, &str)] = &[
+    (BinaryOp::FAdd, "fadd"),
+    (BinaryOp::FSub, "fsub"),
+    (BinaryOp::FMul, "fmul"),
+    (BinaryOp::FDiv, "fdiv"),
+    (BinaryOp::FRem, "frem"),
+    (BinaryOp::FEq, "feq"),
+    (BinaryOp::FLt, "flt"),
+    (BinaryOp::FLe, "fle"),
+    (BinaryOp::FUnordered, "funordered"),
 ];
 
 const RMW_OPS: &[(RmwOp, &str)] = &[

@@ -126,11 +126,12 @@ impl<'a> Parser<'a> {
             true => self.number("an alignment")?,
             false => natural_alignment(size),
         };
+        let constant = self.accept_word("constant");
         let init = match self.accept("=") {
             true => self.cells()?,
             false => Vec::new(),
         };
-        Ok(Global { name, size, align, init })
+        Ok(Global { name, size, align, init, shape: None, constant })
     }
 
     /// `{ 0: 1:32, 4: &x }`, over as many lines as wanted.

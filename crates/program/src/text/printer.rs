@@ -3,10 +3,10 @@
 
 use std::fmt::{self, Display, Formatter, Write};
 
-use super::{BINARY_OPS, Level, RMW_OPS, UNARY_FUNCTIONS, is_keyword, is_plain};
+use super::{BINARY_FUNCTIONS, BINARY_OPS, Level, RMW_OPS, UNARY_FUNCTIONS, is_keyword, is_plain};
 use crate::{
-    Block, BlockId, Callee, Expr, Function, FunctionId, Global, GlobalId, InstKind, LockKind,
-    Program, RmwOp, Tags, Terminator, UnaryOp, VarId,
+    AllocKind, Block, BlockId, Callee, Expr, Function, FunctionId, Global, GlobalId, InstKind,
+    Program, Property, RmwOp, Tags, Terminator, UnaryOp, VarId,
 };
 
 impl Display for Program {
@@ -47,6 +47,9 @@ impl Program {
     fn global_line(&self, f: &mut Formatter<'_>, global: &Global) -> fmt::Result {
         write!(f, "global {}: {}", Name(&global.name), global.size)?;
         write!(f, " align {}", global.align)?;
+        if global.constant {
+            f.write_str(" constant")?;
+        }
         let outside = Printer { program: self, function: None };
         for (index, cell) in global.init.iter().enumerate() {
             f.write_str(if index == 0 { " = { " } else { ", " })?;
@@ -263,18 +266,8 @@ impl<'a> Printer<'a> {
                 f.write_str("fence")?;
                 tag_lists(f, &[tags])
             }
-            Spawn { function, args, .. } => {
-                write!(f, "spawn {}", self.function_name(*function))?;
-                self.args(f, args)
-            }
-            Call { callee, args, .. } => {
-                match callee {
-                    Callee::Direct(id) => write!(f, "call {}", self.function_name(*id))?,
-                    Callee::Indirect(target) => write!(f, "call ({})", self.expr(target))?,
-                    Callee::External(name) => write!(f, "call extern {}", Name(name))?,
-                }
-                self.args(f, args)
-            }
+            Spawn { callee, args, .. } => self.transfer(f, "spawn", callee, args),
+            Call { callee, args, .. } => self.transfer(f, "call", callee, args),
             _ => self.simple(f, kind),
         }
     }
@@ -284,26 +277,46 @@ impl<'a> Printer<'a> {
         use InstKind::*;
         match kind {
             Join { thread } => write!(f, "join {}", self.expr(thread)),
-            Lock { address, kind } => {
-                write!(f, "lock{} {}", lock_suffix(*kind), self.expr(address))
+            ThreadId { .. } => f.write_str("threadid"),
+            Wait { condition } => write!(f, "wait {}", self.expr(condition)),
+            Alloc { size, align, kind, zeroed, .. } => {
+                let zeroed = if *zeroed { ".zeroed" } else { "" };
+                let size = self.expr(size);
+                write!(f, "alloc.{}{zeroed} {size} align {align}", alloc_name(*kind))
             }
-            TryLock { address, kind, .. } => {
-                write!(f, "trylock{} {}", lock_suffix(*kind), self.expr(address))
+            Free { address, kind } => {
+                write!(f, "free.{} {}", alloc_name(*kind), self.expr(address))
             }
-            Unlock { address, kind } => {
-                write!(f, "unlock{} {}", lock_suffix(*kind), self.expr(address))
-            }
-            Alloc { size, align, .. } => write!(f, "alloc {} align {align}", self.expr(size)),
-            Free { address } => write!(f, "free {}", self.expr(address)),
             Assume { condition } => write!(f, "assume {}", self.expr(condition)),
-            Assert { condition, message } => {
-                write!(f, "assert {}, {}", self.expr(condition), Quoted(message))
+            Assert { condition, message, property } => {
+                f.write_str("assert")?;
+                if *property != Property::Assert {
+                    write!(f, ".{property}")?;
+                }
+                write!(f, " {}, {}", self.expr(condition), Quoted(message))
             }
+            Choose { below, .. } => write!(f, "choose {}", self.expr(below)),
+            Unsupported { what } => write!(f, "unsupported {}", Quoted(what)),
             Nondet { .. } => f.write_str("nondet"),
             AtomicBegin => f.write_str("atomic begin"),
             AtomicEnd => f.write_str("atomic end"),
             _ => Ok(()),
         }
+    }
+
+    fn transfer(
+        &self,
+        f: &mut Formatter<'_>,
+        word: &str,
+        callee: &Callee,
+        args: &[Expr],
+    ) -> fmt::Result {
+        match callee {
+            Callee::Direct(id) => write!(f, "{word} {}", self.function_name(*id))?,
+            Callee::Indirect(target) => write!(f, "{word} ({})", self.expr(target))?,
+            Callee::External(name) => write!(f, "{word} extern {}", Name(name))?,
+        }
+        self.args(f, args)
     }
 
     fn destination(&self, f: &mut Formatter<'_>, kind: &InstKind) -> fmt::Result {
@@ -315,7 +328,8 @@ impl<'a> Printer<'a> {
             | Alloc { dst, .. }
             | Nondet { dst }
             | StoreConditional { status: dst, .. }
-            | TryLock { ok: dst, .. }
+            | ThreadId { dst }
+            | Choose { dst, .. }
             | Rmw { dst: Some(dst), .. }
             | Spawn { dst: Some(dst), .. }
             | Call { dst: Some(dst), .. }
@@ -368,6 +382,9 @@ impl Display for Shown<'_> {
             Expr::FunctionAddress(id) => write!(f, "@{}", printer.function_name(*id)),
             Expr::Unary(op, value) => self.unary(f, *op, value),
             Expr::Binary(op, left, right) => {
+                if let Some((_, name)) = BINARY_FUNCTIONS.iter().find(|(o, _)| o == op) {
+                    return write!(f, "{name}({}, {})", printer.expr(left), printer.expr(right));
+                }
                 let Some((_, symbol, level)) = BINARY_OPS.iter().find(|(o, _, _)| o == op) else {
                     return Err(fmt::Error);
                 };
@@ -420,10 +437,9 @@ fn rmw_name(op: RmwOp) -> &'static str {
     entry.map_or("", |(_, name)| name)
 }
 
-fn lock_suffix(kind: LockKind) -> &'static str {
+fn alloc_name(kind: AllocKind) -> &'static str {
     match kind {
-        LockKind::Mutex => "",
-        LockKind::Read => ".read",
-        LockKind::Write => ".write",
+        AllocKind::Heap => "heap",
+        AllocKind::Stack => "stack",
     }
 }

@@ -3,9 +3,9 @@
 //! the program.
 
 use parallax_program::{
-    AccessSize, BinaryOp, Bits, Block, BlockId, Callee, Cell, Expr, Function, FunctionId, Global,
-    GlobalId, Inst, InstKind, LockKind, Program, RmwOp, SourceFile, Span, Tags, Terminator,
-    ThreadStart, UnaryOp, Var, VarId,
+    AccessSize, AllocKind, BinaryOp, Bits, Block, BlockId, Callee, Cell, Expr, Function,
+    FunctionId, Global, GlobalId, Inst, InstKind, Program, Property, RmwOp, SourceFile, Span, Tags,
+    Terminator, ThreadStart, UnaryOp, Var, VarId,
 };
 
 pub struct Choices {
@@ -119,6 +119,8 @@ fn global(choices: &mut Choices, number: usize, globals: usize, pointer_width: u
         name: name(choices, "x", number),
         size: 24,
         align: 1 << choices.below(5),
+        shape: None,
+        constant: choices.below(2) == 1,
     }
 }
 
@@ -175,10 +177,32 @@ impl<'a> Maker<'a> {
         use BinaryOp::*;
         match choices.below(8) {
             0 => self.leaf(choices, width),
+            1 if width == 64 && choices.below(2) == 1 => {
+                use UnaryOp::*;
+                let op = choices.pick(&[F32ToF64, F64ToF32, F64ToS64, F64ToU64, S64ToF64, FSqrt]);
+                Expr::unary(op, inner(choices, width))
+            }
             1 => {
                 use UnaryOp::*;
-                let op = choices.pick(&[Neg, Not, LeadingZeros, TrailingZeros, PopCount, ByteSwap]);
+                let op = choices.pick(&[
+                    Neg,
+                    Not,
+                    LeadingZeros,
+                    TrailingZeros,
+                    PopCount,
+                    ByteSwap,
+                    BitReverse,
+                ]);
                 Expr::unary(op, inner(choices, width))
+            }
+            2 if width == 1 && choices.below(4) == 3 => {
+                let op = choices.pick(&[FEq, FLt, FLe, FUnordered]);
+                let width = choices.pick(&[32, 64]);
+                Expr::binary(op, inner(choices, width), inner(choices, width))
+            }
+            2 if matches!(width, 32 | 64) => {
+                let op = choices.pick(&[FAdd, FSub, FMul, FDiv, FRem]);
+                Expr::binary(op, inner(choices, width), inner(choices, width))
             }
             2 if width == 1 => {
                 let op = choices.pick(&[Eq, Ne, Ult, Ule, Slt, Sle]);
@@ -284,9 +308,10 @@ impl<'a> Maker<'a> {
         let dst = self.var(choices, size.bits());
         let flag = self.var(choices, 1);
         let pointer = self.var(choices, self.program.pointer_width);
-        let kind = choices.pick(&[LockKind::Mutex, LockKind::Read, LockKind::Write]);
+        let kind = choices.pick(&[AllocKind::Heap, AllocKind::Stack]);
+        let number = self.var(choices, 32);
         let tags = tags(choices);
-        Some(match choices.below(21) {
+        Some(match choices.below(22) {
             0 => InstKind::Fence { tags },
             1 => {
                 let (dst, width) = self.any_var(choices)?;
@@ -321,22 +346,34 @@ impl<'a> Maker<'a> {
             8 => {
                 let function = FunctionId(choices.below(self.program.functions.len() as u32));
                 InstKind::Spawn {
-                    dst: choices.maybe(|_| dst).flatten(),
-                    function,
+                    dst: choices.maybe(|_| number).flatten(),
+                    callee: Callee::Direct(function),
                     args: self.args(choices, &params(self.program, function)),
                 }
             }
-            9 => InstKind::Join { thread: value },
-            10 => InstKind::Lock { address, kind },
-            11 => InstKind::TryLock { ok: flag?, address, kind },
-            12 => InstKind::Unlock { address, kind },
-            13 => InstKind::Alloc { dst: pointer?, size: value, align: 1 << choices.below(5) },
-            14 => InstKind::Free { address },
+            9 => InstKind::Join { thread: self.expr(choices, 32, 2) },
+            10 => InstKind::Wait { condition: self.expr(choices, 1, 3) },
+            11 => InstKind::ThreadId { dst: number? },
+            12 => {
+                let (dst, width) = self.any_var(choices)?;
+                InstKind::Choose { dst, below: self.expr(choices, width, 2) }
+            }
+            13 => InstKind::Alloc {
+                dst: pointer?,
+                size: self.expr(choices, self.program.pointer_width, 2),
+                align: 1 << choices.below(5),
+                kind,
+                zeroed: choices.below(2) == 1,
+                shape: None,
+            },
+            14 => InstKind::Free { address, kind },
             15 => InstKind::Assume { condition: self.expr(choices, 1, 3) },
             16 => InstKind::Assert {
                 condition: self.expr(choices, 1, 3),
                 message: choices.pick(ODD_NAMES).to_string(),
+                property: choices.pick(&Property::ALL),
             },
+            20 => InstKind::Unsupported { what: choices.pick(ODD_NAMES).to_string() },
             17 => InstKind::Nondet { dst: self.any_var(choices)?.0 },
             18 => InstKind::AtomicBegin,
             19 => InstKind::AtomicEnd,
