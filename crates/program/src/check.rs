@@ -412,8 +412,8 @@ mod tests {
             ("w = call f()", "'f' gives no result"),
             ("spawn g()", "0 arguments for 'g', which takes 1"),
             ("assume w", "the condition is 32 bits wide, not 1"),
-            ("d = alloc w align 3", "the alignment 3 is no power of two"),
-            ("lock w", "the address is 32 bits wide, not 64"),
+            ("d = alloc.heap d align 3", "the alignment 3 is no power of two"),
+            ("free.heap w", "the address is 32 bits wide, not 64"),
             ("branch w, entry, entry", "the condition is 32 bits wide, not 1"),
             ("return w", "'f' gives no result"),
         ];
