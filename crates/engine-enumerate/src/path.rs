@@ -488,7 +488,9 @@ impl<'p> Explorer<'_, 'p, '_> {
             Operation::ThreadId => "numbers of threads".to_string(),
             Operation::Wait { .. } => "waiting".to_string(),
             Operation::Choose { .. } => "choices".to_string(),
-            Operation::Alloc { .. } | Operation::Free { .. } => "allocation".to_string(),
+            Operation::Alloc { .. } | Operation::Free { .. } | Operation::HeapSize { .. } => {
+                "allocation".to_string()
+            }
             Operation::Assert { .. } => "assertions".to_string(),
             Operation::Nondet { .. } => "nondeterministic values of several bits".to_string(),
             _ => "atomic sections".to_string(),

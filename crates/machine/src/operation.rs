@@ -84,6 +84,10 @@ pub enum Operation<'p, V> {
         kind: AllocKind,
         zeroed: bool,
     },
+    /// Goes on with [`Thread::result`]: the size of the heap object that starts there.
+    HeapSize {
+        address: V,
+    },
     /// Goes on with [`Thread::done`].
     Free {
         address: V,
@@ -216,6 +220,7 @@ impl<'p, V: Clone> Operation<'p, V> {
             InstKind::Alloc { size, align, kind, zeroed, .. } => {
                 Operation::Alloc { size: eval(size), align: *align, kind: *kind, zeroed: *zeroed }
             }
+            InstKind::HeapSize { address, .. } => Operation::HeapSize { address: eval(address) },
             InstKind::Free { address, kind } => {
                 Operation::Free { address: eval(address), kind: *kind }
             }
@@ -252,6 +257,7 @@ pub(crate) fn destinations(inst: &InstKind) -> (Option<VarId>, Option<VarId>) {
         | InstKind::LoadLinked { dst, .. }
         | InstKind::StoreConditional { status: dst, .. }
         | InstKind::ThreadId { dst }
+        | InstKind::HeapSize { dst, .. }
         | InstKind::Choose { dst, .. }
         | InstKind::Alloc { dst, .. }
         | InstKind::Nondet { dst } => (Some(*dst), None),

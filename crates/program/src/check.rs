@@ -246,6 +246,10 @@ impl<'a> Scope<'a> {
             Join { thread } => self.expect("the number of the thread", thread, 32),
             ThreadId { dst } => self.target("the number of the thread", *dst, 32),
             Free { address, .. } => self.address(address),
+            HeapSize { dst, address } => {
+                self.address(address)?;
+                self.target("the size", *dst, self.program.pointer_width)
+            }
             Alloc { dst, size, align, .. } => {
                 self.expect("the size", size, self.program.pointer_width)?;
                 power_of_two(*align)?;

@@ -200,6 +200,12 @@ pub enum InstKind {
         /// How people call the object and its parts, if that is known.
         shape: Option<Arc<Shape>>,
     },
+    /// How many bytes the heap object has that starts at the address. That there is none is
+    /// the same error as freeing it.
+    HeapSize {
+        dst: VarId,
+        address: Expr,
+    },
     /// Ends the life of an object, given its first address; 0 is left alone.
     Free {
         address: Expr,

@@ -298,6 +298,10 @@ impl<'a> Parser<'a> {
     fn other(&mut self, mnemonic: &Mnemonic<'_>, to: Destinations) -> Parsed<InstKind> {
         match mnemonic.word {
             "threadid" => return Ok(InstKind::ThreadId { dst: to.one(self)? }),
+            "heapsize" => {
+                let dst = to.one(self)?;
+                return Ok(InstKind::HeapSize { dst, address: self.expr()? });
+            }
             "choose" => {
                 let dst = to.one(self)?;
                 return Ok(InstKind::Choose { dst, below: self.expr()? });

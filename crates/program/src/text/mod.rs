@@ -58,6 +58,7 @@ const KEYWORDS: &[&str] = &[
     "fn",
     "free",
     "global",
+    "heapsize",
     "join",
     "jump",
     "ll",

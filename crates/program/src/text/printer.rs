@@ -284,6 +284,7 @@ impl<'a> Printer<'a> {
                 let size = self.expr(size);
                 write!(f, "alloc.{}{zeroed} {size} align {align}", alloc_name(*kind))
             }
+            HeapSize { address, .. } => write!(f, "heapsize {}", self.expr(address)),
             Free { address, kind } => {
                 write!(f, "free.{} {}", alloc_name(*kind), self.expr(address))
             }
@@ -329,6 +330,7 @@ impl<'a> Printer<'a> {
             | Nondet { dst }
             | StoreConditional { status: dst, .. }
             | ThreadId { dst }
+            | HeapSize { dst, .. }
             | Choose { dst, .. }
             | Rmw { dst: Some(dst), .. }
             | Spawn { dst: Some(dst), .. }

@@ -311,7 +311,7 @@ impl<'a> Maker<'a> {
         let kind = choices.pick(&[AllocKind::Heap, AllocKind::Stack]);
         let number = self.var(choices, 32);
         let tags = tags(choices);
-        Some(match choices.below(22) {
+        Some(match choices.below(23) {
             0 => InstKind::Fence { tags },
             1 => {
                 let (dst, width) = self.any_var(choices)?;
@@ -367,6 +367,7 @@ impl<'a> Maker<'a> {
                 shape: None,
             },
             14 => InstKind::Free { address, kind },
+            21 => InstKind::HeapSize { dst: pointer?, address },
             15 => InstKind::Assume { condition: self.expr(choices, 1, 3) },
             16 => InstKind::Assert {
                 condition: self.expr(choices, 1, 3),
