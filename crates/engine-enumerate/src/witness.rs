@@ -36,8 +36,8 @@ pub fn execution(search: &mut Search<'_, '_, '_, '_>, values: &[Bits]) -> Execut
         data: edges(&mut skeleton.data(terms)),
         ctrl: edges(&mut skeleton.ctrl(terms)),
         rmw: edges(&mut skeleton.pairs().map(|(r, w, _)| (r, w))),
-        model_relations: Vec::new(),
         final_state: search.context.observer.state(values),
+        ..Execution::default()
     };
     for name in &search.context.shown {
         if let Some(relation) = search.checker.relation(name) {

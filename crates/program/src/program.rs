@@ -100,6 +100,13 @@ impl Program {
         0x1000_0000 + 16 * u64::from(number)
     }
 
+    /// The thread whose life shows at an address, and whether it is the end of it.
+    pub fn thread_at(address: u64) -> Option<(u32, bool)> {
+        let offset = address.checked_sub(Self::thread_address(0))?;
+        let number = (address < Self::FIRST_ADDRESS).then_some((offset / 16) as u32)?;
+        Some((number, offset % 16 >= 8))
+    }
+
     /// The address of a function, as a value: functions are not in memory.
     pub fn function_address(&self, function: FunctionId) -> Bits {
         Bits::new(self.pointer_width, Self::FIRST_FUNCTION + u128::from(function.0) * 16)

@@ -1,12 +1,14 @@
 //! One execution of a program: its events and the relations between them.
 
-use parallax_program::{Bits, Location, Tags};
+use parallax_program::{Bits, Location, Program, Tags};
+
+use crate::{StateValue, ThreadEnding};
 
 /// Pairs of event numbers, in order.
 pub type Edges = Vec<(u32, u32)>;
 
-/// An execution as memory models see it. Events are numbered: first the initial writes, then
-/// thread by thread in program order.
+/// An execution as memory models see it, and more for people. Events are numbered: first the
+/// initial writes, then thread by thread in program order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Execution {
     /// Names of the threads.
@@ -18,18 +20,47 @@ pub struct Execution {
     pub rf: Edges,
     /// Coherence, transitively closed; total for each location where the engine decided it.
     pub co: Edges,
-    /// Dependencies and pairing, from the program.
+    /// Dependencies and pairing, from the program. Executions of whole programs have the
+    /// dependencies only where the model asks for them.
     pub addr: Edges,
     pub data: Edges,
     pub ctrl: Edges,
     pub rmw: Edges,
     /// Relations of the memory model that are worth drawing, by name.
     pub model_relations: Vec<(String, Edges)>,
-    /// The final value of everything that the test observes.
-    pub final_state: FinalValues,
+    /// The final value of everything that a litmus test observes.
+    pub final_state: Vec<StateValue>,
+    /// Numbers of the events other than initial writes in an order in which they can have
+    /// happened: each read comes after the write it reads. Empty for litmus tests.
+    pub schedule: Vec<u32>,
+    /// For each event the calls that led to it. Empty for litmus tests.
+    pub stacks: Vec<Vec<Call>>,
+    /// For each thread where it is after its last event. Empty for litmus tests.
+    pub standings: Vec<Standing>,
 }
 
-type FinalValues = Vec<crate::StateValue>;
+/// An instruction in a call that has not ended; innermost calls come last.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Call {
+    pub function: String,
+    pub place: Location,
+}
+
+/// Where a thread is after its last event.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Standing {
+    pub ending: ThreadEnding,
+    /// For one that waits or failed: the instruction that it stands at, and how it got there.
+    pub stack: Vec<Call>,
+    /// The source line of that instruction.
+    pub text: String,
+}
+
+impl Standing {
+    pub fn place(&self) -> Option<&Location> {
+        self.stack.last().map(|call| &call.place)
+    }
+}
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Event {
@@ -45,9 +76,80 @@ pub struct Event {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EventKind {
-    Read { location: String, address: u64, size: u32, value: Bits, shown: String },
-    Write { location: String, address: u64, size: u32, value: Bits, shown: String },
+    Read {
+        location: String,
+        address: u64,
+        size: u32,
+        value: Bits,
+        shown: String,
+    },
+    Write {
+        location: String,
+        address: u64,
+        size: u32,
+        value: Bits,
+        shown: String,
+    },
     Fence,
+    /// An object comes to life. This and what follows is nothing that memory models see.
+    Alloc {
+        address: u64,
+        size: u64,
+        name: String,
+    },
+    Free {
+        address: u64,
+        name: String,
+    },
+    /// A value was chosen for no reason.
+    Choice {
+        value: Bits,
+    },
+    AtomicBegin,
+    AtomicEnd,
+}
+
+/// A step in the life of the thread of that number. Memory models see it as a write or a read
+/// that nobody else can make.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Life {
+    /// Its creator starts it.
+    Start(u32),
+    /// Its own first step.
+    Begin(u32),
+    /// Its own last step.
+    End(u32),
+    /// Somebody has waited for its end.
+    Join(u32),
+}
+
+impl EventKind {
+    /// Whether memory models see the event.
+    pub fn is_visible(&self) -> bool {
+        matches!(self, EventKind::Read { .. } | EventKind::Write { .. } | EventKind::Fence)
+    }
+
+    /// The bytes that the event accesses: address and size.
+    pub fn footprint(&self) -> Option<(u64, u32)> {
+        match self {
+            EventKind::Read { address, size, .. } | EventKind::Write { address, size, .. } => {
+                Some((*address, *size))
+            }
+            _ => None,
+        }
+    }
+
+    /// What the event means for the life of a thread, if it is about that.
+    pub fn life(&self) -> Option<Life> {
+        let (address, _) = self.footprint()?;
+        let (thread, ends) = Program::thread_at(address)?;
+        Some(match (matches!(self, EventKind::Write { .. }), ends) {
+            (true, false) => Life::Start(thread),
+            (false, false) => Life::Begin(thread),
+            (true, true) => Life::End(thread),
+            (false, true) => Life::Join(thread),
+        })
+    }
 }
 
 impl Execution {

@@ -38,7 +38,7 @@ fn set(execution: &Execution, derived: &Derived, name: &str) -> EventSet {
         ("_", _) => true,
         ("R", kind) => matches!(kind, EventKind::Read { .. }),
         ("W", kind) => matches!(kind, EventKind::Write { .. }),
-        ("M", kind) => *kind != EventKind::Fence,
+        ("M", kind) => kind.footprint().is_some(),
         ("F", kind) => *kind == EventKind::Fence,
         ("IW", _) => event.thread.is_none(),
         ("RMW", _) => event.tags.contains(name) || paired(number),
@@ -97,17 +97,7 @@ fn holds(execution: &Execution, derived: &Derived, name: &str, a: u32, b: u32) -
         "int" => internal,
         "ext" => !internal,
         "si" => one_access,
-        "loc" => place(x).is_some() && place(x) == place(y),
+        "loc" => x.kind.footprint().is_some() && x.kind.footprint() == y.kind.footprint(),
         _ => false,
-    }
-}
-
-/// The bytes that an event accesses.
-fn place(event: &Event) -> Option<(u64, u32)> {
-    match event.kind {
-        EventKind::Read { address, size, .. } | EventKind::Write { address, size, .. } => {
-            Some((address, size))
-        }
-        EventKind::Fence => None,
     }
 }

@@ -1,12 +1,16 @@
-//! What engines answer: executions, the outcomes of litmus tests, and the independent replayer
-//! that checks an execution before anyone sees it.
+//! What engines answer: executions, verdicts, the outcomes of litmus tests, and the independent
+//! replayer that checks an execution before anyone sees it.
 
+mod claim;
 mod execution;
 mod judge;
 mod outcomes;
 mod replay;
 mod traced;
+mod verdict;
 
-pub use execution::{Edges, Event, EventKind, Execution};
+pub use claim::{Claim, Source, Step, StepId, ThreadClaim, ThreadEnding};
+pub use execution::{Call, Edges, Event, EventKind, Execution, Life, Standing};
 pub use outcomes::{Ending, FinalState, Observation, Outcomes, StateValue};
 pub use replay::replay;
+pub use verdict::{Conclusion, Counts, Reason, Scope, Verdict, Violation};

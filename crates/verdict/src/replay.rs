@@ -372,7 +372,7 @@ fn communication(execution: &Execution) -> Result<(), String> {
                     _ => return Err(format!("read {number} does not fit its source {source}")),
                 }
             }
-            EventKind::Fence => {}
+            _ => {}
         }
     }
     let co: BTreeSet<(u32, u32)> = execution.co.iter().copied().collect();

@@ -134,7 +134,7 @@ fn first_controlled(execution: &Execution) -> Edges {
         event.map(|event| match event.kind {
             EventKind::Read { .. } => 0,
             EventKind::Write { .. } => 1,
-            EventKind::Fence => 2,
+            _ => 2,
         })
     };
     let behind_another = |a: u32, b: u32| {

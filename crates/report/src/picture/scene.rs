@@ -177,6 +177,13 @@ fn node(event: &Event, place: Cell, letters: usize) -> Node {
             (NodeKind::Write, "W", format!(" {location}={shown}"))
         }
         EventKind::Fence => (NodeKind::Fence, "F", String::new()),
+        EventKind::Alloc { name, .. } => (NodeKind::Fence, "alloc", format!(" {name}")),
+        EventKind::Free { name, .. } => (NodeKind::Fence, "free", format!(" {name}")),
+        EventKind::Choice { value } => {
+            (NodeKind::Fence, "choose", format!(" {}", value.to_signed()))
+        }
+        EventKind::AtomicBegin => (NodeKind::Fence, "atomic begin", String::new()),
+        EventKind::AtomicEnd => (NodeKind::Fence, "atomic end", String::new()),
     };
     if let (Cell::Initial, EventKind::Write { location, .. }) = (place, &event.kind) {
         return Node {

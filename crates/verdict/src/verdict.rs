@@ -1,0 +1,79 @@
+//! What an engine answers to `is this program right?`.
+
+use parallax_program::{Location, Property};
+
+use crate::Execution;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Conclusion {
+    Safe,
+    Unsafe,
+    Unknown,
+}
+
+impl Conclusion {
+    pub fn name(self) -> &'static str {
+        match self {
+            Conclusion::Safe => "safe",
+            Conclusion::Unsafe => "unsafe",
+            Conclusion::Unknown => "unknown",
+        }
+    }
+}
+
+/// How much a verdict covers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// Every execution.
+    Complete,
+    /// Those in which no loop repeats more often.
+    Bounded(u32),
+}
+
+/// A conclusion, and what it stands on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Verdict {
+    pub conclusion: Conclusion,
+    /// None where nothing is concluded.
+    pub scope: Option<Scope>,
+    /// Why nothing is concluded.
+    pub reason: Option<Reason>,
+    /// Those that were checked.
+    pub properties: Vec<Property>,
+    pub counts: Counts,
+    pub violations: Vec<Violation>,
+    /// What else people should know, such as properties that were asked for and not checked.
+    pub notes: Vec<String>,
+}
+
+/// Why there is no conclusion, and what to try.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reason {
+    pub message: String,
+    pub place: Option<Location>,
+    pub help: Option<String>,
+}
+
+/// What a search looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Complete executions.
+    pub executions: u64,
+    /// Executions that end at a false assumption or in an endless wait.
+    pub blocked: u64,
+    /// Executions that were explored although an equivalent one had been.
+    pub redundant: u64,
+    pub states: u64,
+    pub events: u64,
+}
+
+/// Something wrong, and an execution that shows it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Violation {
+    pub property: Property,
+    pub message: String,
+    pub place: Option<Location>,
+    pub execution: Execution,
+    /// Numbers of the events that it is about: the racing accesses, the reads that are stuck.
+    pub involved: Vec<u32>,
+}
