@@ -1,13 +1,18 @@
-//! What people and tools get to see: herd logs, JSON, comparisons with expected answers, and
-//! pictures of executions. Knows verdicts and executions, and no engine.
+//! What people and tools get to see: herd logs, verdicts with their traces, JSON, SARIF, pages,
+//! comparisons with expected answers, and pictures of executions. Knows verdicts and executions,
+//! and no engine.
 
 mod expect;
 mod json;
 mod log;
 mod picture;
 mod state;
+mod verify;
 
 pub use expect::{Answer, Difference, Expectation, Tally, compare, parse_expectations};
 pub use json::{TestRun, error_json, outcomes_json};
 pub use log::herd_log;
-pub use picture::{Caption, dot, sketch, svg};
+pub use picture::{Caption, dot, focused_dot, focused_svg, sketch, svg};
+pub use verify::{
+    Detail, TextStyle, VerifyRun, verdict_html, verdict_json, verdict_sarif, verdict_text,
+};

@@ -10,13 +10,16 @@ use crate::state::state_line;
 
 /// The execution as a DOT digraph: a cluster for each thread.
 pub fn dot(execution: &Execution, caption: Caption<'_>) -> String {
-    let scene = Scene::new(execution);
     let final_state = state_line(&execution.final_state);
-    let lines = [caption.title, caption.subtitle, &final_state];
-    let lines: Vec<&str> = lines.into_iter().filter(|line| !line.is_empty()).collect();
+    write_scene(&Scene::new(execution), &[caption.title, caption.subtitle, &final_state])
+}
+
+/// Writes a scene below a heading of several lines.
+pub fn write_scene(scene: &Scene, heading: &[&str]) -> String {
+    let lines: Vec<&str> = heading.iter().copied().filter(|line| !line.is_empty()).collect();
     let mut out = String::new();
     // Writing to a string does not fail.
-    let _ = write_graph(&mut out, &scene, &lines);
+    let _ = write_graph(&mut out, scene, &lines);
     out
 }
 
@@ -53,8 +56,10 @@ fn write_node(out: &mut String, indent: &str, number: usize, node: &Node) -> fmt
         NodeKind::Read => ", fillcolor=\"#fff6e9\"",
         NodeKind::Write => ", fillcolor=\"#eaf2fd\"",
         NodeKind::Fence => ", fillcolor=\"#eceef0\"",
+        NodeKind::Standing => ", fillcolor=\"#fdecea\"",
     };
-    writeln!(out, "{indent}n{number} [label={}{style}];", quoted(&lines))
+    let mark = if node.involved { ", color=\"#c62828\", penwidth=2.6" } else { "" };
+    writeln!(out, "{indent}n{number} [label={}{style}{mark}];", quoted(&lines))
 }
 
 fn write_arrows(out: &mut String, scene: &Scene) -> fmt::Result {

@@ -6,6 +6,7 @@
 //! spot for the name of each.
 
 mod dot;
+mod focus;
 mod geometry;
 mod labels;
 mod layout;
@@ -20,8 +21,9 @@ mod svg;
 mod properties;
 
 pub use dot::dot;
+pub use focus::{focused_dot, focused_svg};
 pub use sketch::sketch;
-pub use svg::svg;
+pub use svg::{escape, svg};
 
 /// What stands above a picture.
 #[derive(Clone, Copy, Debug, Default)]

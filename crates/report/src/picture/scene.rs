@@ -27,6 +27,10 @@ pub struct Node {
     pub detail: String,
     pub kind: NodeKind,
     pub place: Cell,
+    /// Whether it is what the picture is about.
+    pub involved: bool,
+    /// The number of its event, if it is one.
+    event: Option<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +39,8 @@ pub enum NodeKind {
     Read,
     Write,
     Fence,
+    /// Where a thread stands after its last event.
+    Standing,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,7 +79,7 @@ impl Node {
     /// `a: W[rel] x=1`
     pub fn label(&self) -> String {
         match self.kind {
-            NodeKind::Initial => self.action.clone(),
+            NodeKind::Initial | NodeKind::Standing => self.action.clone(),
             _ => format!("{}: {}", self.name, self.action),
         }
     }
@@ -132,6 +138,37 @@ impl Scene {
         names.join(", ")
     }
 
+    /// Marks the nodes of these events.
+    pub fn highlight(&mut self, events: &[u32]) {
+        for node in &mut self.nodes {
+            node.involved = node.event.is_some_and(|event| events.contains(&event));
+        }
+    }
+
+    /// Says below the last event of a thread where it stands.
+    pub fn end_with(&mut self, column: usize, action: &str, detail: &str) {
+        let rows = self.nodes.iter().enumerate().filter_map(|(number, node)| match node.place {
+            Cell::Thread { column: of, row } if of == column => Some((row, number)),
+            _ => None,
+        });
+        let last = rows.max();
+        let row = last.map_or(0, |(row, _)| row + 1);
+        if let Some((_, from)) = last
+            && let Some(po) = self.relations.iter().position(|relation| relation.name == "po")
+        {
+            self.arrows.push(Arrow { from, to: self.nodes.len(), relations: vec![po] });
+        }
+        self.nodes.push(Node {
+            name: String::new(),
+            action: action.to_string(),
+            detail: detail.split_whitespace().collect::<Vec<_>>().join(" "),
+            kind: NodeKind::Standing,
+            place: Cell::Thread { column, row },
+            involved: true,
+            event: None,
+        });
+    }
+
     /// How many rows the longest thread has.
     pub fn rows(&self) -> usize {
         let rows = self.nodes.iter().map(|node| match node.place {
@@ -162,13 +199,13 @@ fn nodes(execution: &Execution, mentioned: &[bool]) -> (Vec<Node>, Vec<Option<us
         };
         node_of.push(place.map(|_| nodes.len()));
         let Some(place) = place else { continue };
-        nodes.push(node(event, place, letters));
+        nodes.push(node(number as u32, event, place, letters));
         letters += usize::from(column.is_some());
     }
     (nodes, node_of)
 }
 
-fn node(event: &Event, place: Cell, letters: usize) -> Node {
+fn node(number: u32, event: &Event, place: Cell, letters: usize) -> Node {
     let (kind, sign, effect) = match &event.kind {
         EventKind::Read { location, shown, .. } => {
             (NodeKind::Read, "R", format!(" {location}={shown}"))
@@ -192,6 +229,8 @@ fn node(event: &Event, place: Cell, letters: usize) -> Node {
             detail: String::new(),
             kind: NodeKind::Initial,
             place,
+            involved: false,
+            event: Some(number),
         };
     }
     let tags: Vec<&str> = event.tags.iter().map(|tag| tag.as_str()).collect();
@@ -202,6 +241,8 @@ fn node(event: &Event, place: Cell, letters: usize) -> Node {
         detail: event.text.split_whitespace().collect::<Vec<_>>().join(" "),
         kind,
         place,
+        involved: false,
+        event: Some(number),
     }
 }
 

@@ -18,25 +18,26 @@ const FONT: &str = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace
 const GROUND: &str = "#fcfcfa";
 const INK: &str = "#1f2328";
 const PALE: &str = "#6e7681";
+/// Around what a picture is about.
+const ALARM: &str = "#c62828";
 const LEFT: f64 = 22.0;
 
 /// Draws an execution.
 pub fn svg(execution: &Execution, caption: Caption<'_>) -> String {
-    let scene = Scene::new(execution);
-    let plan = plan(&scene);
     let final_state = state_line(&execution.final_state);
-    let head = Head {
-        title: caption.title,
-        lines: [caption.subtitle, &final_state]
-            .into_iter()
-            .filter(|line| !line.is_empty())
-            .collect(),
-    };
-    let layout = layout(&scene, &plan, head.height());
-    let paths = route(&scene, &plan, &layout);
+    draw_scene(&Scene::new(execution), &[caption.subtitle, &final_state], caption.title)
+}
+
+/// Draws a scene below its title and further lines.
+pub fn draw_scene(scene: &Scene, lines: &[&str], title: &str) -> String {
+    let plan = plan(scene);
+    let lines = lines.iter().copied().filter(|line| !line.is_empty()).collect();
+    let head = Head { title, lines };
+    let layout = layout(scene, &plan, head.height());
+    let paths = route(scene, &plan, &layout);
     let mut out = String::new();
     // Writing to a string does not fail.
-    let _ = draw(&mut out, &scene, &plan.ways, &layout, &paths, &head);
+    let _ = draw(&mut out, scene, &plan.ways, &layout, &paths, &head);
     out
 }
 
@@ -108,7 +109,10 @@ fn draw_node(out: &mut String, node: &Node, rect: &Rect) -> fmt::Result {
         NodeKind::Read => ("#fff6e9", "#b9a27c", ""),
         NodeKind::Write => ("#eaf2fd", "#86a5cf", ""),
         NodeKind::Fence => ("#eceef0", "#9aa2ab", ""),
+        NodeKind::Standing => ("#fdecea", ALARM, ""),
     };
+    let (stroke, dash) =
+        if node.involved { (ALARM, r#" stroke-width="2.6""#) } else { (stroke, dash) };
     let Rect { x, y, width, height } = rect;
     writeln!(
         out,
@@ -300,7 +304,7 @@ fn text(
 }
 
 /// XML text; characters that XML does not allow become spaces.
-fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

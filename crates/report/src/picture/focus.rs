@@ -1,0 +1,191 @@
+//! The part of a violation's execution that is worth a picture.
+//!
+//! The life of threads, choices and (where there is much to draw) memory that one thread has for
+//! itself are left out, then all but what the violation is about, the values it reads and the
+//! last steps of each thread. Memory orders get their short names, and instructions their lines.
+
+use std::collections::{HashMap, HashSet};
+
+use parallax_program::{Location, Tags};
+use parallax_verdict::{Edges, Event, EventKind, Execution, ThreadEnding, Violation};
+
+use super::scene::Scene;
+use super::{Caption, dot, svg};
+use crate::verify::{shared_addresses, story_events};
+
+/// As many events fit into a picture that nobody has to search.
+const SOME_EVENTS: usize = 28;
+const MANY_EVENTS: usize = 56;
+/// Steps of each thread that stay when most have to go.
+const LAST_STEPS: usize = 6;
+
+/// Draws the execution of a violation.
+pub fn focused_svg(violation: &Violation, caption: Caption<'_>) -> String {
+    let focus = Focus::new(violation);
+    svg::draw_scene(&focus.scene(), &[&focus.subtitle(caption)], caption.title)
+}
+
+/// The same in the DOT language.
+pub fn focused_dot(violation: &Violation, caption: Caption<'_>) -> String {
+    let focus = Focus::new(violation);
+    dot::write_scene(&focus.scene(), &[caption.title, &focus.subtitle(caption)])
+}
+
+struct Focus {
+    execution: Execution,
+    /// Numbers in the reduced execution.
+    involved: Vec<u32>,
+    /// For threads that did not just end: their column, what has become of them, and the line.
+    standings: Vec<(usize, &'static str, String)>,
+    /// Events of threads that were left out.
+    left_out: usize,
+}
+
+impl Focus {
+    fn new(violation: &Violation) -> Focus {
+        let execution = &violation.execution;
+        let kept = kept(violation);
+        let mut numbers: HashMap<u32, u32> = HashMap::new();
+        let mut events = Vec::new();
+        let columns = columns(execution, &kept);
+        let standings = (0u32..).zip(&execution.standings);
+        for (number, event) in (0u32..).zip(&execution.events) {
+            if event.thread.is_none() || kept.contains(&number) {
+                numbers.insert(number, events.len() as u32);
+                events.push(reworded(event, &columns));
+            }
+        }
+        let renumbered = |edges: &Edges| -> Edges {
+            let pair = |(a, b): &(u32, u32)| Some((*numbers.get(a)?, *numbers.get(b)?));
+            edges.iter().filter_map(pair).collect()
+        };
+        let threads = (0u32..).zip(&execution.threads);
+        Focus {
+            involved: violation.involved.iter().filter_map(|e| numbers.get(e).copied()).collect(),
+            standings: standings
+                .filter_map(|(thread, standing)| {
+                    let column = *columns.get(&thread)? as usize;
+                    Some((
+                        column,
+                        ending(standing.ending)?,
+                        numbered(standing.place(), &standing.text),
+                    ))
+                })
+                .collect(),
+            left_out: execution.events.iter().filter(|event| event.thread.is_some()).count()
+                - kept.len(),
+            execution: Execution {
+                threads: threads
+                    .filter(|(number, _)| columns.contains_key(number))
+                    .map(|(_, name)| name.clone())
+                    .collect(),
+                events,
+                po: renumbered(&execution.po),
+                rf: renumbered(&execution.rf),
+                co: renumbered(&execution.co),
+                addr: renumbered(&execution.addr),
+                data: renumbered(&execution.data),
+                ctrl: renumbered(&execution.ctrl),
+                rmw: renumbered(&execution.rmw),
+                ..Execution::default()
+            },
+        }
+    }
+
+    fn scene(&self) -> Scene {
+        let mut scene = Scene::new(&self.execution);
+        scene.highlight(&self.involved);
+        for (column, action, detail) in &self.standings {
+            scene.end_with(*column, action, detail);
+        }
+        scene
+    }
+
+    fn subtitle(&self, caption: Caption<'_>) -> String {
+        match (caption.subtitle, self.left_out) {
+            (subtitle, 0) => subtitle.to_string(),
+            ("", left_out) => format!("{left_out} steps are not drawn"),
+            (subtitle, left_out) => format!("{subtitle}; {left_out} steps are not drawn"),
+        }
+    }
+}
+
+/// The column of each thread that has something to show.
+fn columns(execution: &Execution, kept: &HashSet<u32>) -> HashMap<u32, u32> {
+    let threads = 0..execution.threads.len() as u32;
+    let stands = |thread: u32| {
+        let standing = execution.standings.get(thread as usize);
+        standing.is_some_and(|standing| ending(standing.ending).is_some())
+    };
+    let shows = |thread: &u32| {
+        let mut events = (0u32..).zip(&execution.events);
+        stands(*thread)
+            || events.any(|(number, event)| event.thread == Some(*thread) && kept.contains(&number))
+    };
+    threads.filter(shows).zip(0..).collect()
+}
+
+/// The events of threads that stay.
+fn kept(violation: &Violation) -> HashSet<u32> {
+    let execution = &violation.execution;
+    let about = story_events(violation);
+    let events = || (0u32..).zip(&execution.events).filter(|(_, event)| event.thread.is_some());
+    let visible = |number: u32, event: &Event| {
+        about.contains(&number) || event.kind.is_visible() && event.kind.life().is_none()
+    };
+    let all: HashSet<u32> = events().filter(|(n, e)| visible(*n, e)).map(|(n, _)| n).collect();
+    if all.len() <= SOME_EVENTS {
+        return all;
+    }
+    let shared = shared_addresses(execution);
+    let is_shared = |number: u32| {
+        let kind = &execution.events[number as usize].kind;
+        *kind == EventKind::Fence || kind.footprint().is_some_and(|(at, _)| shared.contains(&at))
+    };
+    let shared: HashSet<u32> =
+        all.iter().copied().filter(|n| about.contains(n) || is_shared(*n)).collect();
+    if shared.len() <= MANY_EVENTS {
+        return shared;
+    }
+    let mut kept = about;
+    for thread in 0..execution.threads.len() as u32 {
+        let own = events().filter(|(n, e)| e.thread == Some(thread) && shared.contains(n));
+        let own: Vec<u32> = own.map(|(number, _)| number).collect();
+        kept.extend(own.iter().rev().take(LAST_STEPS));
+    }
+    let sources = execution.rf.iter().filter(|(_, read)| kept.contains(read));
+    let sources: Vec<u32> = sources.map(|(write, _)| *write).collect();
+    let of_thread = |number: &u32| execution.events[*number as usize].thread.is_some();
+    kept.extend(sources.into_iter().filter(of_thread));
+    kept
+}
+
+/// The event in its column, with short tags and the number of its line.
+fn reworded(event: &Event, columns: &HashMap<u32, u32>) -> Event {
+    let names = event.tags.iter().map(|tag| tag.as_str()).filter(|tag| !["A", "NA"].contains(tag));
+    let names: Vec<String> = names.map(str::to_lowercase).collect();
+    Event {
+        thread: event.thread.and_then(|thread| columns.get(&thread).copied()),
+        tags: Tags::new(names.iter().map(String::as_str)),
+        text: numbered(event.place.as_ref(), &event.text),
+        ..event.clone()
+    }
+}
+
+/// `14: return n->value;`
+fn numbered(place: Option<&Location>, text: &str) -> String {
+    match place {
+        Some(place) if !text.is_empty() => format!("{}: {text}", place.line),
+        _ => text.to_string(),
+    }
+}
+
+/// None for threads that have ended, or were just not run any further.
+fn ending(ending: ThreadEnding) -> Option<&'static str> {
+    match ending {
+        ThreadEnding::Ended | ThreadEnding::Stopped => None,
+        ThreadEnding::Waiting => Some("waits for ever"),
+        ThreadEnding::Spinning { .. } => Some("repeats for ever"),
+        ThreadEnding::Failed => Some("fails here"),
+    }
+}

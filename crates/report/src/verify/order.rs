@@ -1,0 +1,133 @@
+//! The order in which the steps of an execution are told.
+//!
+//! Where the execution is an interleaving (program order, reads-from, coherence and from-read
+//! have no cycle together: Shasha and Snir, TOPLAS 1988), an order in which every read sees the
+//! last write before it, with as few switches between threads as a simple rule gives. Where it
+//! is not, the order that the engine found, or one that puts writes before their readers.
+
+use std::collections::BTreeMap;
+
+use parallax_verdict::{EventKind, Execution, Life};
+
+use super::links::Links;
+
+pub struct Order {
+    /// The events of the threads, first to last.
+    pub events: Vec<u32>,
+    /// For each event the number of its step, from 1. The halves of a read-modify-write are one
+    /// step; the first and last of a thread, like initial writes, are none and have 0.
+    pub step: Vec<u32>,
+    /// Whether the order explains every value: no read misses a write before it.
+    pub interleaving: bool,
+}
+
+impl Order {
+    pub fn new(execution: &Execution, links: &Links) -> Order {
+        let frees = frees_before_use(execution);
+        let strict = communication(execution, links);
+        let with_frees: Vec<(u32, u32)> = strict.iter().chain(&frees).copied().collect();
+        let told = sorted(execution, links, &with_frees)
+            .or_else(|| sorted(execution, links, &strict))
+            .map(|events| Order::of(execution, links, events, true));
+        told.unwrap_or_else(|| {
+            let given = Some(&execution.schedule).filter(|given| is_order(execution, given));
+            let events = given.cloned().or_else(|| sorted(execution, links, &execution.rf));
+            let events = events.unwrap_or_else(|| by_thread(execution));
+            Order::of(execution, links, events, false)
+        })
+    }
+
+    fn of(execution: &Execution, links: &Links, events: Vec<u32>, interleaving: bool) -> Order {
+        let mut step = vec![0; execution.events.len()];
+        let mut count = 0;
+        for event in events.iter().map(|event| *event as usize) {
+            let life = execution.events[event].kind.life();
+            if step[event] > 0 || matches!(life, Some(Life::Begin(_) | Life::End(_))) {
+                continue;
+            }
+            count += 1;
+            step[event] = count;
+            if let Some(write) = links.update[event] {
+                step[write as usize] = count;
+            }
+        }
+        Order { events, step, interleaving }
+    }
+}
+
+fn by_thread(execution: &Execution) -> Vec<u32> {
+    let events = (0u32..).zip(&execution.events);
+    events.filter(|(_, event)| event.thread.is_some()).map(|(number, _)| number).collect()
+}
+
+/// Whether the schedule has every event of a thread just once.
+fn is_order(execution: &Execution, schedule: &[u32]) -> bool {
+    let mut sorted = schedule.to_vec();
+    sorted.sort_unstable();
+    sorted == by_thread(execution)
+}
+
+fn communication(execution: &Execution, links: &Links) -> Vec<(u32, u32)> {
+    let replaced = (0u32..).zip(&links.replaced_by);
+    let co = replaced.filter_map(|(write, later)| Some((write, (*later)?)));
+    let reads =
+        (0..execution.events.len() as u32).filter(|read| links.source[*read as usize].is_some());
+    let fr = reads.filter_map(|read| Some((read, links.missed(read)?)));
+    execution.rf.iter().copied().chain(co).chain(fr).filter(|(a, b)| a != b).collect()
+}
+
+/// Accesses to an object that another thread frees are told after that, where they can be.
+fn frees_before_use(execution: &Execution) -> Vec<(u32, u32)> {
+    let events = || (0u32..).zip(&execution.events);
+    let mut pairs = Vec::new();
+    for (free, event) in events() {
+        let EventKind::Free { address: object, .. } = event.kind else { continue };
+        let touched = events().filter(|(_, other)| match other.kind {
+            EventKind::Read { address, .. } | EventKind::Write { address, .. } => {
+                address == object && other.thread != event.thread
+            }
+            _ => false,
+        });
+        // The last access of a thread is the one that comes too late, if any does.
+        let mut last: BTreeMap<Option<u32>, u32> = BTreeMap::new();
+        last.extend(touched.map(|(number, other)| (other.thread, number)));
+        pairs.extend(last.values().map(|use_| (free, *use_)));
+    }
+    pairs
+}
+
+/// A topological order of program order and the given pairs that stays in a thread while it can
+/// go on; None if there is a cycle.
+fn sorted(execution: &Execution, links: &Links, pairs: &[(u32, u32)]) -> Option<Vec<u32>> {
+    let count = execution.events.len();
+    let mut waits_for = vec![0u32; count];
+    let mut frees: Vec<Vec<u32>> = vec![Vec::new(); count];
+    let in_thread =
+        |event: u32| execution.events.get(event as usize).is_some_and(|e| e.thread.is_some());
+    for (a, b) in pairs.iter().filter(|(a, b)| in_thread(*a) && in_thread(*b)) {
+        waits_for[*b as usize] += 1;
+        frees[*a as usize].push(*b);
+    }
+    // Where each thread stands.
+    let mut heads: Vec<Option<u32>> = vec![None; execution.threads.len()];
+    for (number, event) in (0u32..).zip(&execution.events) {
+        if let Some(head) = event.thread.and_then(|thread| heads.get_mut(thread as usize)) {
+            head.get_or_insert(number);
+        }
+    }
+    let all = by_thread(execution).len();
+    let mut events = Vec::with_capacity(all);
+    let mut current = 0;
+    while events.len() < all {
+        let ready = |thread: &usize| {
+            let head = heads.get(*thread).copied().flatten();
+            head.is_some_and(|event| waits_for[event as usize] == 0)
+        };
+        current = Some(current).filter(ready).or_else(|| (0..heads.len()).find(ready))?;
+        let event = heads[current]?;
+        frees[event as usize].iter().for_each(|freed| waits_for[*freed as usize] -= 1);
+        heads[current] = links.next[event as usize];
+        events.push(event);
+    }
+    Some(events)
+}

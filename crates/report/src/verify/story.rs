@@ -1,0 +1,169 @@
+//! All that is told about a violation, worked out once for every form of output.
+
+use std::collections::HashSet;
+
+use parallax_program::{Location, Property};
+use parallax_verdict::{Call, EventKind, Standing, ThreadEnding, Violation};
+
+use super::links::Links;
+use super::order::Order;
+use super::trace::{Detail, ThreadTrace, Tracer};
+use super::why::{Why, why};
+use super::words::{Words, line_of};
+
+pub struct Story {
+    pub order: Order,
+    pub why: Option<Why>,
+    pub threads: Vec<ThreadTrace>,
+    pub finding: Vec<Finding>,
+}
+
+/// One thing that the violation is about, with the calls that led to it.
+pub struct Finding {
+    pub text: String,
+    pub calls: Vec<String>,
+}
+
+impl Story {
+    pub fn new(violation: &Violation, model: &str, detail: Detail) -> Story {
+        let execution = &violation.execution;
+        let links = Links::new(execution);
+        let order = Order::new(execution, &links);
+        let why = if order.interleaving { None } else { why(execution, &links, model) };
+        let events = execution.events.len() as u32;
+        let involved = violation.involved.iter().copied().filter(|event| *event < events);
+        let mut involved: HashSet<u32> = involved.collect();
+        involved.extend(why.iter().flat_map(|why| &why.events));
+        let tracer = Tracer { execution, links: &links, order: &order, involved };
+        let threads = tracer.threads(detail);
+        let finding = Teller { violation, words: Words { execution, links: &links } }.findings();
+        Story { order, why, threads, finding }
+    }
+}
+
+/// `assertion 'x == 1' fails at queue.c:41:5`
+pub fn headline(violation: &Violation) -> String {
+    let message = &violation.message;
+    let named = violation.property != Property::Assert || message.starts_with("assertion");
+    let what = if named { "" } else { "assertion fails: " };
+    format!("{what}{message}{}", at(violation.place.as_ref()))
+}
+
+struct Teller<'a> {
+    violation: &'a Violation,
+    words: Words<'a>,
+}
+
+impl Teller<'_> {
+    fn findings(&self) -> Vec<Finding> {
+        match self.violation.property {
+            Property::Deadlock | Property::Liveness => self.stuck_threads(),
+            Property::Race => {
+                let text = "nothing orders these accesses, and not all of them are atomic:";
+                let unordered = Finding { text: text.to_string(), calls: Vec::new() };
+                std::iter::once(unordered).chain(self.involved(true)).collect()
+            }
+            _ => {
+                let failed = self.standings(|ending| ending == ThreadEnding::Failed);
+                let failed = failed.into_iter().map(|(_, standing, name)| Finding {
+                    text: format!("{name} fails{}", at(standing.place())),
+                    calls: calls(standing.stack.iter().rev().skip(1)),
+                });
+                // A failure without calls to show is in the headline already.
+                let failed = failed.filter(|finding| !finding.calls.is_empty());
+                failed.chain(self.involved(false)).collect()
+            }
+        }
+    }
+
+    /// What happened at the events that the violation names.
+    fn involved(&self, with_calls: bool) -> Vec<Finding> {
+        let execution = &self.violation.execution;
+        let events = self.violation.involved.iter().copied();
+        let events = events.filter(|event| (*event as usize) < execution.events.len());
+        let worth = events.filter(|event| {
+            let kind = &execution.events[*event as usize].kind;
+            with_calls || matches!(kind, EventKind::Alloc { .. } | EventKind::Free { .. })
+        });
+        worth
+            .map(|event| Finding {
+                text: format!(
+                    "{} {}{}{}",
+                    self.words.who(event),
+                    self.words.act(event),
+                    self.kind_of_access(event),
+                    at(self.words.event(event).place.as_ref()),
+                ),
+                calls: calls(self.words.stack(event).into_iter().skip(1)),
+            })
+            .collect()
+    }
+
+    fn kind_of_access(&self, event: u32) -> String {
+        let event_kind = &self.words.event(event).kind;
+        if event_kind.footprint().is_none() {
+            return String::new();
+        }
+        let order = self.words.memory_order(event);
+        format!(" ({})", order.unwrap_or_else(|| "not atomic".to_string()))
+    }
+
+    /// Who waits where, and for what.
+    fn stuck_threads(&self) -> Vec<Finding> {
+        let stuck = self.standings(|ending| {
+            matches!(ending, ThreadEnding::Waiting | ThreadEnding::Spinning { .. })
+        });
+        stuck
+            .into_iter()
+            .map(|(thread, standing, name)| {
+                let waits = match standing.ending {
+                    ThreadEnding::Spinning { .. } => "repeats a loop",
+                    _ => "waits",
+                };
+                let reads = self.stuck_reads(thread);
+                let reads = if reads.is_empty() { reads } else { format!(": {reads}") };
+                Finding {
+                    text: format!("{name} {waits}{}{reads}", at(standing.place())),
+                    calls: calls(standing.stack.iter().rev().skip(1)),
+                }
+            })
+            .collect()
+    }
+
+    /// `it reads m = 1 from main's store at a.c:3, and nobody changes that`
+    fn stuck_reads(&self, thread: u32) -> String {
+        let events = &self.violation.execution.events;
+        let involved = self.violation.involved.iter().copied();
+        let own = involved.filter(|event| {
+            events.get(*event as usize).is_some_and(|event| {
+                event.thread == Some(thread) && matches!(event.kind, EventKind::Read { .. })
+            })
+        });
+        let mut seen = HashSet::new();
+        let own = own.filter(|event| seen.insert(self.words.access(*event)));
+        let reads: Vec<String> = own
+            .map(|event| format!("{}{}", self.words.access(event), self.words.origin(event)))
+            .collect();
+        match reads.as_slice() {
+            [] => String::new(),
+            reads => format!("it reads {}, and nobody changes that", reads.join("; ")),
+        }
+    }
+
+    fn standings(&self, wanted: impl Fn(ThreadEnding) -> bool) -> Vec<(u32, &Standing, &str)> {
+        let standings = (0u32..).zip(&self.violation.execution.standings);
+        standings
+            .filter(|(_, standing)| wanted(standing.ending))
+            .map(|(thread, standing)| (thread, standing, self.words.thread_name(thread)))
+            .collect()
+    }
+}
+
+fn at(place: Option<&Location>) -> String {
+    place.map_or_else(String::new, |place| format!(" at {place}"))
+}
+
+/// `called from push at queue.c:30`
+fn calls<'a>(calls: impl Iterator<Item = &'a Call>) -> Vec<String> {
+    calls.map(|call| format!("called from {} at {}", call.function, line_of(&call.place))).collect()
+}

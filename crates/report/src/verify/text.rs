@@ -1,0 +1,263 @@
+//! A verdict for a person at a terminal: what was found first, then the trace that leads there,
+//! why it is possible, and what was searched.
+
+use std::fmt::{self, Write};
+
+use parallax_verdict::{Conclusion, Scope, Verdict, Violation};
+
+use super::VerifyRun;
+use super::story::{Story, headline};
+use super::trace::{Detail, Row, StepRow, ThreadTrace};
+use super::words::{counted, listed};
+
+/// How to write for the reader at hand.
+#[derive(Clone, Copy, Debug)]
+pub struct TextStyle {
+    pub colour: bool,
+    /// Characters in a line; source text beyond is cut.
+    pub width: usize,
+    pub detail: Detail,
+}
+
+/// Several lines, each with its end.
+pub fn verdict_text(run: &VerifyRun<'_>, verdict: &Verdict, style: TextStyle) -> String {
+    let mut writer = Writer { out: String::new(), style, model: run.model };
+    // Writing to a string does not fail.
+    let _ = writer.verdict(run, verdict);
+    writer.out
+}
+
+struct Writer<'a> {
+    out: String,
+    style: TextStyle,
+    model: &'a str,
+}
+
+const BOLD: &str = "1";
+const RED: &str = "1;31";
+const GREEN: &str = "1;32";
+const YELLOW: &str = "1;33";
+const DIM: &str = "2";
+
+impl Writer<'_> {
+    fn verdict(&mut self, run: &VerifyRun<'_>, verdict: &Verdict) -> fmt::Result {
+        for violation in &verdict.violations {
+            let unsafe_ = self.painted(RED, "unsafe");
+            writeln!(self.out, "{unsafe_}: {}", headline(violation))?;
+            self.violation(violation)?;
+        }
+        match verdict.conclusion {
+            Conclusion::Unsafe => {}
+            Conclusion::Safe => {
+                let safe = self.painted(GREEN, "safe");
+                writeln!(self.out, "{safe}: {}", what_holds(verdict))?;
+            }
+            Conclusion::Unknown => self.unknown(verdict)?,
+        }
+        self.counts(run, verdict)?;
+        for note in &verdict.notes {
+            writeln!(self.out, "note: {note}")?;
+        }
+        Ok(())
+    }
+
+    fn unknown(&mut self, verdict: &Verdict) -> fmt::Result {
+        let unknown = self.painted(YELLOW, "unknown");
+        let Some(reason) = &verdict.reason else {
+            return writeln!(self.out, "{unknown}");
+        };
+        match &reason.place {
+            Some(place) => writeln!(self.out, "{unknown}: {} at {place}", reason.message)?,
+            None => writeln!(self.out, "{unknown}: {}", reason.message)?,
+        }
+        match &reason.help {
+            Some(help) => writeln!(self.out, "  help: {help}"),
+            None => Ok(()),
+        }
+    }
+
+    fn counts(&mut self, run: &VerifyRun<'_>, verdict: &Verdict) -> fmt::Result {
+        let counts = &verdict.counts;
+        let mut searched = counted(counts.executions, "execution");
+        if counts.blocked > 0 {
+            let _ = write!(searched, ", {} blocked", counts.blocked);
+        }
+        if counts.redundant > 0 {
+            let _ = write!(searched, ", {} redundant", counts.redundant);
+        }
+        if counts.states > 0 {
+            let _ = write!(searched, ", {}", counted(counts.states, "state"));
+        }
+        writeln!(self.out, "{searched}; {}", scope(verdict))?;
+        let properties: Vec<&str> = verdict.properties.iter().map(|p| p.name()).collect();
+        writeln!(
+            self.out,
+            "model {}, engine {}, checked for {}; {:.2} s",
+            run.model,
+            run.engine,
+            properties.join(", "),
+            run.time.as_secs_f64()
+        )
+    }
+
+    fn violation(&mut self, violation: &Violation) -> fmt::Result {
+        let story = Story::new(violation, self.model, self.style.detail);
+        for finding in &story.finding {
+            writeln!(self.out, "  {}", finding.text)?;
+            for call in &finding.calls {
+                writeln!(self.out, "    {call}")?;
+            }
+        }
+        self.trace(&story)?;
+        self.why(&story)?;
+        writeln!(self.out)
+    }
+
+    fn trace(&mut self, story: &Story) -> fmt::Result {
+        let columns = Columns::of(&story.threads);
+        for thread in story.threads.iter().filter(|thread| !thread.rows.is_empty()) {
+            let name = self.painted(BOLD, &thread.name);
+            let comma = if thread.origin.is_empty() { "" } else { ", " };
+            writeln!(self.out, "\n  {name}{comma}{}", thread.origin)?;
+            for row in &thread.rows {
+                self.row(row, &columns)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, row: &Row, columns: &Columns) -> fmt::Result {
+        let Columns { step, place, words } = *columns;
+        match row {
+            Row::Step(row) => {
+                let mark = if row.involved { "▸" } else { " " };
+                let start = format!("  {mark} {:>step$}  {:<place$}", row.step, row.place);
+                self.line(&start, &row.words, words, &row.source)
+            }
+            Row::LeftOut(count) => {
+                let steps = counted(*count as u64, "step");
+                let text = format!("    {:>step$}  … {steps} left out (--verbose shows all)", "");
+                let text = self.painted(DIM, &text);
+                writeln!(self.out, "{text}")
+            }
+            Row::Standing { place: at, words: what, source } => {
+                let start = format!("  ▸ {:>step$}  {at:<place$}", "");
+                self.line(&start, what, words, source)
+            }
+        }
+    }
+
+    /// A line of the trace, with as much of the source as fits.
+    fn line(&mut self, start: &str, words: &str, width: usize, source: &str) -> fmt::Result {
+        let left = format!("{start}  {words:<width$}");
+        let room = self.style.width.saturating_sub(left.chars().count() + 3);
+        if source.is_empty() || room < 16 {
+            return writeln!(self.out, "{}", left.trim_end());
+        }
+        let source = self.painted(DIM, &format!("│ {}", cut(source, room)));
+        writeln!(self.out, "{left} {source}")
+    }
+
+    fn why(&mut self, story: &Story) -> fmt::Result {
+        let Some(why) = &story.why else {
+            let steps = story.order.events.len();
+            return match steps {
+                0 | 1 => Ok(()),
+                _ => writeln!(self.out, "\n  The steps happen in the order of their numbers."),
+            };
+        };
+        let heading = self.painted(BOLD, "Why this can happen");
+        writeln!(self.out, "\n  {heading}")?;
+        for sentence in &why.sentences {
+            writeln!(self.out, "  • {}", sentence.text)?;
+            if let Some(missing) = &sentence.missing {
+                writeln!(self.out, "      ({missing})")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn painted(&self, colour: &str, text: &str) -> String {
+        if self.style.colour { format!("\x1b[{colour}m{text}\x1b[0m") } else { text.to_string() }
+    }
+}
+
+/// Widths of the columns of all threads together.
+struct Columns {
+    step: usize,
+    place: usize,
+    words: usize,
+}
+
+/// Longer sentences push the source text aside for themselves only.
+const WIDEST_SENTENCE: usize = 58;
+
+impl Columns {
+    fn of(threads: &[ThreadTrace]) -> Columns {
+        let rows = threads.iter().flat_map(|thread| &thread.rows);
+        let mut columns = Columns { step: 1, place: 1, words: 1 };
+        for row in rows {
+            let (step, place, words) = match row {
+                Row::Step(StepRow { step, place, words, .. }) => (*step, place, words),
+                Row::Standing { place, words, .. } => (0, place, words),
+                Row::LeftOut(_) => continue,
+            };
+            columns.step = columns.step.max(step.to_string().len());
+            columns.place = columns.place.max(place.chars().count());
+            columns.words = columns.words.max(words.chars().count());
+        }
+        columns.words = columns.words.min(WIDEST_SENTENCE);
+        columns
+    }
+}
+
+fn cut(text: &str, room: usize) -> String {
+    if text.chars().count() <= room {
+        return text.to_string();
+    }
+    let start: String = text.chars().take(room.saturating_sub(1)).collect();
+    format!("{}…", start.trim_end())
+}
+
+/// What a verdict of safe means: `no assertion fails, no data race`.
+pub fn what_holds(verdict: &Verdict) -> String {
+    use parallax_program::Property::*;
+    let words = verdict.properties.iter().map(|property| match property {
+        Assert => "assertion failure",
+        Race => "data race",
+        Memory => "memory error",
+        Leak => "leak",
+        Deadlock => "deadlock",
+        Lock => "locking error",
+        Liveness => "endless waiting",
+        Overflow => "overflow",
+    });
+    let words: Vec<String> = words.map(str::to_string).collect();
+    match words.as_slice() {
+        [] => "nothing was checked".to_string(),
+        words => format!("no {}", listed(words).replace(" and ", " or ")),
+    }
+}
+
+/// What the counts cover.
+pub fn scope(verdict: &Verdict) -> String {
+    match (verdict.conclusion, verdict.scope) {
+        (_, Some(Scope::Complete)) if verdict.conclusion == Conclusion::Safe => {
+            "every execution was covered".to_string()
+        }
+        (_, Some(Scope::Bounded(bound))) if verdict.conclusion == Conclusion::Safe => {
+            format!(
+                "every execution with up to {} of each loop was covered",
+                counted(bound.into(), "round")
+            )
+        }
+        (_, Some(Scope::Complete)) => "every execution was looked at".to_string(),
+        (_, Some(Scope::Bounded(bound))) => {
+            format!("up to {} of each loop", counted(bound.into(), "round"))
+        }
+        (Conclusion::Unsafe, None) => {
+            "the search ended at what it found (--all goes on)".to_string()
+        }
+        (_, None) => "not everything was covered".to_string(),
+    }
+}

@@ -1,0 +1,230 @@
+//! The trace of an execution: for each thread its steps in program order, with places, values
+//! and where they came from. A form without layout, for every output that shows it.
+//!
+//! Of long executions, accesses to memory that only one thread touches are left out first, then
+//! the middle of long threads; what the violation is about always stays.
+
+use std::collections::{HashMap, HashSet};
+
+use parallax_verdict::{Event, EventKind, Execution, Life, Standing, ThreadEnding};
+
+use super::links::Links;
+use super::order::Order;
+use super::words::{Words, line_of};
+
+pub struct ThreadTrace {
+    pub name: String,
+    /// `started by main at mp.c:20`, or nothing.
+    pub origin: String,
+    pub rows: Vec<Row>,
+}
+
+pub enum Row {
+    Step(StepRow),
+    /// So many steps are not shown.
+    LeftOut(usize),
+    /// Where the thread stands after its last step.
+    Standing {
+        place: String,
+        words: String,
+        source: String,
+    },
+}
+
+pub struct StepRow {
+    pub event: u32,
+    /// Position in the order in which the execution is told, from 1.
+    pub step: u32,
+    pub place: String,
+    pub words: String,
+    pub source: String,
+    /// Whether the violation is about it.
+    pub involved: bool,
+}
+
+/// How much to show.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Detail {
+    Short,
+    Full,
+}
+
+/// Executions up to so many steps are shown whole.
+const FEW_STEPS: usize = 48;
+/// Of longer threads so many steps from the start and from the end.
+const FIRST_STEPS: usize = 12;
+const LAST_STEPS: usize = 24;
+
+pub struct Tracer<'a> {
+    pub execution: &'a Execution,
+    pub links: &'a Links,
+    pub order: &'a Order,
+    /// What must be shown.
+    pub involved: HashSet<u32>,
+}
+
+impl Tracer<'_> {
+    pub fn threads(&self, detail: Detail) -> Vec<ThreadTrace> {
+        let shown = self.shown(detail);
+        let names = self.execution.threads.iter();
+        (0u32..).zip(names).map(|(thread, name)| self.thread(thread, name, &shown)).collect()
+    }
+
+    fn thread(&self, thread: u32, name: &str, shown: &[bool]) -> ThreadTrace {
+        let mut rows = Vec::new();
+        let mut left_out = 0;
+        for event in self.events_of(thread).filter(|event| !self.is_part(*event)) {
+            if shown[event as usize] {
+                flush(&mut rows, &mut left_out);
+                rows.push(Row::Step(self.row(event)));
+            } else {
+                left_out += 1;
+            }
+        }
+        flush(&mut rows, &mut left_out);
+        let standing = self.execution.standings.get(thread as usize);
+        rows.extend(standing.and_then(standing_row));
+        ThreadTrace { name: name.to_string(), origin: self.origin(thread), rows }
+    }
+
+    fn events_of(&self, thread: u32) -> impl Iterator<Item = u32> {
+        let events = (0u32..).zip(&self.execution.events);
+        events.filter(move |(_, event)| event.thread == Some(thread)).map(|(number, _)| number)
+    }
+
+    /// What is told with another step or the heading of its thread.
+    fn is_part(&self, event: u32) -> bool {
+        let kind = &self.words().event(event).kind;
+        let is_first = |read: u32| self.links.update[read as usize] == Some(event);
+        let told_with_read = event.checked_sub(1).is_some_and(is_first);
+        told_with_read || matches!(kind.life(), Some(Life::Begin(_) | Life::End(_)))
+    }
+
+    fn words(&self) -> Words<'_> {
+        Words { execution: self.execution, links: self.links }
+    }
+
+    fn origin(&self, thread: u32) -> String {
+        let words = self.words();
+        let first = self.events_of(thread).next();
+        let begin =
+            first.filter(|first| matches!(words.event(*first).kind.life(), Some(Life::Begin(_))));
+        let start = begin.and_then(|begin| self.links.source[begin as usize]);
+        start.map_or_else(String::new, |start| {
+            format!("started by {} at {}", words.who(start), words.place(start))
+        })
+    }
+
+    fn row(&self, event: u32) -> StepRow {
+        let words = self.words();
+        let update = self.links.update[event as usize];
+        let involved = |event: u32| self.involved.contains(&event);
+        StepRow {
+            event,
+            step: self.order.step[event as usize],
+            place: words.place(event),
+            words: self.sentence(event, update),
+            source: one_line(&words.event(event).text),
+            involved: involved(event) || update.is_some_and(involved),
+        }
+    }
+
+    fn sentence(&self, event: u32, update: Option<u32>) -> String {
+        let words = self.words();
+        let kind = &words.event(event).kind;
+        let order = words.memory_order(event).map_or_else(String::new, |o| format!(" ({o})"));
+        if !matches!(kind, EventKind::Read { .. }) || kind.life().is_some() {
+            return format!("{}{order}", words.act(event));
+        }
+        let new = match update.map(|write| &words.event(write).kind) {
+            Some(EventKind::Write { shown, .. }) => format!(", and writes {shown}"),
+            _ => String::new(),
+        };
+        let missed = match self.overlooked(event, update) {
+            Some(write) => format!("; misses step {}", self.order.step[write as usize]),
+            None => String::new(),
+        };
+        format!("{}{}{new}{order}{missed}", words.act(event), words.origin(event))
+    }
+
+    /// A write that was told before this read, and replaces what it reads.
+    fn overlooked(&self, read: u32, update: Option<u32>) -> Option<u32> {
+        let missed = self.links.missed(read).filter(|missed| Some(*missed) != update)?;
+        let step = |event: u32| self.order.step[event as usize];
+        (!self.order.interleaving && step(missed) < step(read)).then_some(missed)
+    }
+
+    fn shown(&self, detail: Detail) -> Vec<bool> {
+        let count = self.execution.events.len();
+        let mut shown = vec![true; count];
+        if detail == Detail::Full || self.order.events.len() <= FEW_STEPS {
+            return shown;
+        }
+        let keep = self.kept();
+        let shared = shared_addresses(self.execution);
+        let is_shared = |event: &Event| match event.kind.footprint() {
+            Some((address, _)) => shared.contains(&address),
+            None => false,
+        };
+        for (number, event) in self.execution.events.iter().enumerate() {
+            shown[number] = keep.contains(&(number as u32)) || is_shared(event);
+        }
+        for thread in 0..self.execution.threads.len() as u32 {
+            let own = self.events_of(thread).filter(|event| shown[*event as usize]);
+            let own: Vec<u32> = own.collect();
+            if own.len() <= FIRST_STEPS + LAST_STEPS {
+                continue;
+            }
+            for event in &own[FIRST_STEPS..own.len() - LAST_STEPS] {
+                shown[*event as usize] = keep.contains(event);
+            }
+        }
+        shown
+    }
+
+    /// What the violation is about, and where its values come from.
+    fn kept(&self) -> HashSet<u32> {
+        let sources = self.involved.iter().filter_map(|event| self.links.source[*event as usize]);
+        self.involved.iter().copied().chain(sources).collect()
+    }
+}
+
+fn flush(rows: &mut Vec<Row>, left_out: &mut usize) {
+    if *left_out > 0 {
+        rows.push(Row::LeftOut(std::mem::take(left_out)));
+    }
+}
+
+/// Addresses that more than one thread accesses.
+pub fn shared_addresses(execution: &Execution) -> HashSet<u64> {
+    let mut by_address: HashMap<u64, u32> = HashMap::new();
+    let mut shared = HashSet::new();
+    for event in &execution.events {
+        let (Some((address, _)), Some(thread)) = (event.kind.footprint(), event.thread) else {
+            continue;
+        };
+        if *by_address.entry(address).or_insert(thread) != thread {
+            shared.insert(address);
+        }
+    }
+    shared
+}
+
+fn standing_row(standing: &Standing) -> Option<Row> {
+    let words = match standing.ending {
+        ThreadEnding::Ended | ThreadEnding::Stopped => return None,
+        ThreadEnding::Waiting => "waits here for ever",
+        ThreadEnding::Spinning { .. } => "repeats this for ever",
+        ThreadEnding::Failed => "fails here",
+    };
+    Some(Row::Standing {
+        place: standing.place().map_or_else(String::new, line_of),
+        words: words.to_string(),
+        source: one_line(&standing.text),
+    })
+}
+
+/// Source text without line ends and needless blanks.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

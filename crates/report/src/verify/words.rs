@@ -1,0 +1,186 @@
+//! Events in plain words: who, what, where, and with which memory order.
+
+use parallax_program::{Location, Tags};
+use parallax_verdict::{Call, Event, EventKind, Execution, Life};
+
+use super::links::Links;
+
+#[derive(Clone, Copy)]
+pub struct Words<'a> {
+    pub execution: &'a Execution,
+    pub links: &'a Links,
+}
+
+impl<'a> Words<'a> {
+    pub fn event(&self, event: u32) -> &'a Event {
+        &self.execution.events[event as usize]
+    }
+
+    pub fn thread_name(&self, thread: u32) -> &'a str {
+        self.execution.threads.get(thread as usize).map_or("a thread", String::as_str)
+    }
+
+    /// The name of the thread that performs the event.
+    pub fn who(&self, event: u32) -> &'a str {
+        self.event(event).thread.map_or("the start", |thread| self.thread_name(thread))
+    }
+
+    /// `queue.c:12`; empty for initial writes.
+    pub fn place(&self, event: u32) -> String {
+        self.event(event).place.as_ref().map_or_else(String::new, line_of)
+    }
+
+    /// ` (queue.c:12)`, or nothing.
+    fn in_brackets(&self, event: u32) -> String {
+        match self.place(event) {
+            place if place.is_empty() => place,
+            place => format!(" ({place})"),
+        }
+    }
+
+    /// `x = 1`; empty for what is no access.
+    pub fn access(&self, event: u32) -> String {
+        match &self.event(event).kind {
+            EventKind::Read { location, shown, .. } | EventKind::Write { location, shown, .. } => {
+                format!("{location} = {shown}")
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// The name of what is accessed; empty for what is no access.
+    pub fn location(&self, event: u32) -> &'a str {
+        match &self.event(event).kind {
+            EventKind::Read { location, .. } | EventKind::Write { location, .. } => location,
+            _ => "",
+        }
+    }
+
+    /// `writes x = 1`, `starts worker#1`
+    pub fn act(&self, event: u32) -> String {
+        let kind = &self.event(event).kind;
+        match kind.life() {
+            Some(Life::Start(thread)) => return format!("starts {}", self.thread_name(thread)),
+            Some(Life::Begin(_)) => return "begins".to_string(),
+            Some(Life::End(_)) => return "ends".to_string(),
+            Some(Life::Join(thread)) => {
+                return format!("has waited for the end of {}", self.thread_name(thread));
+            }
+            None => {}
+        }
+        match kind {
+            EventKind::Read { .. } => format!("reads {}", self.access(event)),
+            EventKind::Write { .. } => format!("writes {}", self.access(event)),
+            EventKind::Fence => "passes a fence".to_string(),
+            EventKind::Alloc { size, name, .. } => format!("allocates {name}, {}", bytes(*size)),
+            EventKind::Free { name, .. } => format!("frees {name}"),
+            EventKind::Choice { value } => format!("chooses {}", value.to_signed()),
+            EventKind::AtomicBegin => "enters an atomic section".to_string(),
+            EventKind::AtomicEnd => "leaves the atomic section".to_string(),
+        }
+    }
+
+    /// `writes x = 1 (mp.c:8)`
+    pub fn act_and_place(&self, event: u32) -> String {
+        format!("{}{}", self.act(event), self.in_brackets(event))
+    }
+
+    /// `writer#1's x = 1 (mp.c:8)`
+    pub fn write_of(&self, event: u32) -> String {
+        format!("{}'s {}{}", self.who(event), self.access(event), self.in_brackets(event))
+    }
+
+    /// Where a read got its value, to follow what it read: ` from writer#1's store at mp.c:9`.
+    pub fn origin(&self, read: u32) -> String {
+        let Some(write) = self.links.source[read as usize] else {
+            return String::new();
+        };
+        let (reader, writer) = (self.event(read).thread, self.event(write).thread);
+        let whose = match writer {
+            None => return ", the initial value".to_string(),
+            Some(_) if reader == writer => "its own".to_string(),
+            Some(writer) => format!("{}'s", self.thread_name(writer)),
+        };
+        let place = self.place(write);
+        let at = if place.is_empty() { place } else { format!(" at {place}") };
+        format!(" from {whose} store{at}")
+    }
+
+    /// `relaxed`; None for plain accesses and where the tags say nothing to people.
+    pub fn memory_order(&self, event: u32) -> Option<String> {
+        let event = self.event(event);
+        if event.kind.life().is_some() {
+            return None;
+        }
+        memory_order(&event.tags)
+    }
+
+    /// The calls that led to an event, innermost first.
+    pub fn stack(&self, event: u32) -> Vec<&'a Call> {
+        let stack = self.execution.stacks.get(event as usize);
+        stack.map_or_else(Vec::new, |stack| stack.iter().rev().collect())
+    }
+}
+
+pub fn line_of(place: &Location) -> String {
+    format!("{}:{}", place.file, place.line)
+}
+
+pub fn bytes(size: u64) -> String {
+    if size == 1 { "1 byte".to_string() } else { format!("{size} bytes") }
+}
+
+/// `1 execution`, `2 executions`
+pub fn counted(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// `a`, `a and b`, `a, b and c`
+pub fn listed(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// The memory order of C, or the tags of an architecture as they are.
+fn memory_order(tags: &Tags) -> Option<String> {
+    let orders = [
+        ("RLX", "relaxed"),
+        ("CON", "consume"),
+        ("ACQ", "acquire"),
+        ("REL", "release"),
+        ("ACQ_REL", "acq_rel"),
+        ("SC", "seq_cst"),
+    ];
+    let known = orders.iter().find(|(tag, _)| tags.contains(tag));
+    if let Some((_, order)) = known {
+        return Some(order.to_string());
+    }
+    let ignored = ["A", "NA"];
+    let rest: Vec<&str> = tags.iter().map(|tag| tag.as_str()).collect();
+    let rest: Vec<&str> = rest.into_iter().filter(|tag| !ignored.contains(tag)).collect();
+    (!rest.is_empty()).then(|| rest.join(", ").to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_orders_have_names() {
+        let order = |tags: &[&str]| memory_order(&Tags::new(tags.iter().copied()));
+        assert_eq!(order(&["A", "RLX"]).as_deref(), Some("relaxed"));
+        assert_eq!(order(&["NA"]), None);
+        assert_eq!(order(&["NA", "VOLATILE"]).as_deref(), Some("volatile"));
+        assert_eq!(order(&["MFENCE"]).as_deref(), Some("mfence"));
+    }
+
+    #[test]
+    fn lists_read_well() {
+        let words = |n: usize| -> Vec<String> { (0..n).map(|i| format!("t{i}")).collect() };
+        assert_eq!(listed(&words(1)), "t0");
+        assert_eq!(listed(&words(3)), "t0, t1 and t2");
+    }
+}

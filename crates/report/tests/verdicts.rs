@@ -1,0 +1,260 @@
+//! Verdicts on programs against expected files.
+
+#[path = "support/programs.rs"]
+mod programs;
+#[allow(dead_code)]
+mod support;
+
+use std::time::Duration;
+
+use parallax_program::Property;
+use parallax_report::{
+    Caption, Detail, TextStyle, VerifyRun, focused_dot, focused_svg, verdict_html, verdict_json,
+    verdict_sarif, verdict_text,
+};
+use parallax_verdict::{Conclusion, Execution, Reason, Scope, ThreadEnding, Verdict, Violation};
+use programs::{ended, execution, place, standing, stopped, verdict, violation};
+use support::check;
+
+const RUN: VerifyRun<'static> = VerifyRun {
+    input: "mp.c",
+    model: "rc11",
+    engine: "explore",
+    time: Duration::from_millis(250),
+    peak_rss_kib: 12_345,
+};
+
+const STYLE: TextStyle = TextStyle { colour: false, width: 110, detail: Detail::Short };
+
+/// Message passing with relaxed accesses: the message is not there yet.
+fn message_passing(reader: ThreadEnding) -> Execution {
+    let mut mp = execution(
+        &["x=0", "flag=0"],
+        &[
+            (
+                "main",
+                &[
+                    "20: starts 1 ; pthread_create(&w, 0, writer, 0);",
+                    "21: starts 2 ; pthread_create(&r, 0, reader, 0);",
+                ],
+                stopped(),
+            ),
+            (
+                "writer#1",
+                &[
+                    "7: begins 1",
+                    "8: writes x=1 [RLX] ; atomic_store_explicit(&x, 1, memory_order_relaxed);",
+                    "9: writes flag=1 [RLX] ; atomic_store_explicit(&flag, 1, memory_order_relaxed);",
+                    "10: ends 1",
+                ],
+                ended(),
+            ),
+            (
+                "reader#2",
+                &[
+                    "13: begins 2",
+                    "14: reads flag=1 [RLX] ; while (!atomic_load_explicit(&flag, memory_order_relaxed))",
+                    "16: reads x=0 [RLX] ; assert(atomic_load_explicit(&x, memory_order_relaxed) == 1);",
+                ],
+                standing(
+                    reader,
+                    16,
+                    "assert(atomic_load_explicit(&x, memory_order_relaxed) == 1);",
+                ),
+            ),
+        ],
+    );
+    mp.rf = vec![(0, 10), (2, 4), (3, 8), (6, 9)];
+    mp.co = vec![(0, 5), (1, 6)];
+    mp
+}
+
+fn weak() -> Violation {
+    let execution = message_passing(ThreadEnding::Failed);
+    let message = "assertion 'x == 1' fails";
+    violation(Property::Assert, message, 16, execution, &[10])
+}
+
+/// Two threads increment a counter without a lock.
+fn race() -> Violation {
+    let mut race = execution(
+        &["count=0"],
+        &[
+            ("main", &["20: starts 1 ; pthread_create(&t, 0, worker, 0);"], stopped()),
+            (
+                "worker#1",
+                &["7: begins 1", "8: reads count=0 ; count++;", "8: writes count=1 ; count++;"],
+                ended(),
+            ),
+            ("worker#2", &["8: reads count=1 ; count++;"], stopped()),
+        ],
+    );
+    race.rf = vec![(0, 3), (1, 2), (4, 5)];
+    race.co = vec![(0, 4)];
+    let message = "data race on count";
+    violation(Property::Race, message, 8, race, &[4, 5])
+}
+
+/// Two threads take two locks in different orders.
+fn deadlock() -> Violation {
+    let lock = |first: &str, other: &str| -> (Vec<String>, _) {
+        let lines = vec![
+            format!("8: reads {first}=0 [ACQ] ; lock(&{first});"),
+            format!("8: writes {first}=1 [ACQ] ; lock(&{first});"),
+            format!("9: reads {other}=1 [ACQ] ; lock(&{other});"),
+        ];
+        (lines, standing(ThreadEnding::Waiting, 9, &format!("lock(&{other});")))
+    };
+    let ((one, one_waits), (two, two_waits)) = (lock("a", "b"), lock("b", "a"));
+    let one: Vec<&str> = one.iter().map(String::as_str).collect();
+    let two: Vec<&str> = two.iter().map(String::as_str).collect();
+    let threads = [("worker#1", &*one, one_waits), ("worker#2", &*two, two_waits)];
+    let mut both = execution(&["a=0", "b=0"], &threads);
+    both.rf = vec![(0, 2), (1, 5), (3, 7), (6, 4)];
+    both.co = vec![(0, 3), (1, 6)];
+    both.rmw = vec![(2, 3), (5, 6)];
+    violation(Property::Deadlock, "deadlock", 9, both, &[4, 7])
+}
+
+/// A node is read after another thread has freed it.
+fn use_after_free() -> Violation {
+    let mut late = execution(
+        &["head=0"],
+        &[
+            (
+                "main",
+                &[
+                    "5: allocates node@mp.c:5 ; struct node *n = malloc(sizeof *n);",
+                    "6: writes head=node@mp.c:5 [REL] ; atomic_store_explicit(&head, n, …);",
+                    "7: frees node@mp.c:5 ; free(n);",
+                ],
+                stopped(),
+            ),
+            (
+                "reader#1",
+                &["12: reads head=node@mp.c:5 [ACQ] ; n = atomic_load_explicit(&head, …);"],
+                standing(ThreadEnding::Failed, 13, "return n->value;"),
+            ),
+        ],
+    );
+    late.rf = vec![(2, 4)];
+    late.co = vec![(0, 2)];
+    let message = "read of node@mp.c:5.value after it was freed";
+    violation(Property::Memory, message, 13, late, &[1, 3])
+}
+
+fn text(verdict: &Verdict) -> String {
+    verdict_text(&RUN, verdict, STYLE)
+}
+
+#[test]
+fn a_weak_execution_is_explained() {
+    check("weak.verdict.txt", &text(&verdict(vec![weak()])));
+}
+
+#[test]
+fn a_race_shows_both_accesses() {
+    check("race.verdict.txt", &text(&verdict(vec![race()])));
+}
+
+#[test]
+fn a_deadlock_tells_who_waits_for_what() {
+    check("deadlock.verdict.txt", &text(&verdict(vec![deadlock()])));
+}
+
+#[test]
+fn a_memory_error_names_the_object() {
+    check("memory.verdict.txt", &text(&verdict(vec![use_after_free()])));
+}
+
+#[test]
+fn a_loop_that_never_ends_shows_what_it_reads() {
+    let mut stuck = message_passing(ThreadEnding::Spinning { from: 1 });
+    stuck.rf = vec![(0, 10), (2, 4), (3, 8), (6, 9)];
+    let found = violation(Property::Liveness, "a loop never ends", 16, stuck, &[10]);
+    check("liveness.verdict.txt", &text(&verdict(vec![found])));
+}
+
+#[test]
+fn other_conclusions() {
+    let safe = verdict(Vec::new());
+    let bounded = Verdict { scope: Some(Scope::Bounded(3)), ..safe.clone() };
+    let unknown = Verdict {
+        conclusion: Conclusion::Unknown,
+        scope: None,
+        reason: Some(Reason {
+            message: "the function 'poll' has no body".to_string(),
+            place: Some(place(30)),
+            help: Some("give its source as a further input".to_string()),
+        }),
+        notes: vec!["leaks were not looked for".to_string()],
+        ..safe.clone()
+    };
+    let all = [safe, bounded, unknown.clone()].map(|verdict| text(&verdict)).join("\n");
+    check("others.verdict.txt", &all);
+    let json = verdict_json(&RUN, &unknown);
+    assert!(json.starts_with(r#"{"verdict":"unknown","scope":null,"bound":null,"reason":"the"#));
+    let sarif: serde_json::Value = serde_json::from_str(&verdict_sarif(&RUN, &unknown)).unwrap();
+    let notes = &sarif["runs"][0]["invocations"][0]["toolExecutionNotifications"];
+    assert_eq!(notes[0]["message"]["text"], "the function 'poll' has no body");
+}
+
+#[test]
+fn colours_are_for_terminals() {
+    let style = TextStyle { colour: true, ..STYLE };
+    let text = verdict_text(&RUN, &verdict(vec![weak()]), style);
+    assert!(text.starts_with("\x1b[1;31munsafe\x1b[0m: assertion"));
+}
+
+#[test]
+fn machine_readable_forms() {
+    let pretty = |text: &str| -> String {
+        let value: serde_json::Value = serde_json::from_str(text).expect("JSON");
+        serde_json::to_string_pretty(&value).expect("JSON") + "\n"
+    };
+    let verdict = verdict(vec![weak(), race()]);
+    check("verdict.json", &pretty(&verdict_json(&RUN, &verdict)));
+    check("verdict.sarif", &pretty(&verdict_sarif(&RUN, &verdict)));
+}
+
+#[test]
+fn pictures_show_what_matters() {
+    let caption = Caption { title: "assertion 'x == 1' fails", subtitle: "rc11" };
+    check("weak.svg", &focused_svg(&weak(), caption));
+    check("weak.dot", &focused_dot(&weak(), caption));
+    check("memory.svg", &focused_svg(&use_after_free(), caption));
+}
+
+#[test]
+fn a_page_needs_nothing_else() {
+    let page = verdict_html(&RUN, &verdict(vec![weak(), deadlock()]));
+    check("verdict.html", &page);
+    for outside in ["<script", "<link", "src=", "@import", "url("] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+}
+
+/// A thread that counts in a variable of its own, then fails.
+fn long(steps: u32) -> Violation {
+    let lines: Vec<String> = (0..steps).map(|n| format!("8: writes i={n} ; i++;")).collect();
+    let mut lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    lines.push("9: writes x=1 [RLX] ; x = 1;");
+    let reader: &[&str] = &["12: reads x=1 [RLX] ; r = x;"];
+    let failed = standing(ThreadEnding::Failed, 13, "assert(r == 0);");
+    let mut long =
+        execution(&["x=0", "i=0"], &[("main", &lines, ended()), ("reader#1", reader, failed)]);
+    long.rf = vec![(steps + 2, steps + 3)];
+    violation(Property::Assert, "assertion 'r == 0' fails", 13, long, &[steps + 3])
+}
+
+#[test]
+fn long_executions_are_cut_to_what_matters() {
+    let found = text(&verdict(vec![long(200)]));
+    assert!(found.contains("… 200 steps left out (--verbose shows all)"), "{found}");
+    assert!(found.lines().count() < 20);
+    let style = TextStyle { detail: Detail::Full, ..STYLE };
+    let whole = verdict_text(&RUN, &verdict(vec![long(200)]), style);
+    assert!(whole.lines().count() > 200);
+    let picture = focused_svg(&long(200), Caption::default());
+    assert!(picture.contains("200 steps are not drawn"));
+}
