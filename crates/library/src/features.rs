@@ -1,0 +1,109 @@
+//! What a program may make use of, as far as it shows before it runs: which variants of the
+//! library's functions it needs. Erring on the safe side costs events, never answers.
+
+use parallax_program::{Callee, Expr, Function, Global, InstKind, Program};
+
+use crate::{Options, atomics};
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Features {
+    /// Mutexes that are not all normal.
+    pub kinds: bool,
+    /// Thread-specific data.
+    pub keys: bool,
+    /// Somebody may ask for the result of a thread.
+    pub results: bool,
+    /// Functions to be called at exit.
+    pub atexit: bool,
+    /// Calls for atomic accesses.
+    pub atomics: bool,
+    /// Condition variables wake threads for no reason.
+    pub spurious: bool,
+}
+
+impl Features {
+    pub fn of(program: &Program, options: &Options) -> Features {
+        let spurious = options.spurious_wakeups;
+        let kinds = program.globals.iter().any(holds_a_kind);
+        let mut features = Features { kinds, spurious, ..Features::default() };
+        program.functions.iter().for_each(|function| features.look_at(function));
+        features
+    }
+
+    /// The words by which functions ask for them.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let ending = self.results || self.keys;
+        let all = [
+            (self.kinds, "kinds"),
+            (self.keys, "keys"),
+            (self.results, "results"),
+            (ending, "ending"),
+            (self.atexit, "atexit"),
+            (self.spurious, "spurious"),
+        ];
+        all.into_iter().filter(|(there, _)| *there).map(|(_, word)| word)
+    }
+
+    fn look_at(&mut self, function: &Function) {
+        for inst in function.blocks.iter().flat_map(|block| &block.insts) {
+            let InstKind::Call { dst, callee: Callee::External(name), args } = &inst.kind else {
+                continue;
+            };
+            let second = args.get(1).and_then(constant);
+            match name.as_str() {
+                "mtx_init" => self.kinds |= second.is_none_or(|kind| kind & 1 != 0),
+                "pthread_mutexattr_settype" => {
+                    self.kinds |= second.is_none_or(|kind| matches!(kind, 1 | 2));
+                }
+                "pthread_join" | "thrd_join" => self.results |= second != Some(0),
+                "__VERIFIER_thread_join" => self.results |= dst.is_some(),
+                "pthread_key_create" | "tss_create" => self.keys = true,
+                "atexit" | "__VERIFIER_atexit" => self.atexit = true,
+                _ => self.atomics |= atomics::has(name),
+            }
+        }
+    }
+}
+
+fn constant(expr: &Expr) -> Option<u128> {
+    match expr {
+        Expr::Const(bits) => Some(bits.unsigned()),
+        _ => None,
+    }
+}
+
+/// Where glibc's initialisers have the kind in a mutex, and how many bytes that is all of.
+const KIND: usize = 16;
+const MUTEX: usize = 40;
+/// Of larger globals nothing is known.
+const LARGEST: u64 = 1 << 20;
+
+/// Whether some part of the object looks like an initialised recursive or error-checking
+/// mutex: all zero but for the kind.
+fn holds_a_kind(global: &Global) -> bool {
+    if global.size < MUTEX as u64 || global.init.is_empty() {
+        return false;
+    }
+    if global.size > LARGEST {
+        return true;
+    }
+    let bytes = bytes(global);
+    bytes.windows(MUTEX).step_by(4).any(|mutex| {
+        let (before, rest) = mutex.split_at(KIND);
+        let (kind, after) = rest.split_at(4);
+        let zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
+        zero(before) && zero(after) && matches!(kind, [1 | 2, 0, 0, 0])
+    })
+}
+
+/// What the object holds at first; bytes of addresses are taken for 255.
+pub(crate) fn bytes(global: &Global) -> Vec<u8> {
+    let mut bytes = vec![0; global.size as usize];
+    for cell in &global.init {
+        let value = constant(&cell.value).unwrap_or(u128::MAX).to_le_bytes();
+        let start = (cell.offset as usize).min(bytes.len());
+        let places = bytes[start..].iter_mut().take(cell.width as usize / 8);
+        places.zip(value).for_each(|(place, byte)| *place = byte);
+    }
+    bytes
+}

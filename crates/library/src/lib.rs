@@ -1,0 +1,65 @@
+//! The C library that programs under test see: threads, locks, the heap, strings, and what
+//! verification tasks call. It is written in the intermediate language itself (`functions/`,
+//! one file for each primitive), so that it means the same to every engine, and every memory
+//! access it makes is subject to the memory model like one of the program's own.
+//!
+//! [`link`] puts into a program what the program calls and does not define. Sizes of objects
+//! and numbers are those of glibc on 64-bit Linux, and glibc's static initialisers mean what
+//! they mean there.
+//!
+//! Every access is an event in every execution that an engine looks at, so functions come in
+//! *variants*: `"pthread_mutex_lock [kinds]"` stands in for `pthread_mutex_lock` where the program
+//! may have recursive mutexes; the plain one need not care. [`Features`] decides.
+//!
+//! Tags beside those of C11 tell engines what an access is for:
+//!
+//! | tag | on |
+//! | --- | --- |
+//! | `LOCK_WRITE` | the write that takes a lock which knows no owner |
+//! | `UNLOCK` | the write that releases it: the thread's last write there must be its `LOCK_WRITE` |
+//! | `BARRIER` | every access of a barrier |
+//! | `LEAVE` | the last access of a woken thread; the object may be freed by then |
+//! | `COPY` | reads of bytes that are copied, and may be uninitialised |
+
+mod adapt;
+mod atomics;
+mod features;
+mod inline;
+mod linker;
+mod message;
+mod modules;
+mod rewrite;
+
+use parallax_program::{Diagnostics, Program};
+
+use crate::features::Features;
+use crate::linker::Linker;
+use crate::modules::Modules;
+
+/// What is left open by the standards.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Whether threads may wake up from a condition variable although nobody woke them.
+    pub spurious_wakeups: bool,
+}
+
+/// Gives a body to every function that the program calls, has none for, and the library knows.
+/// Small functions are put in place of their calls, so that their events stand at the place
+/// of the call. What the library does not know, or knows with another prototype, is left as it is.
+pub fn link(program: &mut Program, options: &Options) -> Result<(), Diagnostics> {
+    if program.pointer_width != 64 {
+        return Ok(());
+    }
+    let features = Features::of(program, options);
+    Linker::new(program, features).link()
+}
+
+/// The names of all functions that the library knows, sorted.
+pub fn names() -> Vec<String> {
+    Modules::new(Features { atomics: true, ..Features::default() }).names()
+}
+
+/// Whether a file of a program's source is one of the library.
+pub fn is_library_file(name: &str) -> bool {
+    name.starts_with(modules::FOLDER)
+}

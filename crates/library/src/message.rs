@@ -1,0 +1,34 @@
+//! What a failed assertion says: the text of its condition, where that is a constant of the
+//! program.
+
+use parallax_program::{Expr, Function, InstKind, Program};
+
+use crate::features::bytes;
+
+/// Longer conditions are cut.
+const LONGEST: usize = 200;
+
+/// Whether the first argument of a function is the text of the condition that failed.
+pub(crate) fn takes_condition(name: &str) -> bool {
+    matches!(name, "__assert_fail" | "__assert" | "__VERIFIER_assert_fail")
+}
+
+/// Puts the text into the assertions of the function.
+pub(crate) fn tell(function: &mut Function, condition: &str) {
+    for inst in function.blocks.iter_mut().flat_map(|block| &mut block.insts) {
+        if let InstKind::Assert { message, .. } = &mut inst.kind {
+            *message = format!("assertion failed: {condition}");
+        }
+    }
+}
+
+/// The string that an expression is the address of.
+pub(crate) fn text(program: &Program, expr: &Expr) -> Option<String> {
+    let Expr::Address(global) = expr else {
+        return None;
+    };
+    let bytes = bytes(program.globals.get(global.0 as usize)?);
+    let end = bytes.iter().position(|byte| *byte == 0)?;
+    let text = String::from_utf8_lossy(&bytes[..end.min(LONGEST)]).into_owned();
+    (!text.is_empty()).then_some(text)
+}
