@@ -100,11 +100,14 @@ impl Program {
         0x1000_0000 + 16 * u64::from(number)
     }
 
+    /// There are never more.
+    pub const MOST_THREADS: u32 = 1 << 16;
+
     /// The thread whose life shows at an address, and whether it is the end of it.
     pub fn thread_at(address: u64) -> Option<(u32, bool)> {
         let offset = address.checked_sub(Self::thread_address(0))?;
-        let number = (address < Self::FIRST_ADDRESS).then_some((offset / 16) as u32)?;
-        Some((number, offset % 16 >= 8))
+        let known = address < Self::thread_address(Self::MOST_THREADS);
+        known.then_some(((offset / 16) as u32, offset % 16 >= 8))
     }
 
     /// The address of a function, as a value: functions are not in memory.
@@ -116,7 +119,7 @@ impl Program {
     pub fn function_at(&self, address: Bits) -> Option<FunctionId> {
         let number = address.unsigned().checked_sub(Self::FIRST_FUNCTION)?;
         let exact = number % 16 == 0 && number / 16 < self.functions.len() as u128;
-        exact.then(|| FunctionId((number / 16) as u32))
+        exact.then_some(FunctionId((number / 16) as u32))
     }
 
     const FIRST_FUNCTION: u128 = 0x7000_0000;

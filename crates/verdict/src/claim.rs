@@ -3,7 +3,7 @@
 //! A claim names no address, no value and no tag that the program itself tells: those follow
 //! when the threads run once more. It has only what was decided outside of the threads, which is
 //! where each read got its value, in which order the writes of a location came, and which
-//! choices were made. The replayer turns a claim into an
+//! choices were made. [`rebuild`](crate::rebuild()) turns a claim into an
 //! [`Execution`](crate::Execution), or refuses it.
 
 use parallax_program::Bits;

@@ -2,15 +2,19 @@
 //! replayer that checks an execution before anyone sees it.
 
 mod claim;
+mod derived;
 mod execution;
 mod judge;
 mod outcomes;
+mod rebuild;
 mod replay;
 mod traced;
 mod verdict;
+mod walker;
 
 pub use claim::{Claim, Source, Step, StepId, ThreadClaim, ThreadEnding};
 pub use execution::{Call, Edges, Event, EventKind, Execution, Life, Standing};
 pub use outcomes::{Ending, FinalState, Observation, Outcomes, StateValue};
+pub use rebuild::rebuild;
 pub use replay::replay;
 pub use verdict::{Conclusion, Counts, Reason, Scope, Verdict, Violation};

@@ -28,13 +28,22 @@ impl Traced {
 
 /// A value that comes from all of these.
 pub fn join(bits: Bits, parts: &[&Traced]) -> Traced {
-    let mut reads: BTreeSet<u32> = BTreeSet::new();
-    let mut picks: BTreeSet<u32> = BTreeSet::new();
-    for part in parts {
-        reads.extend(part.reads.iter());
-        picks.extend(part.picks.iter());
+    let reads = union(parts.iter().map(|part| &part.reads));
+    let picks = union(parts.iter().map(|part| &part.picks));
+    Traced { bits, reads, picks }
+}
+
+/// All members of the sets; a copy is made only where two of them have some.
+fn union<'a>(sets: impl Iterator<Item = &'a Rc<BTreeSet<u32>>>) -> Rc<BTreeSet<u32>> {
+    let mut all: Rc<BTreeSet<u32>> = Rc::default();
+    for set in sets.filter(|set| !set.is_empty()) {
+        if all.is_empty() {
+            all = set.clone();
+        } else {
+            Rc::make_mut(&mut all).extend(set.iter());
+        }
     }
-    Traced { bits, reads: Rc::new(reads), picks: Rc::new(picks) }
+    all
 }
 
 /// The domain of traced values.
@@ -77,6 +86,9 @@ impl Domain for Tracing {
     }
 
     fn picked(&mut self, mut value: Traced, condition: &Traced) -> Traced {
+        if condition.reads.is_empty() && condition.picks.is_empty() {
+            return value;
+        }
         let picks = Rc::make_mut(&mut value.picks);
         picks.extend(condition.reads.iter());
         picks.extend(condition.picks.iter());

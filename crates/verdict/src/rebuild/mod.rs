@@ -1,0 +1,317 @@
+//! The independent replayer of whole programs: what an engine claims is turned into an execution
+//! only if the program can really do it.
+//!
+//! The steps are taken once more in the claimed order, each thread by the interpreter. A read
+//! gets the value of its claimed source, which must have happened by then, so the claimed order
+//! must be one of program order and reads-from together. Addresses, values, tags and dependencies
+//! are found anew; every step must be what its thread really does next, and every thread must
+//! really end the way it is claimed to. Last, the model's `.cat` file says whether it allows the
+//! execution.
+//!
+//! Memory models see the start of a thread as a write by its creator that its first step reads,
+//! and its end as a write that whoever joins it reads.
+
+mod access;
+mod coherence;
+mod endings;
+mod objects;
+mod service;
+mod witness;
+
+use parallax_machine::{Code, Operation, Site};
+use parallax_memory::Model;
+use parallax_program::{Bits, Program};
+
+use crate::derived::Derived;
+use crate::judge::judge;
+use crate::traced::{Traced, Tracing};
+use crate::walker::{Due, Walker};
+use crate::{Call, Claim, Event, EventKind, Execution, Step, StepId};
+
+use objects::Objects;
+
+/// The execution that an engine claims, if it is one of the program and the model allows it. The
+/// error says what is wrong with the claim.
+pub fn rebuild(program: &Program, claim: &Claim, model: &Model) -> Result<Execution, String> {
+    let code = Code::new(program);
+    let mut rebuild = Rebuild::new(&code, claim, asks_for_dependencies(model))?;
+    for thread in &claim.schedule {
+        rebuild.step(*thread)?;
+    }
+    rebuild.check_complete()?;
+    let standings = rebuild.standings()?;
+    let orders = rebuild.coherence()?;
+    let (mut execution, derived) = rebuild.into_execution(orders, standings);
+    execution.model_relations = judge(&execution, &derived, model)?;
+    Ok(execution)
+}
+
+fn asks_for_dependencies(model: &Model) -> bool {
+    let names = ["addr", "data", "ctrl", "pick-addr", "pick-data", "pick-ctrl"];
+    names.iter().any(|name| model.input(name).is_some())
+}
+
+/// A claim of which some steps have been taken.
+struct Rebuild<'a, 'p> {
+    code: &'a Code<'p>,
+    claim: &'a Claim,
+    traces: bool,
+    threads: Vec<Run<'a, 'p>>,
+    /// One for each step, thread by thread; None until the step is taken.
+    events: Vec<Option<Taken>>,
+    /// Numbers of the events in the order in which they happened.
+    schedule: Vec<u32>,
+    /// For each read from a write, both.
+    rf: Vec<(u32, u32)>,
+    /// Reads of what was there from the start.
+    initial_reads: Vec<u32>,
+    objects: Objects<'p>,
+    derived: Derived,
+}
+
+/// A thread on its way.
+struct Run<'a, 'p> {
+    name: String,
+    /// The number of its first event.
+    first_event: u32,
+    /// Steps taken so far.
+    taken: u32,
+    /// None for a thread that was not spawned yet.
+    walker: Option<Walker<'a, 'p>>,
+    /// The step that spawned it, of which its first one must know.
+    spawned_by: Option<StepId>,
+    has_ended: bool,
+    /// Atomic sections that it is in.
+    sections: u32,
+    /// What was chosen for the weak compare-and-swap that it stands at: whether it fails.
+    fails: Option<bool>,
+}
+
+/// What became of a step.
+struct Taken {
+    event: Event,
+    stack: Vec<Call>,
+}
+
+impl<'a, 'p> Rebuild<'a, 'p> {
+    /// Calls further out are not told.
+    const MOST_CALLS: usize = 64;
+
+    fn new(code: &'a Code<'p>, claim: &'a Claim, traces: bool) -> Result<Self, String> {
+        let starts = &code.program.threads;
+        if claim.threads.len() < starts.len() {
+            return Err("a thread of the program is missing".to_string());
+        }
+        if claim.threads.len() > Program::MOST_THREADS as usize {
+            return Err("there are too many threads".to_string());
+        }
+        let mut threads = Vec::with_capacity(claim.threads.len());
+        let mut events = 0u32;
+        for (number, thread) in claim.threads.iter().enumerate() {
+            let start = starts.get(number);
+            let walker = start.map(|start| {
+                let args = start.args.iter().map(|arg| code.evaluate(arg, &[], &mut Tracing));
+                Walker::new(code, number as u32, start.function, args.collect(), traces)
+            });
+            threads.push(Run {
+                name: start.map_or_else(|| format!("#{number}"), |start| start.name.clone()),
+                first_event: events,
+                taken: 0,
+                walker,
+                spawned_by: None,
+                has_ended: false,
+                sections: 0,
+                fails: None,
+            });
+            let steps = u32::try_from(thread.steps.len()).ok();
+            let sum = steps.and_then(|steps| events.checked_add(steps));
+            events = sum.filter(|sum| *sum < u32::MAX / 2).ok_or("there are too many steps")?;
+        }
+        Ok(Rebuild {
+            code,
+            claim,
+            traces,
+            threads,
+            events: (0..events).map(|_| None).collect(),
+            schedule: Vec::with_capacity(events as usize),
+            rf: Vec::new(),
+            initial_reads: Vec::new(),
+            objects: Objects::new(code),
+            derived: Derived::default(),
+        })
+    }
+
+    /// The next step of a thread.
+    fn step(&mut self, number: u32) -> Result<(), String> {
+        let none = || format!("the schedule has a step of thread {number}, which there is not");
+        let run = self.threads.get(number as usize).ok_or_else(none)?;
+        let (index, name) = (run.taken, run.name.clone());
+        let claimed = self.claim.threads.get(number as usize);
+        let step = claimed.and_then(|thread| thread.steps.get(index as usize)).copied();
+        let step = step.ok_or_else(|| format!("the schedule has more steps than {name} took"))?;
+        let id = StepId { thread: number, index };
+        self.take(id, step)
+            .map_err(|problem| format!("step {index} of {name} ({step:?}): {problem}"))?;
+        self.threads[number as usize].taken += 1;
+        Ok(())
+    }
+
+    fn take(&mut self, id: StepId, step: Step) -> Result<(), String> {
+        if let Step::Begin { by } = step {
+            return self.begin(id, by);
+        }
+        match (step, self.due(id.thread, Some(step))?) {
+            (Step::Read { source, bytes }, Due::Read { address, bytes: rest }) => {
+                self.read(id, source, bytes, address, rest)
+            }
+            (Step::Write { bytes }, Due::Write { address, value }) => {
+                self.write(id, bytes, address, value)
+            }
+            (Step::Write { .. }, Due::Decision) => {
+                self.decide(id.thread, true)?;
+                self.take(id, step)
+            }
+            (Step::Choice { value }, due) => self.choose(id, value, due),
+            (step, Due::Operation(operation)) => self.serve(id, step, operation),
+            (_, due) => Err(format!("the thread is at {}", describe(&due))),
+        }
+    }
+
+    /// What a thread stands at. What needs no step is passed: sizes of objects, and the end of no
+    /// object, unless the next step is about that.
+    fn due(&mut self, thread: u32, step: Option<Step>) -> Result<Due<'p>, String> {
+        let run = &mut self.threads[thread as usize];
+        if run.spawned_by.is_some() && run.taken == 0 {
+            return Err("the thread has not begun".to_string());
+        }
+        if run.has_ended {
+            return Err("the thread has ended".to_string());
+        }
+        let walker = run.walker.as_mut().ok_or("nobody has spawned the thread")?;
+        loop {
+            match walker.due() {
+                Due::Operation(Operation::Free { address, .. })
+                    if address.bits.is_zero() && step != Some(Step::Free) =>
+                {
+                    walker.pass();
+                }
+                Due::Operation(Operation::HeapSize { address }) => {
+                    let Some(size) = self.objects.heap_size(address.bits.unsigned() as u64) else {
+                        return Ok(Due::Operation(Operation::HeapSize { address }));
+                    };
+                    walker.answer(Bits::new(address.bits.width(), u128::from(size)));
+                }
+                due => return Ok(due),
+            }
+        }
+    }
+
+    fn decide(&mut self, thread: u32, succeeds: bool) -> Result<(), String> {
+        match &mut self.threads[thread as usize].walker {
+            Some(walker) => walker.decide(succeeds, &mut self.derived),
+            None => Ok(()),
+        }
+    }
+
+    /// The number of the event that a step is.
+    fn event_of(&self, id: StepId) -> Option<u32> {
+        let run = self.threads.get(id.thread as usize)?;
+        let steps = self.claim.threads.get(id.thread as usize)?.steps.len();
+        ((id.index as usize) < steps).then(|| run.first_event + id.index)
+    }
+
+    /// Number and kind of the event that an earlier step is.
+    fn earlier(&self, id: StepId) -> Result<(u32, &EventKind), String> {
+        let unknown = || format!("there is no step {} of thread {}", id.index, id.thread);
+        let number = self.event_of(id).ok_or_else(unknown)?;
+        let taken = self.events.get(number as usize).and_then(Option::as_ref);
+        let too_late = || format!("step {} of thread {} comes only later", id.index, id.thread);
+        Ok((number, &taken.ok_or_else(too_late)?.event.kind))
+    }
+
+    fn number_of(&self, id: StepId) -> u32 {
+        self.threads[id.thread as usize].first_event + id.index
+    }
+
+    fn walker(&mut self, thread: u32) -> Result<&mut Walker<'a, 'p>, String> {
+        let run = self.threads.get_mut(thread as usize);
+        let walker = run.and_then(|run| run.walker.as_mut());
+        walker.ok_or_else(|| format!("there is no thread {thread}"))
+    }
+
+    /// Notes what a step did, while its thread still stands at the instruction.
+    fn record(&mut self, id: StepId, kind: EventKind) -> Result<(), String> {
+        let sites: Vec<Site> = self.walker(id.thread)?.stack().collect();
+        let number = self.number_of(id);
+        let span = sites.last().map(|site| self.code.span(*site));
+        let source = &self.code.program.source;
+        let event = Event {
+            thread: Some(id.thread),
+            kind,
+            tags: Default::default(),
+            place: span.map(|span| source.location(span)),
+            text: span.map_or("", |span| source.line_at(span).trim()).to_string(),
+        };
+        let stack = self.calls(&sites);
+        self.events[number as usize] = Some(Taken { event, stack });
+        self.schedule.push(number);
+        Ok(())
+    }
+
+    fn calls(&self, sites: &[Site]) -> Vec<Call> {
+        let innermost = &sites[sites.len().saturating_sub(Self::MOST_CALLS)..];
+        let call = |site: &Site| Call {
+            function: self.code.program.function(site.function).name.clone(),
+            place: self.code.program.source.location(self.code.span(*site)),
+        };
+        innermost.iter().map(call).collect()
+    }
+
+    fn check_complete(&self) -> Result<(), String> {
+        for (run, claimed) in self.threads.iter().zip(&self.claim.threads) {
+            if (run.taken as usize) < claimed.steps.len() {
+                let (name, taken) = (&run.name, run.taken);
+                return Err(format!("step {taken} of {name} is not in the schedule"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a thread stands at.
+fn describe(due: &Due<'_>) -> String {
+    match due {
+        Due::Read { address, bytes } => format!("a read of {bytes} bytes at {address:#x}"),
+        Due::Write { address, value } => {
+            format!("a write of {} bytes at {address:#x}", value.width() / 8)
+        }
+        Due::Decision => "a store-conditional".to_string(),
+        Due::Operation(operation) => describe_operation(operation).to_string(),
+    }
+}
+
+fn describe_operation(operation: &Operation<'_, Traced>) -> &'static str {
+    match operation {
+        Operation::Fence { .. } => "a fence",
+        Operation::Spawn { .. } => "the start of a thread",
+        Operation::Join { .. } => "a join",
+        Operation::Wait { .. } => "a false wait",
+        Operation::Alloc { .. } => "an allocation",
+        Operation::Free { .. } => "a free",
+        Operation::HeapSize { .. } => "the size of an object",
+        Operation::Assume { .. } => "a false assumption",
+        Operation::Assert { .. } => "a false assertion",
+        Operation::Nondet { .. } | Operation::Choose { .. } => "a choice",
+        Operation::AtomicBegin => "the begin of an atomic section",
+        Operation::AtomicEnd => "the end of an atomic section",
+        Operation::End => "its end",
+        Operation::Cut => "a loop without end",
+        Operation::Fault(_) => "what it cannot do",
+        _ => "an access",
+    }
+}
+
+/// What is written and read where the life of a thread shows.
+fn life_value() -> Bits {
+    Bits::new(64, 1)
+}
