@@ -2,12 +2,14 @@
 
 use parallax_program::{Bits, BlockId, Callee, Expr, FunctionId, Program, Span};
 
+use crate::loops::Loops;
 use crate::{Domain, Fault};
 
 /// A program made ready to run: globals have addresses.
 pub struct Code<'p> {
     pub program: &'p Program,
     addresses: Vec<u64>,
+    loops: Vec<Loops>,
 }
 
 /// An instruction, as a place in the program.
@@ -29,17 +31,24 @@ pub struct Limits {
     /// endless.
     pub steps: u32,
     pub depth: u32,
+    /// Whether a loop that only waits is told, rather than repeated.
+    pub spins: bool,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { repeats: 2, steps: 1_000_000, depth: 1_000 }
+        Limits { repeats: 2, steps: 1_000_000, depth: 1_000, spins: false }
     }
 }
 
 impl<'p> Code<'p> {
     pub fn new(program: &'p Program) -> Code<'p> {
-        Code { program, addresses: program.layout() }
+        let loops = program.functions.iter().map(Loops::of).collect();
+        Code { program, addresses: program.layout(), loops }
+    }
+
+    pub(crate) fn loops(&self, function: FunctionId) -> &Loops {
+        &self.loops[function.0 as usize]
     }
 
     /// Where each global lies.

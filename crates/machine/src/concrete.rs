@@ -11,6 +11,8 @@ pub struct Concrete;
 impl Domain for Concrete {
     type Value = Bits;
 
+    const FOLLOWS_CONTROL: bool = false;
+
     fn constant(&mut self, bits: Bits) -> Bits {
         bits
     }

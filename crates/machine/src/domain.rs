@@ -16,6 +16,9 @@ pub enum Truth {
 pub trait Domain {
     type Value: Clone;
 
+    /// Whether anyone asks which branches a value or an operation depends on.
+    const FOLLOWS_CONTROL: bool = true;
+
     fn constant(&mut self, bits: Bits) -> Self::Value;
     fn unary(&mut self, op: UnaryOp, value: &Self::Value) -> Self::Value;
     fn binary(&mut self, op: BinaryOp, left: &Self::Value, right: &Self::Value) -> Self::Value;
@@ -35,6 +38,10 @@ pub trait Domain {
         value
     }
     fn truth(&self, value: &Self::Value) -> Truth;
+    /// Whether two values are known to be the same.
+    fn same(&self, left: &Self::Value, right: &Self::Value) -> bool {
+        self.known(left).is_some_and(|value| self.known(right) == Some(value))
+    }
     /// The value, where there is only one it can be.
     fn known(&self, value: &Self::Value) -> Option<Bits>;
 }

@@ -10,6 +10,7 @@ mod code;
 mod concrete;
 mod domain;
 mod float;
+mod loops;
 mod operation;
 mod thread;
 

@@ -118,6 +118,12 @@ pub enum Operation<'p, V> {
     Branch {
         condition: V,
     },
+    /// The thread is back at the head of a loop as it was a round ago, and has changed nothing
+    /// but itself: unless what it reads changes, it goes round for ever. The round began after
+    /// so many operations.
+    Spin {
+        since: u32,
+    },
     /// The thread has ended.
     End,
     /// The path was cut off at a limit.

@@ -1,7 +1,5 @@
 //! The interpreter: one thread, from visible operation to visible operation.
 
-use std::rc::Rc;
-
 use parallax_program::{Bits, BlockId, Callee, Expr, FunctionId, InstKind, Terminator, VarId};
 
 use crate::operation::destinations;
@@ -17,6 +15,11 @@ pub struct Thread<V> {
     decided: u32,
     /// Results so far that the engine chose among several.
     chosen: u32,
+    /// Visible operations so far, and those that others may notice.
+    operations: u32,
+    effects: u32,
+    /// Whether others cannot notice the operation that the thread stands at.
+    is_silent: bool,
 }
 
 #[derive(Clone)]
@@ -34,7 +37,20 @@ struct Frame<V> {
     vars: Vec<V>,
     /// What the caller does with the result.
     result: Option<VarId>,
-    visits: Rc<Vec<Visit>>,
+    /// For each block that can repeat.
+    visits: Vec<Visit>,
+    /// For each head of a loop that was entered, how things were at the last time.
+    rounds: Vec<Round<V>>,
+}
+
+/// How things were when the head of a loop was entered.
+#[derive(Clone)]
+struct Round<V> {
+    head: BlockId,
+    operations: u32,
+    effects: u32,
+    /// The variables that are live there.
+    vars: Vec<V>,
 }
 
 /// How often a block was entered, and its branch found undecided.
@@ -59,12 +75,25 @@ impl<V: Clone> Thread<V> {
         domain: &mut D,
     ) -> Thread<V> {
         let frame = Frame::new(code, function, args, None, domain);
-        Thread { frames: vec![frame], control: Vec::new(), decided: 0, chosen: 0 }
+        Thread {
+            frames: vec![frame],
+            control: Vec::new(),
+            decided: 0,
+            chosen: 0,
+            operations: 0,
+            effects: 0,
+            is_silent: false,
+        }
     }
 
     /// The instruction that the thread stands at.
     pub fn site(&self) -> Option<Site> {
         self.frames.last().map(Frame::site)
+    }
+
+    /// How many visible operations the thread has gone past.
+    pub fn operations(&self) -> u32 {
+        self.operations
     }
 
     /// The instructions that the thread stands at in each of its calls, innermost last.
@@ -113,9 +142,11 @@ impl<V: Clone> Thread<V> {
             match &inst.kind {
                 InstKind::Assign { dst, value } => {
                     let mut value = code.evaluate(value, &frame.vars, domain);
-                    let ends = |control: &&Control<V>| control.until.is_some();
-                    for control in self.control.iter().filter(ends) {
-                        value = domain.picked(value, &control.condition);
+                    if D::FOLLOWS_CONTROL {
+                        let ends = |control: &&Control<V>| control.until.is_some();
+                        for control in self.control.iter().filter(ends) {
+                            value = domain.picked(value, &control.condition);
+                        }
                     }
                     frame.vars[dst.0 as usize] = value;
                     frame.index += 1;
@@ -128,7 +159,10 @@ impl<V: Clone> Thread<V> {
                 }
                 visible => {
                     match Operation::of(code, frame.function, &frame.vars, visible, domain) {
-                        Some(operation) => return operation,
+                        Some(operation) => {
+                            self.is_silent = is_silent(visible);
+                            return operation;
+                        }
                         None => frame.index += 1,
                     }
                 }
@@ -139,9 +173,16 @@ impl<V: Clone> Thread<V> {
 
     /// Goes on after an operation without a result.
     pub fn done(&mut self) {
+        self.count();
         if let Some(frame) = self.frames.last_mut() {
             frame.index += 1;
         }
+    }
+
+    /// Counts the operation that the thread stands at.
+    fn count(&mut self) {
+        self.operations += 1;
+        self.effects += u32::from(!self.is_silent);
     }
 
     /// Goes on after an operation with one result.
@@ -151,6 +192,18 @@ impl<V: Clone> Thread<V> {
 
     /// Goes on after an operation with up to two results.
     pub fn results(&mut self, code: &Code<'_>, first: V, second: Option<V>) {
+        self.count();
+        self.settle(code, first, second);
+    }
+
+    /// Goes on after a compare-and-swap that has only read.
+    pub fn fails(&mut self, code: &Code<'_>, first: V, second: V) {
+        self.is_silent = true;
+        self.count();
+        self.settle(code, first, Some(second));
+    }
+
+    fn settle(&mut self, code: &Code<'_>, first: V, second: Option<V>) {
         let Some(frame) = self.frames.last_mut() else {
             return;
         };
@@ -192,13 +245,15 @@ impl<V: Clone> Thread<V> {
             return false;
         };
         let condition = code.evaluate(condition, &frame.vars, domain);
-        let visit = &mut Rc::make_mut(&mut frame.visits)[block.0 as usize];
-        visit.forked += 1;
-        if visit.forked > limits.repeats.saturating_add(1) {
-            return false;
+        if let Some(number) = code.loops(frame.function).repeating(block) {
+            let visit = &mut frame.visits[number];
+            visit.forked += 1;
+            if visit.forked > limits.repeats.saturating_add(1) {
+                return false;
+            }
         }
         self.depend(condition, *join);
-        self.jump(if taken { *then } else { *otherwise }, limits)
+        self.jump(code, if taken { *then } else { *otherwise }, limits)
     }
 
     fn depend(&mut self, condition: V, join: Option<BlockId>) {
@@ -208,7 +263,7 @@ impl<V: Clone> Thread<V> {
     }
 
     /// False if the loop limit forbids it.
-    fn jump(&mut self, target: BlockId, limits: &Limits) -> bool {
+    fn jump(&mut self, code: &Code<'_>, target: BlockId, limits: &Limits) -> bool {
         let depth = self.frames.len();
         let (decided, chosen) = (self.decided, self.chosen);
         let Some(frame) = self.frames.last_mut() else {
@@ -217,7 +272,10 @@ impl<V: Clone> Thread<V> {
         frame.block = target;
         frame.index = 0;
         self.control.retain(|control| control.until != Some((depth, target)));
-        let visit = &mut Rc::make_mut(&mut frame.visits)[target.0 as usize];
+        let Some(number) = code.loops(frame.function).repeating(target) else {
+            return true;
+        };
+        let visit = &mut frame.visits[number];
         visit.entered += 1;
         let counting = visit.decided != decided && visit.chosen == chosen;
         let counting = counting && visit.entered < Self::COUNTING;
@@ -235,7 +293,7 @@ impl<V: Clone> Thread<V> {
     ) -> Option<Operation<'p, V>> {
         let frame = self.frames.last()?;
         let within = match terminator {
-            Terminator::Jump(target) => self.jump(*target, limits),
+            Terminator::Jump(target) => self.jump(code, *target, limits),
             Terminator::Branch { condition, then, otherwise, join } => {
                 let condition = code.evaluate(condition, &frame.vars, domain);
                 let target = match domain.truth(&condition) {
@@ -246,8 +304,10 @@ impl<V: Clone> Thread<V> {
                 if !matches!(terminator, Terminator::Branch { condition: Expr::Const(_), .. }) {
                     self.decided += 1;
                 }
-                self.depend(condition, *join);
-                self.jump(target, limits)
+                if D::FOLLOWS_CONTROL {
+                    self.depend(condition, *join);
+                }
+                self.jump(code, target, limits)
             }
             Terminator::Return(value) => {
                 let value = value.as_ref().map(|v| code.evaluate(v, &frame.vars, domain));
@@ -255,7 +315,39 @@ impl<V: Clone> Thread<V> {
             }
             Terminator::Exit => return Some(Operation::End),
         };
-        (!within).then_some(Operation::Cut)
+        if !within {
+            return Some(Operation::Cut);
+        }
+        if limits.spins { self.new_round(code, domain) } else { None }
+    }
+
+    /// Whether the thread, having come to the head of a loop, has been there before with all
+    /// that matters as it is now.
+    fn new_round<'p, D: Domain<Value = V>>(
+        &mut self,
+        code: &Code<'p>,
+        domain: &D,
+    ) -> Option<Operation<'p, V>> {
+        let (operations, effects) = (self.operations, self.effects);
+        let frame = self.frames.last_mut()?;
+        let head = frame.block;
+        let live = code.loops(frame.function).head(head)?;
+        let vars = live.iter().map(|var| &frame.vars[var.0 as usize]);
+        let known = frame.rounds.iter_mut().find(|round| round.head == head);
+        let Some(round) = known else {
+            let vars = vars.cloned().collect();
+            frame.rounds.push(Round { head, operations, effects, vars });
+            return None;
+        };
+        let mut pairs = round.vars.iter().zip(vars.clone());
+        if round.effects == effects && pairs.all(|(then, now)| domain.same(then, now)) {
+            return Some(Operation::Spin { since: round.operations });
+        }
+        round.operations = operations;
+        round.effects = effects;
+        round.vars.clear();
+        round.vars.extend(vars.cloned());
+        None
     }
 
     fn leave<'p>(&mut self, value: Option<V>) -> Option<Operation<'p, V>> {
@@ -296,6 +388,20 @@ impl<V: Clone> Thread<V> {
     }
 }
 
+/// Whether an instruction only looks. So does a compare-and-swap that fails.
+fn is_silent(kind: &InstKind) -> bool {
+    matches!(
+        kind,
+        InstKind::Load { .. }
+            | InstKind::Fence { .. }
+            | InstKind::ThreadId { .. }
+            | InstKind::HeapSize { .. }
+            | InstKind::Assume { .. }
+            | InstKind::Assert { .. }
+            | InstKind::Wait { .. }
+    )
+}
+
 impl<V> Frame<V> {
     fn site(&self) -> Site {
         Site { function: self.function, block: self.block, index: self.index as u32 }
@@ -314,10 +420,11 @@ impl<V: Clone> Frame<V> {
         let mut vars = args;
         let rest = body.vars.get(vars.len()..).unwrap_or_default();
         vars.extend(rest.iter().map(|var| domain.constant(Bits::zero(var.width))));
-        let mut visits = vec![Visit::default(); body.blocks.len()];
-        if let Some(entry) = visits.first_mut() {
-            entry.entered = 1;
+        let loops = code.loops(function);
+        let mut visits = vec![Visit::default(); loops.count()];
+        if let Some(entry) = loops.repeating(BlockId(0)) {
+            visits[entry].entered = 1;
         }
-        Frame { function, block: BlockId(0), index: 0, vars, result, visits: Rc::new(visits) }
+        Frame { function, block: BlockId(0), index: 0, vars, result, visits, rounds: Vec::new() }
     }
 }

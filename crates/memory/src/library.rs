@@ -14,7 +14,8 @@ macro_rules! embedded {
 }
 
 const MODELS: &[(&str, &str)] = embedded![
-    "sc", "tso", "pso", "rmo", "power", "arm", "aarch64", "riscv", "c11", "rc11", "imm", "lkmm",
+    "sc", "tso", "pso", "rmo", "power", "arm", "aarch64", "riscv", "c11", "ra", "rc11", "imm",
+    "lkmm",
 ];
 
 const FILES: &[(&str, &str)] = embedded![

@@ -246,6 +246,52 @@ pub enum InstKind {
     },
 }
 
+impl InstKind {
+    /// The expressions that the instruction computes with.
+    pub fn for_each_expr<'a>(&'a self, visit: &mut impl FnMut(&'a Expr)) {
+        use InstKind::*;
+        let callee = |callee: &'a Callee, visit: &mut dyn FnMut(&'a Expr)| {
+            if let Callee::Indirect(target) = callee {
+                visit(target);
+            }
+        };
+        match self {
+            Assign { value, .. } => visit(value),
+            Load { address, .. } | LoadLinked { address, .. } => visit(address),
+            Store { address, value, .. } | StoreConditional { address, value, .. } => {
+                visit(address);
+                visit(value);
+            }
+            Rmw { address, operand, .. } => {
+                visit(address);
+                visit(operand);
+            }
+            Cas { address, expected, desired, .. } => {
+                visit(address);
+                visit(expected);
+                visit(desired);
+            }
+            Spawn { callee: to, args, .. } | Call { callee: to, args, .. } => {
+                callee(to, visit);
+                args.iter().for_each(visit);
+            }
+            Join { thread } => visit(thread),
+            Wait { condition } | Assume { condition } | Assert { condition, .. } => {
+                visit(condition);
+            }
+            Alloc { size, .. } => visit(size),
+            HeapSize { address, .. } | Free { address, .. } => visit(address),
+            Choose { below, .. } => visit(below),
+            Fence { .. }
+            | ThreadId { .. }
+            | Nondet { .. }
+            | Unsupported { .. }
+            | AtomicBegin
+            | AtomicEnd => {}
+        }
+    }
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Terminator {
     Jump(BlockId),

@@ -1,0 +1,120 @@
+//! From a graph to a claim, which the replayer can check without trusting the engine.
+
+use parallax_verdict::{Claim, Source, Step, StepId, ThreadClaim, ThreadEnding};
+
+use crate::event::{Event, Id, Kind, Loc};
+use crate::graph::Graph;
+use crate::memory::Memory;
+use crate::standing::{At, Standing};
+
+/// The claim that the graph happened; `failed` is the thread that stands at a violation.
+pub fn claim(graph: &Graph<'_>, memory: &Memory, failed: Option<usize>) -> Claim {
+    let steps = Steps { graph };
+    let thread = |number: usize| {
+        let events = &graph.threads[number].events;
+        let ids = (0..events.len()).map(|index| Id::new(number, index));
+        let steps = ids.filter_map(|id| steps.step(memory, id)).collect();
+        ThreadClaim { steps, ending: ending(graph, number, failed) }
+    };
+    let threads = (0..alive(graph)).map(thread).collect();
+    let co = graph.places.iter().filter(|place| !place.co.is_empty());
+    let co = co.map(|place| place.co.iter().map(|id| steps.id(*id)).collect()).collect();
+    Claim { threads, co, schedule: schedule(graph) }
+}
+
+/// Threads up to the last that was started.
+fn alive(graph: &Graph<'_>) -> usize {
+    graph.threads.iter().rposition(|thread| !thread.standings.is_empty()).map_or(0, |last| last + 1)
+}
+
+struct Steps<'a, 'p> {
+    graph: &'a Graph<'p>,
+}
+
+impl Steps<'_, '_> {
+    /// Events that answer questions are no steps.
+    fn id(&self, id: Id) -> StepId {
+        let before = &self.graph.threads[id.thread()].events[..id.index()];
+        let index = before.iter().filter(|event| event.kind != Kind::Query).count();
+        StepId { thread: id.thread() as u32, index: index as u32 }
+    }
+
+    fn source(&self, id: Id) -> Source {
+        if id.is_init() { Source::Initial } else { Source::Step(self.id(id)) }
+    }
+
+    fn step(&self, memory: &Memory, id: Id) -> Option<Step> {
+        let event = self.graph.event(id);
+        let standing = self.graph.standing(id);
+        Some(match (&standing.at, event.kind) {
+            (At::Begin, _) => Step::Begin { by: self.id(event.rf) },
+            (At::Join { .. }, _) => Step::Join { of: self.id(event.rf) },
+            (At::Spawn { .. }, _) => Step::Spawn { child: event.value.unsigned() as u32 },
+            (At::End, _) => Step::End,
+            (_, Kind::Read) => {
+                Step::Read { source: self.source(event.rf), bytes: part(memory, standing, event) }
+            }
+            (_, Kind::Write) => Step::Write { bytes: part(memory, standing, event) },
+            (_, Kind::Fence) => Step::Fence,
+            (_, Kind::Alloc) => Step::Alloc { address: event.value.unsigned() as u64 },
+            (_, Kind::Free) => Step::Free,
+            (_, Kind::Choice { .. }) => Step::Choice { value: event.value },
+            (_, Kind::Query) => return None,
+        })
+    }
+}
+
+/// How many bytes of its access an event has, where it is not the whole.
+fn part(memory: &Memory, standing: &Standing<'_>, event: &Event) -> Option<u8> {
+    if event.loc == Loc::NONE {
+        return None;
+    }
+    let (_, whole, _) = standing.at.access()?;
+    let (_, bytes) = memory.table[event.loc.0 as usize];
+    (bytes != whole).then_some(bytes)
+}
+
+fn ending(graph: &Graph<'_>, number: usize, failed: Option<usize>) -> ThreadEnding {
+    let thread = &graph.threads[number];
+    if failed == Some(number) {
+        return ThreadEnding::Failed;
+    }
+    match thread.standings.last().map(|now| &now.at) {
+        Some(At::Ended) => ThreadEnding::Ended,
+        Some(At::Waiting) => ThreadEnding::Waiting,
+        Some(At::Join { .. }) if failed.is_none() => ThreadEnding::Waiting,
+        Some(At::Spinning { since }) => {
+            let from = thread.standings.iter().position(|s| s.operations() >= *since);
+            let from = Id::new(number, from.unwrap_or(0));
+            ThreadEnding::Spinning { from: Steps { graph }.id(from).index }
+        }
+        _ => ThreadEnding::Stopped,
+    }
+}
+
+/// An order of all steps in which every read comes after what it reads.
+fn schedule(graph: &Graph<'_>) -> Vec<u32> {
+    let mut done = vec![0; graph.threads.len()];
+    let mut schedule = Vec::with_capacity(graph.len());
+    let mut open: Vec<Id> = graph.order.clone();
+    while !open.is_empty() {
+        let before = open.len();
+        open.retain(|id| {
+            let event = graph.event(*id);
+            let source = event.rf;
+            let ready = done[id.thread()] == id.index()
+                && (!event.is_read() || source.is_init() || done[source.thread()] > source.index());
+            if ready {
+                done[id.thread()] += 1;
+                if event.kind != Kind::Query {
+                    schedule.push(id.thread() as u32);
+                }
+            }
+            !ready
+        });
+        if open.len() == before {
+            break;
+        }
+    }
+    schedule
+}

@@ -1,0 +1,226 @@
+//! Vector clocks: for each event, how much of each thread comes before it.
+//!
+//! Four kinds are kept. *Prefix*: program order and reads-from (porf), which the search itself
+//! goes by. *Happens-before*: program order and synchronisation, as RC11 defines it. *Message*: what
+//! an acquiring read of a write learns. *Pending*: what the reads so far have been told and an
+//! acquire fence would learn. All are final when an event is added, since events are added after
+//! everything that comes before them.
+
+use crate::event::{Event, Id, Kind, Loc};
+use crate::graph::{Place, ThreadGraph};
+
+/// A kind of clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Clock {
+    Prefix = 0,
+    Happens = 1,
+    Message = 2,
+    Pending = 3,
+}
+
+#[derive(Clone, Default)]
+pub struct Clocks {
+    /// Entries of one clock: the number of threads.
+    width: usize,
+    /// 1 or 4: whether synchronisation is followed.
+    kinds: usize,
+    threads: Vec<Vec<u32>>,
+    saved: Vec<u32>,
+}
+
+impl Clocks {
+    pub fn new(synchronisation: bool) -> Clocks {
+        Clocks {
+            width: 0,
+            kinds: if synchronisation { 4 } else { 1 },
+            threads: Vec::new(),
+            saved: Vec::new(),
+        }
+    }
+
+    fn stride(&self) -> usize {
+        self.width * self.kinds
+    }
+
+    /// Makes room for so many threads.
+    pub fn widen(&mut self, threads: usize) {
+        let (old, new) = (self.width, threads);
+        let restride = |clocks: &mut Vec<u32>| {
+            if old == 0 || clocks.is_empty() {
+                return;
+            }
+            let mut wider = Vec::with_capacity(clocks.len() / old * new);
+            for clock in clocks.chunks(old) {
+                wider.extend_from_slice(clock);
+                wider.resize(wider.len() + new - old, 0);
+            }
+            *clocks = wider;
+        };
+        self.threads.iter_mut().for_each(restride);
+        restride(&mut self.saved);
+        self.threads.resize_with(threads, Vec::new);
+        self.width = new;
+    }
+
+    /// The clock of an event.
+    pub fn get(&self, kind: Clock, id: Id) -> &[u32] {
+        let start = id.index() * self.stride() + kind as usize * self.width;
+        &self.threads[id.thread()][start..start + self.width]
+    }
+
+    /// Whether an event is in a clock.
+    pub fn covers(clock: &[u32], id: Id) -> bool {
+        id.is_init() || clock.get(id.thread()).is_some_and(|count| *count as usize > id.index())
+    }
+
+    /// Whether an event comes before the next one of a thread, by a kind of clock.
+    pub fn before_next(&self, kind: Clock, id: Id, thread: usize, length: usize) -> bool {
+        if id.is_init() || id.thread() == thread {
+            return true;
+        }
+        length > 0 && Clocks::covers(self.get(kind, Id::new(thread, length - 1)), id)
+    }
+
+    pub fn pop(&mut self, thread: usize) {
+        let stride = self.stride();
+        let clocks = &mut self.threads[thread];
+        clocks.truncate(clocks.len().saturating_sub(stride));
+    }
+
+    /// Keeps the clocks of a thread's last event for [`Clocks::restore`].
+    pub fn save(&mut self, thread: usize) {
+        let clocks = &self.threads[thread];
+        let start = clocks.len().saturating_sub(self.stride());
+        self.saved.extend_from_slice(&clocks[start..]);
+    }
+
+    pub fn restore(&mut self, thread: usize) {
+        let start = self.saved.len().saturating_sub(self.stride());
+        self.threads[thread].extend(self.saved.drain(start..));
+    }
+
+    /// Adds the clocks of an event that is about to be the next of its thread.
+    pub fn push(&mut self, id: Id, event: &Event, threads: &[ThreadGraph<'_>], places: &[Place]) {
+        let (thread, stride) = (id.thread(), self.stride());
+        let start = self.threads[thread].len();
+        if start == 0 {
+            self.threads[thread].resize(stride, 0);
+        } else {
+            self.threads[thread].extend_from_within(start - stride..start);
+        }
+        let mut own = std::mem::take(&mut self.threads[thread]);
+        let (earlier, clocks) = own.split_at_mut(start);
+        let mut new = NewClocks { all: self, thread, earlier, clocks };
+        new.clocks[thread] = id.index() as u32 + 1;
+        if event.kind == Kind::Read {
+            new.join(Clock::Prefix, event.rf, Clock::Prefix);
+        }
+        if self.kinds > 1 {
+            new.synchronise(id, event, threads, places);
+        }
+        self.threads[thread] = own;
+    }
+}
+
+/// The clocks of an event that is being added, first copies of those of the event before.
+struct NewClocks<'a> {
+    all: &'a Clocks,
+    thread: usize,
+    /// Clocks of the thread's earlier events.
+    earlier: &'a [u32],
+    clocks: &'a mut [u32],
+}
+
+impl NewClocks<'_> {
+    fn of(&mut self, kind: Clock) -> &mut [u32] {
+        let width = self.all.width;
+        &mut self.clocks[kind as usize * width..(kind as usize + 1) * width]
+    }
+
+    /// Joins a clock of another event into one of the new event's.
+    fn join(&mut self, into: Clock, from: Id, kind: Clock) {
+        if from.is_init() {
+            return;
+        }
+        let all = self.all;
+        let source = match from.thread() == self.thread {
+            true => {
+                let start = from.index() * all.stride() + kind as usize * all.width;
+                &self.earlier[start..start + all.width]
+            }
+            false => all.get(kind, from),
+        };
+        let start = into as usize * all.width;
+        for (entry, other) in self.clocks[start..start + all.width].iter_mut().zip(source) {
+            *entry = (*entry).max(*other);
+        }
+    }
+
+    fn synchronise(
+        &mut self,
+        id: Id,
+        event: &Event,
+        threads: &[ThreadGraph<'_>],
+        places: &[Place],
+    ) {
+        let (width, thread) = (self.all.width, self.thread);
+        self.of(Clock::Happens)[thread] = id.index() as u32 + 1;
+        match event.kind {
+            Kind::Read if event.marks.is_atomic() => {
+                if event.marks.is_acquire() {
+                    self.join(Clock::Happens, event.rf, Clock::Message);
+                }
+                self.join(Clock::Pending, event.rf, Clock::Message);
+            }
+            Kind::Fence if event.marks.is_acquire() => {
+                for entry in 0..width {
+                    let pending = self.clocks[Clock::Pending as usize * width + entry];
+                    let happens = &mut self.clocks[Clock::Happens as usize * width + entry];
+                    *happens = pending.max(*happens);
+                }
+            }
+            Kind::Write => self.message(id, event, threads, places),
+            _ => {}
+        }
+    }
+
+    /// What an acquiring read of this write will learn: all that came before, or before the last
+    /// release; and a read-modify-write hands on the message of what it read.
+    fn message(&mut self, id: Id, event: &Event, threads: &[ThreadGraph<'_>], places: &[Place]) {
+        let width = self.all.width;
+        self.of(Clock::Message).fill(0);
+        if !event.marks.is_atomic() {
+            return;
+        }
+        if event.marks.is_release() {
+            self.clocks.copy_within(width..2 * width, Clock::Message as usize * width);
+        } else if let Some(release) = last_release(event, id, threads, places) {
+            self.join(Clock::Message, Id::new(self.thread, release), Clock::Happens);
+        }
+        if event.marks.is_rmw() && id.index() > 0 {
+            let source = threads[self.thread].events[id.index() - 1].rf;
+            self.join(Clock::Message, source, Clock::Message);
+        }
+    }
+}
+
+/// The last event of the thread that makes a relaxed write release something: a release fence, or
+/// an own release write to the same location.
+fn last_release(
+    event: &Event,
+    id: Id,
+    threads: &[ThreadGraph<'_>],
+    places: &[Place],
+) -> Option<usize> {
+    let events = &threads[id.thread()].events;
+    let fence = (event.last_release_fence as usize).checked_sub(1);
+    let write = if event.loc == Loc::NONE {
+        None
+    } else {
+        let own = places[event.loc.0 as usize].co.iter().rev();
+        own.filter(|write| write.thread() == id.thread())
+            .map(|write| write.index())
+            .find(|index| events[*index].marks.is_release())
+    };
+    fence.max(write)
+}

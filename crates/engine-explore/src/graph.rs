@@ -1,0 +1,394 @@
+//! The execution graph that the search works on, in place.
+//!
+//! There is one graph; steps forward push an event, steps back pop it. A revisit takes events out
+//! of the middle of the order in which they were added, but always from the ends of their
+//! threads: they go to a stack of removed events, and come back from there when the revisit is
+//! undone. So every change costs time in its own size, and memory stays linear in the length of
+//! an execution, as in the paper that the search follows (see [`crate::search`]).
+
+use parallax_program::{AllocKind, Bits};
+
+use crate::clocks::Clocks;
+use crate::event::{Event, Id, Kind, Loc};
+use crate::standing::{At, Standing};
+
+#[derive(Clone)]
+pub struct Graph<'p> {
+    pub threads: Vec<ThreadGraph<'p>>,
+    pub places: Vec<Place>,
+    /// All events in the order in which they were added.
+    pub order: Vec<Id>,
+    pub clocks: Clocks,
+    /// Events with the mark of sequential consistency, and fences with it.
+    pub seq_cst: u32,
+    removed: Vec<Removed<'p>>,
+    removed_order: Vec<Id>,
+}
+
+#[derive(Clone)]
+pub struct ThreadGraph<'p> {
+    pub events: Vec<Event>,
+    /// The thread before each of its events, and where it stands now. Empty for a thread that
+    /// has not been spawned.
+    pub standings: Vec<Standing<'p>>,
+    pub objects: Vec<Object>,
+    /// The step that spawned it.
+    pub spawned_by: Id,
+}
+
+impl ThreadGraph<'_> {
+    /// How many threads it has spawned.
+    pub fn spawns(&self) -> usize {
+        let spawned = &self.standings[..self.events.len().min(self.standings.len())];
+        spawned.iter().filter(|standing| matches!(standing.at, At::Spawn { .. })).count()
+    }
+}
+
+impl Default for ThreadGraph<'_> {
+    fn default() -> Self {
+        ThreadGraph {
+            events: Vec::new(),
+            standings: Vec::new(),
+            objects: Vec::new(),
+            spawned_by: Id::INIT,
+        }
+    }
+}
+
+/// What happens at one location.
+#[derive(Clone, Default, Debug)]
+pub struct Place {
+    /// Writes in coherence order, without the initial one.
+    pub co: Vec<Id>,
+    pub reads: Vec<Id>,
+    /// How many of them are not atomic.
+    pub non_atomic: u32,
+}
+
+/// An object that a thread has allocated.
+#[derive(Clone, Copy, Debug)]
+pub struct Object {
+    pub address: u64,
+    pub size: u64,
+    pub kind: AllocKind,
+    pub zeroed: bool,
+    pub made: Id,
+    pub freed: Option<Id>,
+}
+
+#[derive(Clone)]
+struct Removed<'p> {
+    id: Id,
+    event: Event,
+    /// Its place among the writes or reads of the location.
+    position: usize,
+    /// Where the thread stood after it.
+    after: Standing<'p>,
+    /// The thread that it spawned, before its first step.
+    child: Option<Standing<'p>>,
+}
+
+/// Where to put the graph back to.
+pub struct Restriction {
+    removed: usize,
+    order: usize,
+    /// Place of the first event taken out, in the order of addition.
+    pub from: usize,
+}
+
+impl Place {
+    /// Position of a write: 0 for the initial one.
+    pub fn position(&self, write: Id) -> usize {
+        if write.is_init() {
+            return 0;
+        }
+        self.co.iter().rposition(|id| *id == write).map_or(0, |index| index + 1)
+    }
+
+    /// The write at a position.
+    pub fn at(&self, position: usize) -> Id {
+        match position {
+            0 => Id::INIT,
+            _ => self.co[position - 1],
+        }
+    }
+}
+
+impl<'p> Graph<'p> {
+    pub fn event(&self, id: Id) -> &Event {
+        &self.threads[id.thread()].events[id.index()]
+    }
+
+    /// A graph without events; `synchronisation` says whether happens-before is followed.
+    pub fn new(synchronisation: bool) -> Graph<'p> {
+        Graph {
+            threads: Vec::new(),
+            places: Vec::new(),
+            order: Vec::new(),
+            clocks: Clocks::new(synchronisation),
+            seq_cst: 0,
+            removed: Vec::new(),
+            removed_order: Vec::new(),
+        }
+    }
+
+    pub fn standing(&self, id: Id) -> &Standing<'p> {
+        &self.threads[id.thread()].standings[id.index()]
+    }
+
+    /// Where a thread stands now.
+    pub fn now(&self, thread: usize) -> Option<&Standing<'p>> {
+        self.threads[thread].standings.last()
+    }
+
+    /// Makes room for a thread of that number.
+    pub fn reserve(&mut self, thread: usize) {
+        if self.threads.len() <= thread {
+            self.threads.resize_with(thread + 1, ThreadGraph::default);
+            self.clocks.widen(thread + 1);
+        }
+    }
+
+    pub fn place(&self, loc: Loc) -> &Place {
+        &self.places[loc.0 as usize]
+    }
+
+    pub fn reserve_place(&mut self, loc: Loc) {
+        if self.places.len() <= loc.0 as usize {
+            self.places.resize_with(loc.0 as usize + 1, Place::default);
+        }
+    }
+
+    fn next_stamp(&self) -> u32 {
+        self.order.last().map_or(0, |id| self.event(*id).stamp + 1)
+    }
+
+    /// The next event of a thread.
+    pub fn next_id(&self, thread: usize) -> Id {
+        Id::new(thread, self.threads[thread].events.len())
+    }
+
+    /// Adds an event at the end; a write at that position in coherence order.
+    pub fn push(&mut self, thread: usize, mut event: Event, position: usize) -> Id {
+        event.stamp = self.next_stamp();
+        let id = self.next_id(thread);
+        self.order.push(id);
+        self.insert(id, event, position);
+        id
+    }
+
+    /// Adds an event with an old stamp, at that place in the order of addition.
+    pub fn push_early(&mut self, thread: usize, event: Event, at: usize) -> Id {
+        let id = self.next_id(thread);
+        self.order.insert(at, id);
+        let position = self.places.get(event.loc.0 as usize).map_or(0, |place| place.reads.len());
+        self.insert(id, event, position);
+        id
+    }
+
+    fn insert(&mut self, id: Id, mut event: Event, position: usize) {
+        let thread = &mut self.threads[id.thread()];
+        event.follow(thread.events.last(), thread.events.len());
+        self.clocks.push(id, &event, &self.threads, &self.places);
+        self.attach(id, &event, position);
+        self.threads[id.thread()].events.push(event);
+    }
+
+    /// Takes away the event added last.
+    pub fn pop(&mut self) {
+        if let Some(id) = self.order.pop() {
+            self.take(id);
+        }
+    }
+
+    /// Takes away the last event of a thread, wherever it is in the order of addition.
+    pub fn pop_early(&mut self, id: Id, at: usize) {
+        self.order.remove(at);
+        self.take(id);
+    }
+
+    /// Starts a thread.
+    pub fn spawn(&mut self, by: Id, child: usize, begin: Standing<'p>) {
+        self.reserve(child);
+        let child = &mut self.threads[child];
+        child.standings.clear();
+        child.standings.push(begin);
+        child.spawned_by = by;
+    }
+
+    /// The thread that a step spawned.
+    fn child(&self, id: Id, event: &Event) -> Option<usize> {
+        let spawns = matches!(self.standing(id).at, At::Spawn { .. });
+        spawns.then(|| event.value.unsigned() as usize)
+    }
+
+    fn take(&mut self, id: Id) -> Option<(Event, usize)> {
+        let thread = &mut self.threads[id.thread()];
+        let event = thread.events.pop()?;
+        thread.standings.truncate(thread.events.len() + 1);
+        if let Some(child) = self.child(id, &event) {
+            self.threads[child].standings.clear();
+        }
+        self.clocks.pop(id.thread());
+        let position = self.detach(id, &event);
+        Some((event, position))
+    }
+
+    /// Enters an event into what is kept beside the threads.
+    fn attach(&mut self, id: Id, event: &Event, position: usize) {
+        self.seq_cst += u32::from(event.marks.is_seq_cst());
+        match event.kind {
+            Kind::Read if event.loc != Loc::NONE => {
+                let place = &mut self.places[event.loc.0 as usize];
+                place.reads.insert(position.min(place.reads.len()), id);
+                place.non_atomic += u32::from(event.marks.is_non_atomic());
+            }
+            Kind::Write if event.loc != Loc::NONE => {
+                let place = &mut self.places[event.loc.0 as usize];
+                place.co.insert(position, id);
+                place.non_atomic += u32::from(event.marks.is_non_atomic());
+            }
+            Kind::Alloc => self.allocate(id, event.value),
+            Kind::Free => self.mark_freed(event.value, Some(id)),
+            _ => {}
+        }
+    }
+
+    /// The inverse; gives the position.
+    fn detach(&mut self, id: Id, event: &Event) -> usize {
+        self.seq_cst -= u32::from(event.marks.is_seq_cst());
+        match event.kind {
+            Kind::Read if event.loc != Loc::NONE => {
+                let place = &mut self.places[event.loc.0 as usize];
+                let at = place.reads.iter().rposition(|read| *read == id).unwrap_or(0);
+                place.reads.remove(at);
+                place.non_atomic -= u32::from(event.marks.is_non_atomic());
+                return at;
+            }
+            Kind::Write if event.loc != Loc::NONE => {
+                let place = &mut self.places[event.loc.0 as usize];
+                let at = place.co.iter().rposition(|write| *write == id).unwrap_or(0);
+                place.co.remove(at);
+                place.non_atomic -= u32::from(event.marks.is_non_atomic());
+                return at;
+            }
+            Kind::Alloc => {
+                self.threads[id.thread()].objects.pop();
+            }
+            Kind::Free => self.mark_freed(event.value, None),
+            _ => {}
+        }
+        0
+    }
+
+    fn allocate(&mut self, id: Id, address: Bits) {
+        let thread = &mut self.threads[id.thread()];
+        let Some(Standing { at: At::Alloc { size, kind, zeroed, .. }, .. }) =
+            thread.standings.get(id.index())
+        else {
+            return;
+        };
+        thread.objects.push(Object {
+            address: address.unsigned() as u64,
+            size: u64::try_from(*size).unwrap_or(u64::MAX),
+            kind: *kind,
+            zeroed: *zeroed,
+            made: id,
+            freed: None,
+        });
+    }
+
+    fn mark_freed(&mut self, address: Bits, freed: Option<Id>) {
+        let address = address.unsigned() as u64;
+        if let Some((thread, index)) = self.find_object(address) {
+            self.threads[thread].objects[index].freed = freed;
+        }
+    }
+
+    /// The allocated object that an address lies in or right behind, as thread and number.
+    pub fn find_object(&self, address: u64) -> Option<(usize, usize)> {
+        let owner = Object::owner(address)?;
+        let objects = &self.threads.get(owner)?.objects;
+        let after = objects.partition_point(|object| object.address <= address);
+        let index = after.checked_sub(1)?;
+        Some((owner, index))
+    }
+
+    /// Takes out the event at a place in the order of addition, and every later one for which
+    /// `keep` does not hold. What is taken out must be the ends of threads.
+    pub fn restrict(&mut self, from: usize, keep: impl Fn(Id) -> bool) -> Restriction {
+        let restriction =
+            Restriction { removed: self.removed.len(), order: self.removed_order.len(), from };
+        self.removed_order.extend_from_slice(&self.order[from..]);
+        for place in (from..self.order.len()).rev() {
+            let id = self.order[place];
+            if place > from && keep(id) {
+                continue;
+            }
+            self.remove(id);
+        }
+        let mut kept = from;
+        for place in from + 1..self.order.len() {
+            let id = self.order[place];
+            if keep(id) {
+                self.order[kept] = id;
+                kept += 1;
+            }
+        }
+        self.order.truncate(kept);
+        restriction
+    }
+
+    fn remove(&mut self, id: Id) {
+        let Some(after) = self.threads[id.thread()].standings.pop() else {
+            return;
+        };
+        self.clocks.save(id.thread());
+        let event = *self.event(id);
+        let child = self.child(id, &event).and_then(|child| self.threads[child].standings.pop());
+        if let Some((event, position)) = self.take(id) {
+            self.removed.push(Removed { id, event, position, after, child });
+        }
+    }
+
+    /// Puts back what a restriction took out. The graph must be as it was after it.
+    pub fn restore(&mut self, restriction: Restriction) {
+        while self.removed.len() > restriction.removed {
+            let Some(Removed { id, event, position, after, child }) = self.removed.pop() else {
+                break;
+            };
+            self.attach(id, &event, position);
+            self.clocks.restore(id.thread());
+            let thread = &mut self.threads[id.thread()];
+            thread.events.push(event);
+            thread.standings.push(after);
+            if let Some(begin) = child {
+                self.spawn(id, event.value.unsigned() as usize, begin);
+            }
+        }
+        self.order.truncate(restriction.from);
+        self.order.extend(self.removed_order.drain(restriction.order..));
+    }
+
+    /// Events of the graph.
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+}
+
+impl Object {
+    /// Each thread allocates in a region of its own, so that addresses do not depend on what
+    /// other threads do.
+    const REGION_BITS: u32 = 36;
+    pub const GAP: u64 = 64;
+    /// What one thread may allocate.
+    pub const LARGEST: u64 = 1 << 35;
+
+    pub fn region(thread: usize) -> u64 {
+        (thread as u64 + 1) << Self::REGION_BITS
+    }
+
+    fn owner(address: u64) -> Option<usize> {
+        ((address >> Self::REGION_BITS) as usize).checked_sub(1)
+    }
+}

@@ -1,0 +1,48 @@
+//! Who decides which graphs are consistent: rules of the engine's own, or the model's file.
+
+use crate::cat::CatJudge;
+use crate::consistency::{Past, must_know};
+use crate::event::{Event, Id};
+use crate::graph::Graph;
+use crate::model::Native;
+use crate::psc;
+
+pub struct Judge<'a> {
+    model: Option<Native>,
+    cat: Option<CatJudge<'a>>,
+    past: Past,
+}
+
+impl<'a> Judge<'a> {
+    pub fn native(model: Native) -> Judge<'a> {
+        Judge { model: Some(model), cat: None, past: Past::default() }
+    }
+
+    pub fn cat(judge: CatJudge<'a>) -> Judge<'a> {
+        Judge { model: None, cat: Some(judge), past: Past::default() }
+    }
+
+    /// The position in coherence order of the last write that the next event of a thread, which
+    /// will be like `event`, must know of.
+    pub fn must_know(&mut self, graph: &Graph<'_>, thread: usize, event: &Event) -> usize {
+        match self.model {
+            Some(model) => must_know(model, graph, &mut self.past, thread, event),
+            None => 0,
+        }
+    }
+
+    /// Whether the graph is consistent, given that it was without the new events, and that
+    /// these know what they must. `is_latest`: they read, or are, the last write of their
+    /// location.
+    pub fn allows(&mut self, graph: &Graph<'_>, new: &[Id], is_latest: bool) -> bool {
+        if let Some(cat) = &mut self.cat {
+            return cat.allows(graph);
+        }
+        match self.model {
+            Some(model) if model.by_happens_before() && !is_latest => {
+                psc::is_acyclic_after(graph, &mut self.past, new)
+            }
+            _ => true,
+        }
+    }
+}

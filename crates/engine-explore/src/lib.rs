@@ -1,0 +1,175 @@
+//! Stateless exploration of execution graphs: every consistent execution of a program under a
+//! memory model, each once.
+
+mod cat;
+mod claim;
+mod clocks;
+mod consistency;
+mod event;
+mod graph;
+mod judge;
+mod memory;
+mod model;
+mod observer;
+mod options;
+mod psc;
+mod search;
+mod standing;
+mod threads;
+
+use parallax_machine::{Code, Concrete, Limits};
+use parallax_memory::Model;
+use parallax_program::{Diagnostic, Diagnostics, Program, Property};
+use parallax_verdict::{Conclusion, Counts, Reason, Scope, Verdict, Violation};
+
+use crate::cat::CatJudge;
+use crate::graph::Graph;
+use crate::judge::Judge;
+use crate::memory::{Cells, Memory};
+use crate::model::{Native, Strength};
+use crate::observer::{Found, Observer, Shared};
+pub use crate::options::{Options, Progress, Reduction, Reductions};
+use crate::search::Search;
+use crate::standing::Runner;
+use crate::threads::Numbers;
+
+fn rebuild(_: &Program, _: &parallax_verdict::Claim, _: &Model) -> Result<parallax_verdict::Execution, String> { Ok(Default::default()) }
+
+/// How often cells may be split before giving up; each split starts the exploration anew.
+const MOST_SPLITS: usize = 10_000;
+
+/// Explores the executions of a program. The error is a model that the engine cannot use.
+pub fn explore(
+    program: &Program,
+    model: &Model,
+    options: &Options<'_>,
+) -> Result<Verdict, Diagnostics> {
+    let native = Native::named(model.name());
+    let strength = native.map_or(Strength::AsWritten, Native::strength);
+    let limits = Limits {
+        repeats: options.unroll.unwrap_or(u32::MAX - 1),
+        spins: options.reductions.contains(Reduction::SpinLoops),
+        ..Limits::default()
+    };
+    let runner = Runner::new(Code::new(program), limits, options.nondet, strength);
+    let mut cells = Cells::new();
+    for _ in 0..MOST_SPLITS {
+        let exploration = Exploration { program, model, native, runner: &runner, options };
+        match exploration.run(cells)? {
+            Run::Done(verdict) => return Ok(*verdict),
+            Run::Split(finer) => cells = finer,
+        }
+    }
+    Err(vec![Diagnostic::new("the program accesses memory in too many different sizes")])
+}
+
+struct Exploration<'a, 'p> {
+    program: &'p Program,
+    model: &'a Model,
+    native: Option<Native>,
+    runner: &'a Runner<'p>,
+    options: &'a Options<'a>,
+}
+
+enum Run {
+    Done(Box<Verdict>),
+    /// Cells were split: once more with these.
+    Split(Cells),
+}
+
+impl<'p> Exploration<'_, 'p> {
+    fn run(&self, cells: Cells) -> Result<Run, Diagnostics> {
+        let shared = Shared::new(self.options);
+        let numbers = Numbers::new(self.program.threads.len());
+        let memory = Memory::new(&self.runner.code, cells)
+            .ok_or_else(|| vec![Diagnostic::new("the globals of the program are too large")])?;
+        let judge = match self.native {
+            Some(model) => Judge::native(model),
+            None => Judge::cat(CatJudge::new(self.program, self.model)),
+        };
+        let sees_races = matches!(self.native, Some(Native::Sc | Native::Ra | Native::Rc11));
+        let observer = Observer::new(&shared, self.program, sees_races);
+        let graph = self.start(sees_races);
+        let mut search = Search::new(self.runner, memory, graph, judge, &numbers, observer);
+        search.begin();
+        search.run();
+        if search.memory.is_stale {
+            return Ok(Run::Split(search.memory.cells));
+        }
+        let counts = search.observer.counts;
+        drop(search);
+        Ok(Run::Done(Box::new(self.verdict(&shared, counts))))
+    }
+
+    /// The graph in which nothing has happened.
+    fn start(&self, synchronisation: bool) -> Graph<'p> {
+        let mut graph = Graph::new(synchronisation);
+        let code = &self.runner.code;
+        for (number, thread) in self.program.threads.iter().enumerate() {
+            let args: Vec<_> =
+                thread.args.iter().map(|arg| code.evaluate(arg, &[], &mut Concrete)).collect();
+            graph.reserve(number);
+            let standing = self.runner.start(number as u32, thread.function, &args);
+            graph.threads[number].standings.push(standing);
+        }
+        graph
+    }
+
+    fn verdict(&self, shared: &Shared<'_>, counts: Counts) -> Verdict {
+        let mut findings = shared.findings();
+        let mut reason = findings.reason.take();
+        let mut violations = Vec::new();
+        for found in std::mem::take(&mut findings.found) {
+            match self.violation(found) {
+                Ok(violation) => violations.push(violation),
+                Err(refused) => reason = Some(refused),
+            }
+        }
+        let (conclusion, scope) = match (&reason, violations.is_empty()) {
+            (_, false) => (Conclusion::Unsafe, Some(self.scope(findings.is_cut))),
+            (Some(_), true) => (Conclusion::Unknown, None),
+            (None, true) => (Conclusion::Safe, Some(self.scope(findings.is_cut))),
+        };
+        let sees = |property: &&Property| {
+            **property != Property::Race || self.native.is_some_and(|m| m.by_happens_before() || m == Native::Sc)
+        };
+        let properties: Vec<Property> = self.options.properties.iter().filter(sees).copied().collect();
+        let reason = if conclusion == Conclusion::Unknown { reason } else { None };
+        Verdict { conclusion, scope, reason, properties, counts, violations, notes: Vec::new() }
+    }
+
+    fn scope(&self, is_cut: bool) -> Scope {
+        match self.options.unroll {
+            Some(bound) if is_cut => Scope::Bounded(bound),
+            _ => Scope::Complete,
+        }
+    }
+
+    /// Nothing is reported that the replayer does not confirm.
+    fn violation(&self, found: Found) -> Result<Violation, Reason> {
+        let place =
+            found.site.map(|site| self.program.source.location(self.runner.code.span(site)));
+        let execution = rebuild(self.program, &found.claim, self.model).map_err(|refusal| {
+            let message = format!(
+                "an execution that seems to violate '{}' ({}) could not be replayed: {refusal}",
+                found.property, found.message
+            );
+            let help = "this is an error of the engine: please report it".to_string();
+            Reason { message, place: place.clone(), help: Some(help) }
+        })?;
+        let involved = found
+            .involved
+            .iter()
+            .filter_map(|id| {
+                let own = execution
+                    .events
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, event)| event.thread == Some(id.thread() as u32));
+                own.map(|(number, _)| number as u32).nth(id.index())
+            })
+            .collect();
+        let Found { property, message, .. } = found;
+        Ok(Violation { property, message, place, execution, involved })
+    }
+}

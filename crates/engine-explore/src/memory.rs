@@ -1,0 +1,298 @@
+//! Memory as the search sees it: locations, what they hold at first, and which objects are
+//! there.
+//!
+//! A location is a cell: an address and a number of bytes. Accesses that overlap a cell without
+//! covering exactly it split it for the whole exploration, which then starts again; an access
+//! of several cells has an event for each.
+
+use std::collections::{BTreeMap, HashMap};
+
+use parallax_machine::{Code, Concrete};
+use parallax_program::{AllocKind, Bits, Program};
+
+use crate::event::Loc;
+use crate::graph::{Graph, Object};
+use crate::standing::At;
+
+/// Cells by address; the bytes of each.
+pub type Cells = BTreeMap<u64, u8>;
+
+pub struct Memory {
+    globals: Vec<GlobalObject>,
+    /// Initial bytes of the globals, one after the other.
+    image: Vec<u8>,
+    pub cells: Cells,
+    /// Whether a cell was split, so that what was explored before is void.
+    pub is_stale: bool,
+    locs: HashMap<u64, Loc>,
+    /// Address and bytes of each location.
+    pub table: Vec<(u64, u8)>,
+}
+
+struct GlobalObject {
+    address: u64,
+    size: u64,
+    constant: bool,
+    /// Where its initial bytes start in the image.
+    start: usize,
+}
+
+/// What is wrong with an access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BadAccess {
+    Null,
+    /// Of no object.
+    Wild,
+    OutOfBounds,
+    Freed,
+    Constant,
+    FreeOfNoObject,
+    DoubleFree,
+}
+
+impl BadAccess {
+    pub fn message(self) -> &'static str {
+        match self {
+            BadAccess::Null => "null pointer dereferenced",
+            BadAccess::Wild => "access to memory that belongs to no object",
+            BadAccess::OutOfBounds => "access out of the bounds of the object",
+            BadAccess::Freed => "access to an object that may have been freed",
+            BadAccess::Constant => "write to a constant object",
+            BadAccess::FreeOfNoObject => "free of something that is no heap object",
+            BadAccess::DoubleFree => "an object is freed twice",
+        }
+    }
+}
+
+/// The cells that an access touches, in order of addresses.
+#[derive(Clone, Copy)]
+pub struct Parts {
+    locs: [Loc; 16],
+    sizes: [u8; 16],
+    pub count: u8,
+}
+
+impl Parts {
+    pub fn loc(&self, part: u8) -> Loc {
+        self.locs[part as usize]
+    }
+
+    /// Bits of the access below a part, and of the part.
+    pub fn bits(&self, part: u8) -> (u32, u32) {
+        let below: u32 = self.sizes[..part as usize].iter().map(|size| u32::from(*size) * 8).sum();
+        (below, u32::from(self.sizes[part as usize]) * 8)
+    }
+}
+
+impl Memory {
+    /// The largest total size of globals.
+    const LARGEST_IMAGE: u64 = 1 << 30;
+
+    /// None if the globals are too large.
+    pub fn new(code: &Code<'_>, cells: Cells) -> Option<Memory> {
+        let program: &Program = code.program;
+        let total = program.globals.iter().fold(0u64, |sum, g| sum.saturating_add(g.size));
+        if total > Self::LARGEST_IMAGE {
+            return None;
+        }
+        let mut image = vec![0; total as usize];
+        let mut globals = Vec::new();
+        let mut start = 0;
+        for (global, address) in program.globals.iter().zip(code.addresses()) {
+            for cell in &global.init {
+                let value = code.evaluate(&cell.value, &[], &mut Concrete).unsigned().to_le_bytes();
+                let bytes = (cell.width / 8) as usize;
+                let from = start + cell.offset as usize;
+                if let Some(target) = image.get_mut(from..from + bytes) {
+                    target.copy_from_slice(&value[..bytes]);
+                }
+            }
+            globals.push(GlobalObject {
+                address: *address,
+                size: global.size,
+                constant: global.constant,
+                start,
+            });
+            start += global.size as usize;
+        }
+        Some(Memory {
+            globals,
+            image,
+            cells,
+            is_stale: false,
+            locs: HashMap::new(),
+            table: Vec::new(),
+        })
+    }
+
+    /// The cells of an access.
+    pub fn parts(&mut self, address: u64, bytes: u8) -> Parts {
+        if let Some(loc) = self.locs.get(&address)
+            && self.table[loc.0 as usize].1 == bytes
+        {
+            return Parts { locs: [*loc; 16], sizes: [bytes; 16], count: 1 };
+        }
+        self.split(address, bytes);
+        let end = address.saturating_add(u64::from(bytes));
+        let cells: Vec<(u64, u8)> =
+            self.cells.range(address..end).map(|(start, size)| (*start, *size)).collect();
+        let mut parts = Parts { locs: [Loc::NONE; 16], sizes: [0; 16], count: cells.len() as u8 };
+        for (part, (start, size)) in cells.into_iter().enumerate().take(16) {
+            parts.locs[part] = self.loc(start, size);
+            parts.sizes[part] = size;
+        }
+        parts
+    }
+
+    pub fn loc(&mut self, address: u64, bytes: u8) -> Loc {
+        let next = Loc(self.table.len() as u32);
+        let loc = *self.locs.entry(address).or_insert(next);
+        if loc == next {
+            self.table.push((address, bytes));
+        }
+        loc
+    }
+
+    /// Makes cells that end where the access starts and ends, and cover it.
+    fn split(&mut self, address: u64, bytes: u8) {
+        let end = address.saturating_add(u64::from(bytes));
+        self.cut(address);
+        self.cut(end);
+        let mut at = address;
+        while at < end {
+            let next = self.cells.range(at..end).next().map(|(start, size)| (*start, *size));
+            match next {
+                Some((start, size)) if start == at => at += u64::from(size),
+                Some((start, _)) => {
+                    self.cells.insert(at, (start - at) as u8);
+                    at = start;
+                }
+                None => {
+                    self.cells.insert(at, (end - at) as u8);
+                    at = end;
+                }
+            }
+        }
+    }
+
+    /// Cuts the cell that an address is inside of.
+    fn cut(&mut self, address: u64) {
+        let Some((start, size)) = self.cells.range(..address).next_back() else {
+            return;
+        };
+        let (start, size) = (*start, *size);
+        let end = start + u64::from(size);
+        if end > address {
+            self.is_stale = true;
+            self.cells.insert(start, (address - start) as u8);
+            self.cells.insert(address, (end - address) as u8);
+        }
+    }
+
+    /// What a location holds at first; None if that is undefined.
+    pub fn initial(&self, graph: &Graph<'_>, loc: Loc) -> Option<Bits> {
+        let (address, bytes) = self.table[loc.0 as usize];
+        let width = u32::from(bytes) * 8;
+        if let Some((thread, index)) = graph.find_object(address) {
+            let zeroed = graph.threads[thread].objects[index].zeroed;
+            return zeroed.then(|| Bits::zero(width));
+        }
+        let object = self.global(address)?;
+        let from = object.start + (address - object.address) as usize;
+        let image = self.image.get(from..from + usize::from(bytes))?;
+        let value = image.iter().rev().fold(0u128, |value, byte| value << 8 | u128::from(*byte));
+        Some(Bits::new(width, value))
+    }
+
+    /// The global that an address lies in or behind.
+    fn global(&self, address: u64) -> Option<&GlobalObject> {
+        let after = self.globals.partition_point(|global| global.address <= address);
+        after.checked_sub(1).map(|index| &self.globals[index])
+    }
+
+    /// The cells of an access that was asked for before.
+    pub fn known_parts(&self, address: u64, bytes: u8) -> Option<Parts> {
+        let loc = *self.locs.get(&address)?;
+        let size = self.table[loc.0 as usize].1;
+        if size == bytes {
+            return Some(Parts { locs: [loc; 16], sizes: [bytes; 16], count: 1 });
+        }
+        let end = address.saturating_add(u64::from(bytes));
+        let mut parts = Parts { locs: [Loc::NONE; 16], sizes: [0; 16], count: 0 };
+        for (start, size) in self.cells.range(address..end).take(16) {
+            parts.locs[parts.count as usize] = *self.locs.get(start)?;
+            parts.sizes[parts.count as usize] = *size;
+            parts.count += 1;
+        }
+        Some(parts)
+    }
+
+    /// Locations within an object.
+    pub fn locs_within(&self, address: u64, size: u64) -> impl Iterator<Item = Loc> {
+        let cells = self.cells.range(address..address.saturating_add(size));
+        cells.filter_map(|(start, _)| self.locs.get(start).copied())
+    }
+
+    /// A zero as wide as the location.
+    pub fn zero(&self, loc: Loc) -> Bits {
+        Bits::zero(u32::from(self.table[loc.0 as usize].1) * 8)
+    }
+
+    /// What is wrong with what a thread stands at, if it is an access or the end of an object.
+    pub fn wrong_with(&self, graph: &Graph<'_>, at: &At<'_>) -> Option<BadAccess> {
+        if let At::Free { address, kind } = at {
+            return self.bad_free(graph, *address, *kind);
+        }
+        let (address, bytes, writes) = at.access()?;
+        self.bad_access(graph, address, bytes, writes)
+    }
+
+    fn bad_free(&self, graph: &Graph<'_>, address: u64, kind: AllocKind) -> Option<BadAccess> {
+        if address == 0 {
+            return None;
+        }
+        let Some((thread, index)) = graph.find_object(address) else {
+            return Some(BadAccess::FreeOfNoObject);
+        };
+        let object = &graph.threads[thread].objects[index];
+        if object.address != address || object.kind != kind {
+            return Some(BadAccess::FreeOfNoObject);
+        }
+        object.freed.map(|_| BadAccess::DoubleFree)
+    }
+
+    /// What is wrong with an access, if something is.
+    fn bad_access(
+        &self,
+        graph: &Graph<'_>,
+        address: u64,
+        bytes: u8,
+        writes: bool,
+    ) -> Option<BadAccess> {
+        if address < 0x1000 {
+            return Some(BadAccess::Null);
+        }
+        let within = |start: u64, size: u64| {
+            let offset = address - start;
+            offset <= size && u64::from(bytes) <= size - offset
+        };
+        if let Some((thread, index)) = graph.find_object(address) {
+            let object = &graph.threads[thread].objects[index];
+            return match (within(object.address, object.size), object.freed) {
+                (false, _) => Some(BadAccess::OutOfBounds),
+                (true, Some(_)) => Some(BadAccess::Freed),
+                (true, None) => None,
+            };
+        }
+        match self.global(address) {
+            _ if address >= Object::region(0) => Some(BadAccess::Wild),
+            None => Some(BadAccess::Wild),
+            Some(object) if !within(object.address, object.size) => {
+                let near = address - object.address < object.size.saturating_add(0x1000);
+                Some(if near { BadAccess::OutOfBounds } else { BadAccess::Wild })
+            }
+            Some(object) if writes && object.constant => Some(BadAccess::Constant),
+            Some(_) => None,
+        }
+    }
+}

@@ -1,0 +1,430 @@
+//! What the search is for: counting executions, and looking for what is wrong with them.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use parallax_machine::{Fault, Site};
+use parallax_program::Property;
+use parallax_verdict::{Claim, Counts, Reason};
+
+use crate::claim::claim;
+use crate::clocks::{Clock, Clocks};
+use crate::event::{Event, Id, Kind, Loc};
+use crate::graph::Graph;
+use crate::memory::{BadAccess, Memory};
+use crate::options::{Options, Progress};
+use crate::standing::{At, Runner, Standing};
+
+/// Something wrong, as the search found it.
+pub struct Found {
+    pub property: Property,
+    pub message: String,
+    pub site: Option<Site>,
+    pub claim: Claim,
+    /// Events that it is about, by thread and step.
+    pub involved: Vec<Id>,
+}
+
+/// What all threads of a search share.
+pub struct Shared<'a> {
+    pub options: &'a Options<'a>,
+    pub start: Instant,
+    over: AtomicBool,
+    executions: AtomicU64,
+    blocked: AtomicU64,
+    pub findings: Mutex<Findings>,
+    pub estimate: Option<(f64, f64)>,
+}
+
+#[derive(Default)]
+pub struct Findings {
+    pub found: Vec<Found>,
+    seen: HashSet<(Property, String, Option<Site>)>,
+    pub reason: Option<Reason>,
+    /// Whether a path was cut off at the limit.
+    pub is_cut: bool,
+}
+
+impl<'a> Shared<'a> {
+    pub fn new(options: &'a Options<'a>) -> Shared<'a> {
+        Shared {
+            options,
+            start: Instant::now(),
+            over: AtomicBool::new(false),
+            executions: AtomicU64::new(0),
+            blocked: AtomicU64::new(0),
+            findings: Mutex::default(),
+            estimate: None,
+        }
+    }
+
+    pub fn findings(&self) -> MutexGuard<'_, Findings> {
+        self.findings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn end(&self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
+    /// Ends the search for a reason other than its end.
+    fn give_up(&self, reason: Reason) {
+        self.findings().reason.get_or_insert(reason);
+        self.end();
+    }
+}
+
+pub struct Observer<'a, 'p> {
+    pub shared: &'a Shared<'a>,
+    pub counts: Counts,
+    /// Whether the model tells what happens before what, so that races can be told.
+    pub sees_races: bool,
+    program: &'p parallax_program::Program,
+    /// Steps until the clock is looked at.
+    patience: u32,
+}
+
+impl<'a, 'p> Observer<'a, 'p> {
+    /// Steps between two looks at the clock.
+    const PATIENCE: u32 = 1024;
+
+    pub fn new(
+        shared: &'a Shared<'a>,
+        program: &'p parallax_program::Program,
+        sees_races: bool,
+    ) -> Observer<'a, 'p> {
+        Observer { shared, counts: Counts::default(), sees_races, program, patience: 1 }
+    }
+
+    pub fn is_over(&mut self) -> bool {
+        self.patience -= 1;
+        if self.patience == 0 {
+            self.patience = Self::PATIENCE;
+            self.look_at_limits();
+        }
+        self.shared.is_over()
+    }
+
+    fn look_at_limits(&mut self) {
+        let options = self.shared.options;
+        let elapsed = self.shared.start.elapsed();
+        let reason = |message: &str, help: &str| Reason {
+            message: message.to_string(),
+            place: None,
+            help: Some(help.to_string()),
+        };
+        if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            self.shared.give_up(reason("stopped", "the counts say how far the search came"));
+        } else if options.timeout.is_some_and(|timeout| elapsed >= timeout) {
+            let help = "a larger --timeout, or a smaller program, may lead to an answer";
+            self.shared.give_up(reason("out of time", help));
+        } else if options.memory_limit.is_some_and(|limit| resident_mib() > limit) {
+            let help = "a larger --memory-limit, or a smaller program, may lead to an answer";
+            self.shared.give_up(reason("out of memory", help));
+        }
+        let shared = self.shared;
+        if let Some(progress) = options.progress {
+            shared.executions.fetch_max(self.counts.executions, Ordering::Relaxed);
+            shared.blocked.fetch_max(self.counts.blocked, Ordering::Relaxed);
+            progress(&Progress {
+                executions: self.counts.executions,
+                blocked: self.counts.blocked,
+                elapsed,
+                estimate: shared.estimate,
+            });
+        }
+    }
+
+    fn wants(&self, property: Property) -> bool {
+        self.shared.options.properties.contains(&property)
+    }
+
+    fn place(&self, runner: &Runner<'p>, site: Option<Site>) -> Option<parallax_program::Location> {
+        site.map(|site| self.program.source.location(runner.code.span(site)))
+    }
+
+    /// The program does something that the engine cannot follow.
+    pub fn unsupported(&mut self, what: &str, site: Option<Site>, runner: &Runner<'p>) {
+        let place = self.place(runner, site);
+        let message = format!("{what}: not supported by this engine");
+        self.shared.findings().reason.get_or_insert(Reason { message, place, help: None });
+    }
+
+    fn report(
+        &mut self,
+        graph: &Graph<'p>,
+        memory: &Memory,
+        property: Property,
+        message: String,
+        failed: Option<usize>,
+        involved: Vec<Id>,
+    ) {
+        if !self.wants(property) {
+            return;
+        }
+        let site = match (failed, involved.first()) {
+            (Some(thread), _) => graph.now(thread).and_then(Standing::site),
+            (None, Some(id)) => graph.standing(*id).site(),
+            (None, None) => None,
+        };
+        let mut findings = self.shared.findings();
+        if findings.seen.insert((property, message.clone(), site)) {
+            let claim = claim(graph, memory, failed);
+            findings.found.push(Found { property, message, site, claim, involved });
+        }
+        if !self.shared.options.all {
+            self.shared.end();
+        }
+    }
+
+    /// An event was added, and its thread has gone on.
+    pub fn added(&mut self, graph: &Graph<'p>, memory: &Memory, runner: &Runner<'p>, id: Id) {
+        self.counts.events += 1;
+        let event = graph.event(id);
+        if event.loc != Loc::NONE {
+            self.look_for_races(graph, memory, id, event);
+            self.look_at_initial(graph, memory, id, event);
+            self.look_at_unlock(graph, memory, id, event);
+        }
+        if event.kind == Kind::Free {
+            self.look_at_users(graph, memory, id, event);
+        }
+        self.stands(graph, memory, runner, id.thread());
+    }
+
+    /// A thread has gone on.
+    pub fn stands(&mut self, graph: &Graph<'p>, memory: &Memory, runner: &Runner<'p>, thread: usize) {
+        match graph.now(thread).map(|now| &now.at) {
+            Some(At::Failed { property, message }) => {
+                let message = (*message).to_string();
+                self.report(graph, memory, *property, message, Some(thread), vec![]);
+            }
+            Some(At::Fault(fault)) => self.fault(graph, memory, runner, thread, fault),
+            Some(At::Cut) => self.cut(graph, runner, thread),
+            _ => {}
+        }
+    }
+
+    fn cut(&mut self, graph: &Graph<'p>, runner: &Runner<'p>, thread: usize) {
+        if self.shared.options.unroll.is_some() {
+            self.shared.findings().is_cut = true;
+            return;
+        }
+        let site = graph.now(thread).and_then(Standing::site);
+        let reason = Reason {
+            message: "a loop, or recursion, that does not end".to_string(),
+            place: self.place(runner, site),
+            help: Some("--unroll N explores up to N rounds of each loop".to_string()),
+        };
+        self.shared.findings().reason.get_or_insert(reason);
+    }
+
+    fn fault(
+        &mut self,
+        graph: &Graph<'p>,
+        memory: &Memory,
+        runner: &Runner<'p>,
+        thread: usize,
+        fault: &Fault,
+    ) {
+        let site = graph.now(thread).and_then(Standing::site);
+        match fault {
+            Fault::External(name) => {
+                let what = format!("call of '{name}', which has no body");
+                self.unsupported(&what, site, runner);
+            }
+            Fault::BadCallee => {
+                let message = "call through a pointer to no function".to_string();
+                self.report(graph, memory, Property::Memory, message, Some(thread), vec![]);
+            }
+            Fault::BadArguments => {
+                self.unsupported("call with arguments that do not fit", site, runner);
+            }
+            Fault::Unsupported(what) => self.unsupported(what, site, runner),
+        }
+    }
+
+    /// A conflicting access that does not happen before, where one of the two is not atomic.
+    fn look_for_races(&mut self, graph: &Graph<'p>, memory: &Memory, id: Id, event: &Event) {
+        if !self.sees_races || !self.wants(Property::Race) {
+            return;
+        }
+        let place = graph.place(event.loc);
+        if place.non_atomic == 0 {
+            return;
+        }
+        let clock = graph.clocks.get(Clock::Happens, id);
+        let races = |other: &&Id| {
+            other.thread() != id.thread()
+                && (event.marks.is_non_atomic() || graph.event(**other).marks.is_non_atomic())
+                && !Clocks::covers(clock, **other)
+        };
+        let reads: &[Id] = if event.is_write() { &place.reads } else { &[] };
+        if let Some(other) = place.co.iter().chain(reads).find(races) {
+            let message = "data race".to_string();
+            self.report(graph, memory, Property::Race, message, None, vec![id, *other]);
+        }
+    }
+
+    fn look_at_initial(&mut self, graph: &Graph<'p>, memory: &Memory, id: Id, event: &Event) {
+        let undefined = event.is_read()
+            && event.rf.is_init()
+            && self.wants(Property::Memory)
+            && memory.initial(graph, event.loc).is_none();
+        if undefined {
+            let message = "read of memory that was never written".to_string();
+            self.report(graph, memory, Property::Memory, message, None, vec![id]);
+        }
+    }
+
+    /// A lock is given back by the thread that took it.
+    fn look_at_unlock(&mut self, graph: &Graph<'p>, memory: &Memory, id: Id, event: &Event) {
+        if !event.marks.is_unlock() {
+            return;
+        }
+        let place = graph.place(event.loc);
+        let own = |write: &&Id| write.thread() == id.thread() && **write != id;
+        let last = place.co.iter().filter(own).max_by_key(|write| write.index());
+        if !last.is_some_and(|write| graph.event(*write).marks.is_lock()) {
+            let message = "unlock by a thread that does not hold the lock".to_string();
+            self.report(graph, memory, Property::Lock, message, None, vec![id]);
+        }
+    }
+
+    /// Nobody uses an object that is freed, unless that happens before.
+    fn look_at_users(&mut self, graph: &Graph<'p>, memory: &Memory, id: Id, event: &Event) {
+        if !self.wants(Property::Memory) {
+            return;
+        }
+        let Some((owner, index)) = graph.find_object(event.value.unsigned() as u64) else {
+            return;
+        };
+        let object = graph.threads[owner].objects[index];
+        let kind = if self.sees_races { Clock::Happens } else { Clock::Prefix };
+        let clock = graph.clocks.get(kind, id);
+        let late = |user: &&Id| user.thread() != id.thread() && !Clocks::covers(clock, **user);
+        for loc in memory.locs_within(object.address, object.size) {
+            let Some(place) = graph.places.get(loc.0 as usize) else {
+                continue;
+            };
+            if let Some(user) = place.co.iter().chain(&place.reads).find(late) {
+                let message = BadAccess::Freed.message().to_string();
+                let involved = vec![*user, id];
+                self.report(graph, memory, Property::Memory, message, None, involved);
+            }
+        }
+    }
+
+    /// No thread can go on.
+    pub fn complete(&mut self, graph: &Graph<'p>, memory: &Memory, _runner: &Runner<'p>) {
+        let mut is_blocked = false;
+        for number in 0..graph.threads.len() {
+            match graph.now(number).map(|now| &now.at) {
+                None | Some(At::Ended | At::Failed { .. } | At::Fault(_)) => {}
+                Some(At::Stopped | At::Waiting | At::Spinning { .. } | At::Cut) => {
+                    is_blocked = true;
+                }
+                Some(at) => match memory.wrong_with(graph, at) {
+                    Some(wrong) => {
+                        let message = wrong.message().to_string();
+                        let involved = freed_by(graph, at).into_iter().collect();
+                        let property = Property::Memory;
+                        self.report(graph, memory, property, message, Some(number), involved);
+                    }
+                    None => is_blocked = true,
+                },
+            }
+        }
+        if is_blocked {
+            self.counts.blocked += 1;
+            self.look_for_endless_waits(graph, memory);
+        } else {
+            self.counts.executions += 1;
+            self.look_for_leaks(graph, memory);
+        }
+    }
+
+    /// Threads that wait though they have seen the newest values wait for ever.
+    fn look_for_endless_waits(&mut self, graph: &Graph<'p>, memory: &Memory) {
+        let mut waiting = Vec::new();
+        let mut spinning = Vec::new();
+        for (number, thread) in graph.threads.iter().enumerate() {
+            let length = thread.events.len();
+            match thread.standings.last().map(|now| &now.at) {
+                None | Some(At::Ended) => {}
+                Some(At::Waiting) => {
+                    let Some(read) = thread.events.iter().rposition(Event::is_read) else {
+                        return;
+                    };
+                    waiting.push(Id::new(number, read));
+                }
+                Some(At::Join { .. }) => {
+                    waiting.extend(length.checked_sub(1).map(|index| Id::new(number, index)));
+                }
+                Some(At::Spinning { since }) => {
+                    let from = thread.standings.iter().position(|s| s.operations() >= *since);
+                    let round = from.unwrap_or(0)..length;
+                    let reads = round.map(|index| Id::new(number, index));
+                    spinning.extend(reads.filter(|id| graph.event(*id).is_read()));
+                }
+                Some(_) => return,
+            }
+        }
+        let is_latest = |id: &Id| {
+            let event = graph.event(*id);
+            if event.loc == Loc::NONE || !event.is_read() {
+                return true;
+            }
+            let place = graph.place(event.loc);
+            place.position(event.rf) == place.co.len()
+        };
+        if !waiting.iter().chain(&spinning).all(is_latest) {
+            return;
+        }
+        if spinning.is_empty() && waiting.is_empty() {
+            return;
+        }
+        let (property, message, involved) = match spinning.is_empty() {
+            false => (Property::Liveness, "a loop waits for ever", spinning),
+            true => (Property::Deadlock, "threads wait for one another", waiting),
+        };
+        self.report(graph, memory, property, message.to_string(), None, involved);
+    }
+
+    fn look_for_leaks(&mut self, graph: &Graph<'p>, memory: &Memory) {
+        if !self.wants(Property::Leak) {
+            return;
+        }
+        let objects = graph.threads.iter().flat_map(|thread| &thread.objects);
+        let heap = parallax_program::AllocKind::Heap;
+        let leaked = objects.clone().find(|object| object.kind == heap && object.freed.is_none());
+        if let Some(object) = leaked {
+            let message = "an object is never freed".to_string();
+            let involved = vec![object.made];
+            self.report(graph, memory, Property::Leak, message, None, involved);
+        }
+    }
+}
+
+/// The step that freed what is accessed.
+fn freed_by(graph: &Graph<'_>, at: &At<'_>) -> Option<Id> {
+    let address = match at {
+        At::Free { address, .. } => *address,
+        at => at.access()?.0,
+    };
+    let (owner, index) = graph.find_object(address)?;
+    graph.threads[owner].objects[index].freed
+}
+
+/// Memory in use by the process.
+fn resident_mib() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok();
+    let pages = pages.and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
+    pages.unwrap_or(0) * 4096 / (1 << 20)
+}
+

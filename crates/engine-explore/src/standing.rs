@@ -1,0 +1,326 @@
+//! Threads on their way: what each one stands at, and what it stands at next.
+//!
+//! A [`Standing`] is a thread in front of its next visible operation. The graph keeps one for
+//! each event, so that trying another value never runs a thread from its start: it goes on from
+//! the standing with the new value.
+
+use std::sync::Arc;
+
+use parallax_machine::{Code, Concrete, Fault, Limits, Operation, Site, Thread, modify};
+use parallax_program::{AllocKind, Bits, FunctionId, InstKind, Property, RmwOp};
+
+use crate::event::Marks;
+use crate::model::Strength;
+
+/// A thread in front of its next operation.
+#[derive(Clone)]
+pub struct Standing<'p> {
+    thread: Arc<Thread<Bits>>,
+    pub at: At<'p>,
+    /// How many events of the operation have happened.
+    pub done: u8,
+    /// What its reads have returned so far, in the low bits.
+    pub seen: u128,
+}
+
+/// A visible operation, or why there is none.
+#[derive(Clone)]
+pub enum At<'p> {
+    /// A spawned thread before its first step.
+    Begin,
+    Load { address: u64, bytes: u8, marks: Marks },
+    Store { address: u64, bytes: u8, value: Bits, marks: Marks },
+    Rmw { address: u64, bytes: u8, op: RmwOp, operand: Bits, read: Marks, write: Marks },
+    Cas(Box<Cas>),
+    Fence { marks: Marks },
+    Spawn { function: FunctionId, args: Arc<[Bits]> },
+    Join { thread: u64 },
+    Alloc { size: u128, align: u32, kind: AllocKind, zeroed: bool },
+    Free { address: u64, kind: AllocKind },
+    /// Any of `below` values from `first` on.
+    Choice { first: i128, below: u64, width: u32 },
+    HeapSize { address: u64 },
+    /// The last step of every thread.
+    End,
+    Ended,
+    /// At an assumption that does not hold.
+    Stopped,
+    /// At a wait whose condition does not hold.
+    Waiting,
+    /// Back in the state of an earlier round of a loop, which began after so many operations.
+    Spinning { since: u32 },
+    /// At the limit of what is explored.
+    Cut,
+    Failed { property: Property, message: &'p str },
+    Fault(Box<Fault>),
+}
+
+#[derive(Clone)]
+pub struct Cas {
+    pub address: u64,
+    pub bytes: u8,
+    pub expected: Bits,
+    pub desired: Bits,
+    pub read: Marks,
+    pub write: Marks,
+    pub fail: Marks,
+}
+
+/// Runs threads from one visible operation to the next.
+pub struct Runner<'p> {
+    pub code: Code<'p>,
+    limits: Limits,
+    /// The values that inputs may take.
+    nondet: Option<(i128, i128)>,
+    /// For each instruction of each block of each function, what its events are marked with.
+    marks: Vec<Vec<Vec<[Marks; 3]>>>,
+}
+
+impl<'p> Runner<'p> {
+    pub fn new(
+        code: Code<'p>,
+        limits: Limits,
+        nondet: Option<(i128, i128)>,
+        strength: Strength,
+    ) -> Runner<'p> {
+        let of = |kind: &InstKind| marks_of(kind, strength);
+        let marks = code.program.functions.iter().map(|function| {
+            let block = |block: &parallax_program::Block| {
+                block.insts.iter().map(|inst| of(&inst.kind)).collect()
+            };
+            function.blocks.iter().map(block).collect()
+        });
+        let marks = marks.collect();
+        Runner { code, limits, nondet, marks }
+    }
+
+    /// A thread before its first step.
+    pub fn begin(&self, function: FunctionId, args: &[Bits]) -> Standing<'p> {
+        let thread = Thread::start(&self.code, function, args.to_vec(), &mut Concrete);
+        Standing { thread: Arc::new(thread), at: At::Begin, done: 0, seen: 0 }
+    }
+
+    /// A thread that nobody spawned, at its first operation.
+    pub fn start(&self, number: u32, function: FunctionId, args: &[Bits]) -> Standing<'p> {
+        let begin = self.begin(function, args);
+        self.enter(number, &begin)
+    }
+
+    /// From the beginning of a spawned thread to its first operation.
+    pub fn enter(&self, number: u32, begin: &Standing<'p>) -> Standing<'p> {
+        self.stand(number, Thread::clone(&begin.thread))
+    }
+
+    /// Past an operation without result.
+    pub fn pass(&self, number: u32, from: &Standing<'p>) -> Standing<'p> {
+        let mut thread = Thread::clone(&from.thread);
+        thread.done();
+        self.stand(number, thread)
+    }
+
+    /// Past an operation with one result.
+    pub fn pass_with(&self, number: u32, from: &Standing<'p>, value: Bits) -> Standing<'p> {
+        let mut thread = Thread::clone(&from.thread);
+        thread.result(&self.code, value);
+        self.stand(number, thread)
+    }
+
+    /// Past a compare-and-swap.
+    pub fn pass_cas(&self, number: u32, from: &Standing<'p>, old: Bits, ok: bool) -> Standing<'p> {
+        let mut thread = Thread::clone(&from.thread);
+        match ok {
+            true => thread.results(&self.code, old, Some(Bits::bool(true))),
+            false => thread.fails(&self.code, old, Bits::bool(false)),
+        }
+        self.stand(number, thread)
+    }
+
+    /// After the last step.
+    pub fn ended(&self, from: &Standing<'p>) -> Standing<'p> {
+        Standing { thread: from.thread.clone(), at: At::Ended, done: 0, seen: 0 }
+    }
+
+    /// Still at the same operation, after one more of its events.
+    pub fn within(&self, from: &Standing<'p>, seen: u128) -> Standing<'p> {
+        Standing {
+            thread: from.thread.clone(),
+            at: from.at.clone(),
+            done: from.done + 1,
+            seen,
+        }
+    }
+
+    fn stand(&self, number: u32, mut thread: Thread<Bits>) -> Standing<'p> {
+        loop {
+            let operation = thread.run(&self.code, &self.limits, &mut Concrete);
+            if let Operation::ThreadId = operation {
+                thread.result(&self.code, Bits::new(32, u128::from(number)));
+                continue;
+            }
+            if let Operation::Choose { below } = &operation
+                && below.unsigned() == 1
+            {
+                thread.result(&self.code, Bits::zero(below.width()));
+                continue;
+            }
+            let at = self.at(&thread, operation);
+            return Standing { thread: Arc::new(thread), at, done: 0, seen: 0 };
+        }
+    }
+
+    fn at(&self, thread: &Thread<Bits>, operation: Operation<'p, Bits>) -> At<'p> {
+        let [first, second, third] = thread.site().map_or([Marks::default(); 3], |site| {
+            let Site { function, block, index } = site;
+            let block = &self.marks[function.0 as usize][block.0 as usize];
+            block.get(index as usize).copied().unwrap_or_default()
+        });
+        let place = |address: Bits| address.unsigned() as u64;
+        match operation {
+            Operation::Load { address, size, .. } | Operation::LoadLinked { address, size, .. } => {
+                At::Load { address: place(address), bytes: size.bytes() as u8, marks: first }
+            }
+            Operation::Store { address, value, size, .. } => At::Store {
+                address: place(address),
+                bytes: size.bytes() as u8,
+                value,
+                marks: first,
+            },
+            Operation::Rmw { address, op, operand, size, .. } => At::Rmw {
+                address: place(address),
+                bytes: size.bytes() as u8,
+                op,
+                operand,
+                read: first,
+                write: second,
+            },
+            Operation::Cas { address, expected, desired, size, .. } => At::Cas(Box::new(Cas {
+                address: place(address),
+                bytes: size.bytes() as u8,
+                expected,
+                desired,
+                read: first,
+                write: second,
+                fail: third,
+            })),
+            Operation::Fence { .. } => At::Fence { marks: first },
+            Operation::Spawn { function, args } => At::Spawn { function, args: args.into() },
+            Operation::Join { thread } => At::Join { thread: place(thread) },
+            Operation::Alloc { size, align, kind, zeroed } => {
+                At::Alloc { size: size.unsigned(), align, kind, zeroed }
+            }
+            Operation::Free { address, kind } => At::Free { address: place(address), kind },
+            Operation::Choose { below } if below.is_zero() => At::Stopped,
+            Operation::Choose { below } => At::Choice {
+                first: 0,
+                below: u64::try_from(below.unsigned()).unwrap_or(u64::MAX),
+                width: below.width(),
+            },
+            Operation::Nondet { width } => self.nondet(width),
+            Operation::HeapSize { address } => At::HeapSize { address: place(address) },
+            Operation::AtomicBegin | Operation::AtomicEnd => {
+                At::Fault(Box::new(Fault::Unsupported("an atomic section".into())))
+            }
+            Operation::Assume { .. } => At::Stopped,
+            Operation::Wait { .. } => At::Waiting,
+            Operation::Spin { since } => At::Spinning { since },
+            Operation::Assert { message, property, .. } => At::Failed { property, message },
+            Operation::End => At::End,
+            Operation::Fault(fault) => At::Fault(Box::new(fault)),
+            Operation::StoreConditional { .. } => {
+                At::Fault(Box::new(Fault::Unsupported("load-linked and store-conditional".into())))
+            }
+            Operation::Cut => At::Cut,
+            Operation::Branch { .. } | Operation::ThreadId => At::Cut,
+        }
+    }
+
+    fn nondet(&self, width: u32) -> At<'p> {
+        match self.nondet {
+            _ if width == 1 => At::Choice { first: 0, below: 2, width },
+            Some((low, high)) if low <= high => {
+                let below = u64::try_from(high - low).unwrap_or(u64::MAX - 1) + 1;
+                At::Choice { first: low, below, width }
+            }
+            _ => At::Fault(Box::new(Fault::Unsupported(
+                "an input that may have any value (give its range with --nondet LO..HI)".into(),
+            ))),
+        }
+    }
+}
+
+/// What the events of an instruction are marked with: in order, for a compare-and-swap the read
+/// and write of success and the read of failure.
+fn marks_of(kind: &InstKind, strength: Strength) -> [Marks; 3] {
+    let none = Marks::default();
+    let rmw = Marks::RMW.with(Marks::LOCKED);
+    let of = |tags| strength.adjust(Marks::of(tags));
+    match kind {
+        InstKind::Load { tags, .. } | InstKind::LoadLinked { tags, .. } => [of(tags), none, none],
+        InstKind::Store { tags, .. } => {
+            let marks = of(tags);
+            [marks.with(Marks::LOCKED.when(marks.is_seq_cst())), none, none]
+        }
+        InstKind::Fence { tags } => [of(tags), none, none],
+        InstKind::Rmw { read_tags, write_tags, .. } => {
+            [of(read_tags).with(rmw), of(write_tags).with(rmw), none]
+        }
+        InstKind::Cas { read_tags, write_tags, fail_tags, .. } => {
+            [of(read_tags).with(rmw), of(write_tags).with(rmw), of(fail_tags)]
+        }
+        _ => [none; 3],
+    }
+}
+
+impl At<'_> {
+    /// Address and bytes of an access, and whether it may write.
+    pub fn access(&self) -> Option<(u64, u8, bool)> {
+        Some(match self {
+            At::Load { address, bytes, .. } => (*address, *bytes, false),
+            At::Store { address, bytes, .. } | At::Rmw { address, bytes, .. } => {
+                (*address, *bytes, true)
+            }
+            At::Cas(cas) => (cas.address, cas.bytes, true),
+            _ => return None,
+        })
+    }
+}
+
+impl<'p> Standing<'p> {
+    /// Where in the program the thread stands.
+    pub fn site(&self) -> Option<Site> {
+        self.thread.site()
+    }
+
+    /// How many operations the thread has gone past.
+    pub fn operations(&self) -> u32 {
+        self.thread.operations()
+    }
+
+    /// Whether the thread has its next step to take, as far as it alone can tell.
+    pub fn is_ready(&self) -> bool {
+        !matches!(
+            self.at,
+            At::Ended
+                | At::Stopped
+                | At::Waiting
+                | At::Spinning { .. }
+                | At::Cut
+                | At::Failed { .. }
+                | At::Fault(_)
+        )
+    }
+
+    /// Whether it has read what it is about to modify.
+    pub fn is_halfway(&self) -> bool {
+        self.done > 0
+    }
+
+    /// The value that a read-modify-write stores, if it does.
+    pub fn written(&self, old: Bits) -> Option<Bits> {
+        match &self.at {
+            At::Rmw { op, operand, .. } => Some(modify(*op, &old, operand, &mut Concrete)),
+            At::Cas(cas) => (old == cas.expected).then_some(cas.desired),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The number of executions, compared with closed formulas and with brute-force enumeration.
+
+use std::sync::Arc;
+
+use parallax_engine_enumerate::{Coherence, enumerate};
+use parallax_engine_explore::{Options, Reductions, explore};
+use parallax_memory::Model;
+use parallax_program::{Program, Prop, Quantifier, Question, parse_program};
+use parallax_verdict::{Conclusion, Verdict};
+use proptest::prelude::*;
+
+const NATIVE: [&str; 5] = ["sc", "tso", "pso", "ra", "rc11"];
+
+fn model(name: &str) -> Arc<Model> {
+    Model::builtin(name).expect("a model").expect("a right model")
+}
+
+fn all(program: &Program, name: &str) -> Verdict {
+    let options = Options {
+        properties: Vec::new(),
+        all: true,
+        reductions: Reductions::NONE,
+        ..Options::default()
+    };
+    explore(program, &model(name), &options).expect("explored")
+}
+
+/// Executions, by enumeration of all candidates.
+fn enumerated(program: &Program, name: &str) -> u64 {
+    let question = Question {
+        quantifier: Quantifier::Exists,
+        prop: Prop::True,
+        text: String::new(),
+        locations: Vec::new(),
+        filter: None,
+    };
+    let options = parallax_engine_enumerate::Options {
+        coherence: Coherence::Total,
+        ..Default::default()
+    };
+    let outcomes = enumerate(program, &question, &model(name), &options).expect("enumerated");
+    outcomes.states.iter().map(|state| state.executions).sum()
+}
+
+/// A program of threads that each run one function.
+fn program(threads: &[String]) -> Program {
+    let mut text = String::from("program p pointers 64\nglobal x: 4\nglobal y: 4\nglobal z: 4\n");
+    for (number, body) in threads.iter().enumerate() {
+        let vars = (0..8).map(|r| format!("r{r}: 32")).collect::<Vec<_>>().join(", ");
+        text += &format!("fn P{number}() {{\nvar {vars}, ok: 1\n{body}\nreturn\n}}\n");
+    }
+    for number in 0..threads.len() {
+        text += &format!("thread P{number} = P{number}()\n");
+    }
+    parse_program("p", &text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"))
+}
+
+fn lines(threads: &[&[&str]]) -> Program {
+    program(&threads.iter().map(|lines| lines.join("\n")).collect::<Vec<_>>())
+}
+
+#[test]
+fn store_buffering() {
+    let program = lines(&[
+        &["store.4 &x, 1:32 [A, RLX]", "r0 = load.4 &y [A, RLX]"],
+        &["store.4 &y, 1:32 [A, RLX]", "r0 = load.4 &x [A, RLX]"],
+    ]);
+    for (name, count) in [("sc", 3), ("tso", 4), ("pso", 4), ("ra", 4), ("rc11", 4)] {
+        let verdict = all(&program, name);
+        assert_eq!(verdict.conclusion, Conclusion::Safe);
+        assert_eq!(verdict.counts.executions, count, "{name}");
+    }
+}
+
+#[test]
+fn additions_come_in_every_order() {
+    for (threads, count) in [(1, 1), (2, 2), (3, 6), (4, 24), (5, 120), (6, 720)] {
+        let add = "rmw.add.4 &x, 1:32 [A, RLX]".to_string();
+        let program = program(&vec![add; threads]);
+        for name in NATIVE {
+            assert_eq!(all(&program, name).counts.executions, count, "{threads} under {name}");
+        }
+    }
+}
+
+fn order() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["RLX", "ACQ", "REL", "ACQ_REL", "SC"])
+}
+
+fn place() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec!["x", "x", "y", "y", "z"])
+}
+
+/// A line of a thread. Values depend on what was read, so that reads matter.
+fn line() -> impl Strategy<Value = String> {
+    let register = 0..3u32;
+    let value = 1..3u32;
+    prop_oneof![
+        4 => (place(), order(), register.clone())
+            .prop_map(|(x, o, r)| format!("r{r} = load.4 &{x} [A, {o}]")),
+        4 => (place(), order(), value.clone())
+            .prop_map(|(x, o, v)| format!("store.4 &{x}, {v}:32 [A, {o}]")),
+        1 => (place(), register.clone())
+            .prop_map(|(x, r)| format!("store.4 &{x}, r{r} + 1:32 [A, RLX]")),
+        2 => (place(), order(), register.clone())
+            .prop_map(|(x, o, r)| format!("r{r} = rmw.add.4 &{x}, 1:32 [A, {o}]")),
+        2 => (place(), order(), register.clone(), 0..3u32, value).prop_map(|(x, o, r, e, v)| {
+            format!("r{r}, ok = cas.4 &{x}, {e}:32, {v}:32 [A, {o}] [A, {o}] [A, RLX]")
+        }),
+        1 => order().prop_map(|o| format!("fence [{o}]")),
+        1 => Just("fence [MFENCE]".to_string()),
+        1 => Just("fence [SFENCE]".to_string()),
+    ]
+}
+
+fn threads() -> impl Strategy<Value = Vec<String>> {
+    let body = prop::collection::vec(line(), 1..4).prop_map(|lines| lines.join("\n"));
+    prop::collection::vec(body, 2..4)
+}
+
+/// How many random programs: more on demand.
+fn cases() -> u32 {
+    std::env::var("PARALLAX_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(200)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
+    #[test]
+    fn as_many_as_enumeration_finds(threads in threads()) {
+        let program = program(&threads);
+        for name in NATIVE {
+            let verdict = all(&program, name);
+            let expected = enumerated(&program, name);
+            prop_assert_eq!(verdict.counts.executions, expected, "under {}", name);
+            prop_assert_eq!(verdict.counts.blocked, 0, "under {}", name);
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Loops of a function: which blocks can repeat, and which variables matter when one does.
+//!
+//! A thread that comes back to the head of a loop with the same values in all variables that
+//! are still used, and has changed nothing outside of itself, will do the same again unless it
+//! reads something else: it waits. To tell, one needs the heads of loops and the variables that
+//! are live there.
+
+use parallax_program::{BlockId, Expr, Function, InstKind, Terminator, VarId};
+
+use crate::operation::destinations;
+
+/// What is known of a function's loops.
+#[derive(Debug)]
+pub(crate) struct Loops {
+    /// For each block that can repeat, its number among those.
+    repeating: Vec<Option<u32>>,
+    count: u32,
+    /// For each block that is the head of a loop, the variables that are live there.
+    heads: Vec<Option<Box<[VarId]>>>,
+}
+
+impl Loops {
+    pub(crate) fn of(function: &Function) -> Loops {
+        let successors: Vec<Vec<usize>> =
+            function.blocks.iter().map(|block| targets(&block.terminator)).collect();
+        let order = Order::of(&successors);
+        let mut repeating = vec![None; successors.len()];
+        let mut count = 0;
+        for (block, number) in repeating.iter_mut().enumerate() {
+            if order.repeats[block] {
+                *number = Some(count);
+                count += 1;
+            }
+        }
+        let live = if count > 0 { live_at_entry(function, &successors) } else { Vec::new() };
+        let head = |block: usize| {
+            let vars = live.get(block).filter(|_| order.is_head[block])?;
+            Some(vars.iter().enumerate().filter(|(_, live)| **live).map(|(v, _)| VarId(v as u32)))
+        };
+        let heads = (0..successors.len()).map(|block| head(block).map(Iterator::collect)).collect();
+        Loops { repeating, count, heads }
+    }
+
+    /// How many blocks can repeat.
+    pub(crate) fn count(&self) -> usize {
+        self.count as usize
+    }
+
+    pub(crate) fn repeating(&self, block: BlockId) -> Option<usize> {
+        self.repeating.get(block.0 as usize).copied().flatten().map(|number| number as usize)
+    }
+
+    /// The variables that are live at the head of a loop.
+    pub(crate) fn head(&self, block: BlockId) -> Option<&[VarId]> {
+        self.heads.get(block.0 as usize)?.as_deref()
+    }
+}
+
+fn targets(terminator: &Terminator) -> Vec<usize> {
+    match terminator {
+        Terminator::Jump(target) => vec![target.0 as usize],
+        Terminator::Branch { then, otherwise, .. } => {
+            vec![then.0 as usize, otherwise.0 as usize]
+        }
+        Terminator::Return(_) | Terminator::Exit => Vec::new(),
+    }
+}
+
+/// A depth-first walk: where loops are entered, and which blocks lie on a cycle.
+struct Order {
+    is_head: Vec<bool>,
+    repeats: Vec<bool>,
+}
+
+impl Order {
+    /// Strongly connected components by Tarjan's algorithm, without recursion.
+    fn of(successors: &[Vec<usize>]) -> Order {
+        let count = successors.len();
+        let mut order = Order { is_head: vec![false; count], repeats: vec![false; count] };
+        let mut number = vec![usize::MAX; count];
+        let mut low = vec![0; count];
+        let mut on_path = vec![false; count];
+        let mut in_component = vec![false; count];
+        let (mut component, mut path, mut next) = (Vec::new(), Vec::new(), 0);
+        for root in 0..count {
+            if number[root] != usize::MAX {
+                continue;
+            }
+            path.push((root, 0));
+            while let Some((block, child)) = path.pop() {
+                if child == 0 {
+                    number[block] = next;
+                    low[block] = next;
+                    next += 1;
+                    component.push(block);
+                    in_component[block] = true;
+                    on_path[block] = true;
+                }
+                if let Some(target) = successors[block].get(child).copied() {
+                    path.push((block, child + 1));
+                    if number[target] == usize::MAX {
+                        path.push((target, 0));
+                    } else if in_component[target] {
+                        low[block] = low[block].min(number[target]);
+                        order.is_head[target] |= on_path[target];
+                    }
+                    continue;
+                }
+                on_path[block] = false;
+                if let Some((parent, _)) = path.last() {
+                    low[*parent] = low[*parent].min(low[block]);
+                }
+                if low[block] == number[block] {
+                    order.close(&mut component, block, &mut in_component, successors);
+                }
+            }
+        }
+        order
+    }
+
+    fn close(
+        &mut self,
+        component: &mut Vec<usize>,
+        root: usize,
+        in_component: &mut [bool],
+        successors: &[Vec<usize>],
+    ) {
+        let alone = component.last() == Some(&root) && !successors[root].contains(&root);
+        while let Some(block) = component.pop() {
+            in_component[block] = false;
+            self.repeats[block] = !alone;
+            if block == root {
+                break;
+            }
+        }
+    }
+}
+
+/// For each block, which variables may be used before they are written again.
+fn live_at_entry(function: &Function, successors: &[Vec<usize>]) -> Vec<Vec<bool>> {
+    let mut live = vec![vec![false; function.vars.len()]; function.blocks.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (number, block) in function.blocks.iter().enumerate().rev() {
+            let mut now = vec![false; function.vars.len()];
+            for target in &successors[number] {
+                now.iter_mut().zip(&live[*target]).for_each(|(now, there)| *now |= there);
+            }
+            match &block.terminator {
+                Terminator::Branch { condition, .. } => used(condition, &mut now),
+                Terminator::Return(Some(value)) => used(value, &mut now),
+                _ => {}
+            }
+            for inst in block.insts.iter().rev() {
+                let (first, second) = written(&inst.kind);
+                first.into_iter().chain(second).for_each(|var| now[var.0 as usize] = false);
+                inst.kind.for_each_expr(&mut |expr| used(expr, &mut now));
+            }
+            if now != live[number] {
+                live[number] = now;
+                changed = true;
+            }
+        }
+    }
+    live
+}
+
+fn written(kind: &InstKind) -> (Option<VarId>, Option<VarId>) {
+    match kind {
+        InstKind::Assign { dst, .. } => (Some(*dst), None),
+        InstKind::Call { dst, .. } => (*dst, None),
+        other => destinations(other),
+    }
+}
+
+fn used(expr: &Expr, live: &mut [bool]) {
+    match expr {
+        Expr::Const(_) | Expr::Address(_) | Expr::FunctionAddress(_) => {}
+        Expr::Var(var) => live[var.0 as usize] = true,
+        Expr::Unary(_, value)
+        | Expr::Extract { value, .. }
+        | Expr::ZeroExtend { value, .. }
+        | Expr::SignExtend { value, .. } => used(value, live),
+        Expr::Binary(_, left, right) => {
+            used(left, live);
+            used(right, live);
+        }
+        Expr::Concat { high, low } => {
+            used(high, live);
+            used(low, live);
+        }
+        Expr::Select { condition, then, otherwise } => {
+            used(condition, live);
+            used(then, live);
+            used(otherwise, live);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use parallax_program::parse_program;
+
+    use super::*;
+
+    #[test]
+    fn heads_know_what_is_live() {
+        let text = "program p pointers 64\nglobal x: 4\nfn f(n: 32) {\nvar i: 32, r: 32, t: 1\n\
+                    i = 0:32\nloop:\nr = load.4 &x\nt = r == i\nbranch t, more, end\nmore:\n\
+                    jump loop\nend:\nreturn\n}\n";
+        let program = parse_program("p", text).expect("a program");
+        let loops = Loops::of(&program.functions[0]);
+        assert_eq!(loops.count(), 2);
+        let names: Vec<_> = (0..4).map(|block| loops.head(BlockId(block))).collect();
+        assert_eq!(names.iter().flatten().count(), 1);
+        assert_eq!(names[1], Some(&[VarId(1)][..]));
+    }
+}
