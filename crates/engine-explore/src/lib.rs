@@ -20,7 +20,7 @@ mod threads;
 use parallax_machine::{Code, Concrete, Limits};
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property};
-use parallax_verdict::{Conclusion, Counts, Reason, Scope, Verdict, Violation};
+use parallax_verdict::{Conclusion, Counts, Reason, Scope, Verdict, Violation, rebuild};
 
 use crate::cat::CatJudge;
 use crate::graph::Graph;
@@ -32,8 +32,6 @@ pub use crate::options::{Options, Progress, Reduction, Reductions};
 use crate::search::Search;
 use crate::standing::Runner;
 use crate::threads::Numbers;
-
-fn rebuild(_: &Program, _: &parallax_verdict::Claim, _: &Model) -> Result<parallax_verdict::Execution, String> { Ok(Default::default()) }
 
 /// How often cells may be split before giving up; each split starts the exploration anew.
 const MOST_SPLITS: usize = 10_000;

@@ -322,15 +322,17 @@ impl<'a, 'p> Observer<'a, 'p> {
 
     /// No thread can go on.
     pub fn complete(&mut self, graph: &Graph<'p>, memory: &Memory, _runner: &Runner<'p>) {
-        let mut is_blocked = false;
+        let (mut is_blocked, mut has_failed) = (false, false);
         for number in 0..graph.threads.len() {
             match graph.now(number).map(|now| &now.at) {
-                None | Some(At::Ended | At::Failed { .. } | At::Fault(_)) => {}
+                None | Some(At::Ended) => {}
+                Some(At::Failed { .. } | At::Fault(_)) => has_failed = true,
                 Some(At::Stopped | At::Waiting | At::Spinning { .. } | At::Cut) => {
                     is_blocked = true;
                 }
                 Some(at) => match memory.wrong_with(graph, at) {
                     Some(wrong) => {
+                        has_failed = true;
                         let message = wrong.message().to_string();
                         let involved = freed_by(graph, at).into_iter().collect();
                         let property = Property::Memory;
@@ -342,10 +344,14 @@ impl<'a, 'p> Observer<'a, 'p> {
         }
         if is_blocked {
             self.counts.blocked += 1;
-            self.look_for_endless_waits(graph, memory);
+            if !has_failed {
+                self.look_for_endless_waits(graph, memory);
+            }
         } else {
             self.counts.executions += 1;
-            self.look_for_leaks(graph, memory);
+            if !has_failed {
+                self.look_for_leaks(graph, memory);
+            }
         }
     }
 

@@ -241,7 +241,8 @@ impl<'a, 'p> Search<'a, 'p> {
         self.graph.reserve_place(loc);
         let marks = match &self.graph.now(thread)?.at {
             At::Rmw { read, .. } => *read,
-            At::Cas(cas) => cas.read,
+            // One that succeeds may have to know more: see `try_read`.
+            At::Cas(cas) => cas.fail,
             At::Load { marks, .. } => *marks,
             _ => Marks::default(),
         };
@@ -361,7 +362,10 @@ impl<'a, 'p> Search<'a, 'p> {
         };
         let place = self.graph.place(event.loc);
         let is_latest = position == place.co.len();
-        if event.marks.is_rmw() && self.is_taken(thread, event.loc, position) {
+        if event.marks.is_rmw()
+            && (self.is_taken(thread, event.loc, position)
+                || self.judge.must_know(&self.graph, thread, &event) > position)
+        {
             return false;
         }
         let id = self.graph.push(thread, event, usize::MAX);
@@ -572,12 +576,10 @@ impl<'a, 'p> Search<'a, 'p> {
         }
         let write = self.graph.push(thread, event, position);
         let reader = at.read.thread();
-        let probe = Event { loc: event.loc, ..at.old };
-        if self.judge.must_know(&self.graph, reader, &probe) > position + 1 {
-            self.graph.pop();
-            return false;
-        }
-        let Some(read) = self.read_event(reader, position + 1) else {
+        let read = self.read_event(reader, position + 1).filter(|read| {
+            self.judge.must_know(&self.graph, reader, read) <= position + 1
+        });
+        let Some(read) = read else {
             self.graph.pop();
             return false;
         };

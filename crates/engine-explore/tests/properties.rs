@@ -1,0 +1,162 @@
+//! What can be wrong with a program, each kind once with it and once without.
+
+use std::sync::Arc;
+
+use parallax_engine_explore::{Options, explore};
+use parallax_memory::Model;
+use parallax_program::{Property, parse_program};
+use parallax_verdict::{Conclusion, Verdict};
+
+fn model(name: &str) -> Arc<Model> {
+    Model::builtin(name).expect("a model").expect("a right model")
+}
+
+fn verify(text: &str, name: &str) -> Verdict {
+    let text = format!("program p pointers 64\nglobal x: 4\nglobal y: 4\n{text}");
+    let program = parse_program("p", &text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"));
+    let options = Options { properties: Property::ALL.to_vec(), ..Options::default() };
+    explore(&program, &model(name), &options).expect("explored")
+}
+
+/// The one violation, or why there is none.
+fn found(text: &str, name: &str) -> (Option<Property>, String) {
+    let verdict = verify(text, name);
+    match (&verdict.violations[..], &verdict.reason) {
+        ([violation], _) => (Some(violation.property), violation.message.clone()),
+        ([], Some(reason)) => (None, reason.message.clone()),
+        (other, _) => {
+            assert!(other.is_empty(), "{other:?}");
+            assert_eq!(verdict.conclusion, Conclusion::Safe);
+            (None, String::new())
+        }
+    }
+}
+
+fn expect(text: &str, name: &str, property: Property) {
+    let (found, message) = found(text, name);
+    assert_eq!(found, Some(property), "{message}");
+}
+
+fn expect_safe(text: &str, name: &str) {
+    assert_eq!(found(text, name), (None, String::new()));
+}
+
+/// Message passing with these memory orders.
+fn message_passing(store: &str, load: &str) -> String {
+    format!(
+        "fn writer() {{\nstore.4 &x, 1:32 [NA]\nstore.4 &y, 1:32 [A, {store}]\n}}\n\
+         fn main() {{\nvar t: 32, f: 32, v: 32, g: 1\nt = spawn writer()\n\
+         f = load.4 &y [A, {load}]\ng = f == 1:32\nbranch g, yes, no\nyes:\n\
+         v = load.4 &x [NA]\nassert v == 1:32, \"seen\"\njump no\nno:\njoin t\n}}\n\
+         thread main = main()\n"
+    )
+}
+
+#[test]
+fn races() {
+    expect_safe(&message_passing("REL", "ACQ"), "rc11");
+    expect(&message_passing("RLX", "ACQ"), "rc11", Property::Race);
+    expect(&message_passing("REL", "RLX"), "rc11", Property::Race);
+    expect_safe(&message_passing("RLX", "RLX"), "ra");
+    expect_safe(&message_passing("RLX", "RLX"), "sc");
+    expect_safe(&message_passing("RLX", "RLX"), "tso");
+    expect(&message_passing("RLX", "RLX"), "pso", Property::Assert);
+}
+
+#[test]
+fn endless_waits() {
+    let waiting = |value: u32| {
+        format!(
+            "fn main() {{\nvar t: 32, f: 32, g: 1\nt = spawn setter()\nagain:\n\
+             f = load.4 &y [A, ACQ]\ng = f == {value}:32\nbranch g, end, again\nend:\n\
+             join t\n}}\nfn setter() {{\nstore.4 &y, 1:32 [A, REL]\n}}\nthread main = main()\n"
+        )
+    };
+    expect_safe(&waiting(1), "rc11");
+    expect(&waiting(2), "rc11", Property::Liveness);
+}
+
+/// Two threads that take two locks, in these orders.
+fn philosophers(first: [&str; 2], second: [&str; 2]) -> String {
+    let take = |lock: &str| {
+        format!("_, ok = cas.4 &{lock}, 0:32, 1:32 [A, ACQ] [A, ACQ] [A, RLX]\nwait ok\n")
+    };
+    let give = |lock: &str| format!("store.4 &{lock}, 0:32 [A, REL]\n");
+    let body = |locks: [&str; 2]| {
+        take(locks[0]) + &take(locks[1]) + &give(locks[1]) + &give(locks[0])
+    };
+    format!(
+        "fn other() {{\nvar ok: 1\n{}}}\nfn main() {{\nvar t: 32, ok: 1\nt = spawn other()\n{}\
+         join t\n}}\nthread main = main()\n",
+        body(first),
+        body(second)
+    )
+}
+
+#[test]
+fn deadlocks() {
+    for name in ["sc", "tso", "rc11"] {
+        expect_safe(&philosophers(["x", "y"], ["x", "y"]), name);
+        expect(&philosophers(["x", "y"], ["y", "x"]), name, Property::Deadlock);
+    }
+}
+
+#[test]
+fn memory_errors() {
+    let main = |body: &str| {
+        format!(
+            "fn main() {{\nvar p: 64, v: 32, t: 32\n{body}}}\nfn user(p: 64) {{\nvar v: 32\n\
+             v = load.4 p [NA]\n}}\nthread main = main()\n"
+        )
+    };
+    let alloc = "p = alloc.heap 8:64 align 8\n";
+    let zeroed = "p = alloc.heap.zeroed 8:64 align 8\n";
+    let free = "free.heap p\n";
+    let memory = |body: &str| expect(&main(body), "rc11", Property::Memory);
+    expect_safe(&main(&format!("{zeroed}v = load.4 p + 4:64 [NA]\n{free}")), "rc11");
+    expect_safe(&main(&format!("{alloc}store.4 p, 1:32 [NA]\nv = load.4 p [NA]\n{free}")), "rc11");
+    memory(&format!("{alloc}v = load.4 p [NA]\n{free}"));
+    memory(&format!("{zeroed}v = load.4 p + 8:64 [NA]\n{free}"));
+    memory(&format!("{zeroed}{free}v = load.4 p [NA]\n"));
+    memory(&format!("{zeroed}{free}{free}"));
+    memory(&format!("{zeroed}free.heap p + 4:64\n{free}"));
+    memory("v = load.4 p [NA]\n");
+    memory("p = &x\nfree.heap p\n");
+    memory(&format!("{zeroed}t = spawn user(p)\n{free}"));
+    expect_safe(&main(&format!("{zeroed}t = spawn user(p)\njoin t\n{free}")), "rc11");
+    expect(&main(zeroed), "rc11", Property::Leak);
+}
+
+#[test]
+fn locking_errors() {
+    let text = |owner: bool| {
+        let take = "_, ok = cas.4 &x, 0:32, 1:32 [A, ACQ] [A, ACQ, LOCK_WRITE] [A, RLX]\nwait ok\n";
+        let take = if owner { take } else { "" };
+        format!(
+            "fn main() {{\nvar ok: 1\n{take}store.4 &x, 0:32 [A, REL, UNLOCK]\n}}\n\
+             thread main = main()\n"
+        )
+    };
+    expect_safe(&text(true), "rc11");
+    expect(&text(false), "rc11", Property::Lock);
+}
+
+#[test]
+fn what_cannot_be_followed_is_unknown() {
+    let text = |call: &str| format!("fn main() {{\n{call}\n}}\nthread main = main()\n");
+    let (property, message) = found(&text("call extern mystery()"), "rc11");
+    assert_eq!((property, message.contains("mystery")), (None, true), "{message}");
+    let (property, message) = found(&text("unsupported \"cpuid\""), "rc11");
+    assert_eq!((property, message.contains("cpuid")), (None, true), "{message}");
+}
+
+#[test]
+fn accesses_of_different_sizes() {
+    let text = "fn main() {\nvar p: 64, w: 32, h: 16\np = alloc.heap.zeroed 8:64 align 8\n\
+                store.4 p, 305419896:32 [NA]\nh = load.2 p + 2:64 [NA]\n\
+                assert h == 4660:16, \"upper half\"\nstore.1 p + 1:64, 255:8 [NA]\n\
+                w = load.4 p [NA]\nassert w == 305463160:32, \"one byte changed\"\n\
+                free.heap p\n}\nthread main = main()\n";
+    expect_safe(text, "rc11");
+    expect_safe(text, "sc");
+}
