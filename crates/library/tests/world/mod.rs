@@ -5,10 +5,11 @@
 #![allow(dead_code)]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use parallax_library::{Options, link};
 use parallax_machine::{Code, Concrete, Fault, Limits, Operation, Thread, modify};
-use parallax_program::{Bits, Program, Property, parse_program};
+use parallax_program::{Bits, Program, Property, Tags, parse_program};
 
 /// How a run ends.
 #[derive(Clone, PartialEq, Eq, Debug, PartialOrd, Ord)]
@@ -65,9 +66,14 @@ pub struct World<'p> {
 #[derive(Clone)]
 struct Runner {
     thread: Thread<Bits>,
+    /// Stands for all that the thread was given so far, and so for its state.
+    history: u64,
     ended: bool,
     /// The thread as it was before its last read, to go back to from a false wait.
     before: Thread<Bits>,
+    before_history: u64,
+    /// The version of memory that the last read saw.
+    seen: u64,
     /// The version of memory in which it found a wait false.
     waits: Option<u64>,
 }
@@ -80,7 +86,30 @@ enum Step {
     Over(End),
 }
 
+impl Runner {
+    /// Goes on with the results of an operation.
+    fn give(&mut self, code: &Code<'_>, first: Option<Bits>, second: Option<Bits>) {
+        let mut hasher = DefaultHasher::new();
+        (self.history, first, second).hash(&mut hasher);
+        self.history = hasher.finish();
+        match first {
+            Some(first) => self.thread.results(code, first, second),
+            None => self.thread.done(),
+        }
+    }
+}
+
 impl<'p> World<'p> {
+    /// Stands for everything that matters from here on.
+    fn state(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.bytes, &self.heap, self.alone).hash(&mut hasher);
+        for (number, runner) in self.threads.iter().enumerate() {
+            (runner.history, runner.ended, self.ready(number)).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
     pub fn new(code: &'p Code<'p>) -> World<'p> {
         let mut world = World {
             code,
@@ -110,7 +139,15 @@ impl<'p> World<'p> {
 
     fn start(&mut self, thread: Thread<Bits>) {
         let before = thread.clone();
-        self.threads.push(Runner { thread, ended: false, before, waits: None });
+        self.threads.push(Runner {
+            thread,
+            history: 0,
+            ended: false,
+            before,
+            before_history: 0,
+            seen: 0,
+            waits: None,
+        });
     }
 
     pub fn put(&mut self, address: u64, value: Bits) {
@@ -170,10 +207,11 @@ impl<'p> World<'p> {
     pub fn explore<T: Ord>(self, observe: &dyn Fn(&World<'_>) -> T) -> BTreeSet<(End, Option<T>)> {
         let mut ends = BTreeSet::new();
         let mut open = vec![self];
-        let mut steps = 0;
+        let mut known = BTreeSet::new();
         while let Some(world) = open.pop() {
-            steps += 1;
-            assert!(steps < 3_000_000, "too many interleavings");
+            if !known.insert(world.state()) {
+                continue;
+            }
             let ready: Vec<_> = (0..world.threads.len()).filter(|n| world.ready(*n)).collect();
             if ready.is_empty() {
                 let all = world.threads.iter().all(|thread| thread.ended);
@@ -202,6 +240,14 @@ impl<'p> World<'p> {
         ends
     }
 
+    /// The tags of the first load of the first thread.
+    pub fn first_load(&mut self) -> Option<Tags> {
+        match self.threads[0].thread.run(self.code, &limits(), &mut Concrete) {
+            Operation::Load { tags, .. } => Some(tags.clone()),
+            _ => None,
+        }
+    }
+
     fn ready(&self, number: usize) -> bool {
         let runner = &self.threads[number];
         let free = self.alone.is_none_or(|alone| alone == number);
@@ -217,16 +263,33 @@ impl<'p> World<'p> {
             other => panic!("no choice: {other:?}"),
         };
         runner.thread.run(self.code, &limits(), &mut Concrete);
-        runner.thread.result(self.code, Bits::new(width, value));
+        runner.give(self.code, Some(Bits::new(width, value)), None);
     }
 
+    /// Takes one step, and those that follow and concern nobody else.
     fn step(&mut self, number: usize) -> Step {
-        let code = self.code;
         self.threads[number].waits = None;
+        loop {
+            let step = self.single_step(number);
+            let runner = &self.threads[number];
+            if !matches!(step, Step::Taken) || runner.ended || runner.waits.is_some() {
+                return step;
+            }
+            let next = runner.thread.clone().run(self.code, &limits(), &mut Concrete);
+            if !is_private(&next) {
+                return step;
+            }
+        }
+    }
+
+    fn single_step(&mut self, number: usize) -> Step {
+        let code = self.code;
         let operation = self.threads[number].thread.run(code, &limits(), &mut Concrete);
         let reads = matches!(operation, Operation::Load { .. } | Operation::Cas { .. });
         if reads || matches!(operation, Operation::Join { .. }) {
             self.threads[number].before = self.threads[number].thread.clone();
+            self.threads[number].before_history = self.threads[number].history;
+            self.threads[number].seen = self.version;
         }
         match self.perform(number, operation) {
             Some(step) => step,
@@ -236,46 +299,45 @@ impl<'p> World<'p> {
 
     fn perform(&mut self, number: usize, operation: Operation<'p, Bits>) -> Option<Step> {
         let code = self.code;
-        macro_rules! thread {
-            () => {
-                self.threads[number].thread
-            };
-        }
         match operation {
             Operation::Load { address, size, .. } => {
                 let value = self.get(address.unsigned() as u64, size.bytes())?;
-                thread!().result(code, value);
+                self.threads[number].give(code, Some(value), None);
             }
             Operation::Store { address, value, .. } => {
                 self.store(address, value)?;
-                thread!().done();
+                self.threads[number].give(code, None, None);
             }
             Operation::Rmw { address, op, operand, size, .. } => {
                 let old = self.get(address.unsigned() as u64, size.bytes())?;
                 self.store(address, modify(op, &old, &operand, &mut Concrete))?;
-                thread!().result(code, old);
+                self.threads[number].give(code, Some(old), None);
             }
             Operation::Cas { address, expected, desired, size, .. } => {
                 let old = self.get(address.unsigned() as u64, size.bytes())?;
                 if old == expected {
                     self.store(address, desired)?;
                 }
-                thread!().results(code, old, Some(Bits::bool(old == expected)));
+                self.threads[number].give(code, Some(old), Some(Bits::bool(old == expected)));
             }
-            Operation::Fence { .. } => thread!().done(),
+            Operation::Fence { .. } => self.threads[number].give(code, None, None),
             Operation::Spawn { function, args } => {
                 let child = self.threads.len() as u128;
                 self.start(Thread::start(code, function, args, &mut Concrete));
-                thread!().result(code, Bits::new(32, child));
+                self.threads[number].give(code, Some(Bits::new(32, child)), None);
             }
             Operation::Join { thread } => match self.threads[thread.unsigned() as usize].ended {
-                true => thread!().done(),
+                true => self.threads[number].give(code, None, None),
                 false => self.threads[number].waits = Some(self.version),
             },
-            Operation::ThreadId => thread!().result(code, Bits::new(32, number as u128)),
+            Operation::ThreadId => {
+                self.threads[number].give(code, Some(Bits::new(32, number as u128)), None)
+            }
             Operation::Wait { .. } => {
-                self.threads[number].thread = self.threads[number].before.clone();
-                self.threads[number].waits = Some(self.version);
+                let runner = &mut self.threads[number];
+                runner.thread = runner.before.clone();
+                runner.history = runner.before_history;
+                runner.waits = Some(runner.seen);
             }
             Operation::Alloc { size, align, zeroed, .. } => {
                 let address = self.next.next_multiple_of(u64::from(align));
@@ -284,11 +346,11 @@ impl<'p> World<'p> {
                 self.heap.insert(address, size);
                 let fill = if zeroed { 0 } else { 0xa5 };
                 self.bytes.extend((0..size).map(|at| (address + at, fill)));
-                thread!().result(code, Bits::new(64, u128::from(address)));
+                self.threads[number].give(code, Some(Bits::new(64, u128::from(address))), None);
             }
             Operation::HeapSize { address } => {
                 let size = *self.heap.get(&(address.unsigned() as u64))?;
-                thread!().result(code, Bits::new(64, u128::from(size)));
+                self.threads[number].give(code, Some(Bits::new(64, u128::from(size))), None);
             }
             Operation::Free { address, .. } => {
                 if !address.is_zero() {
@@ -296,17 +358,17 @@ impl<'p> World<'p> {
                     let size = self.heap.remove(&address)?;
                     self.bytes.retain(|at, _| !(address..address + size).contains(at));
                 }
-                thread!().done();
+                self.threads[number].give(code, None, None);
             }
             Operation::Choose { below } => return Some(Step::Choice(below)),
             Operation::Nondet { width } => return Some(Step::Choice(Bits::new(width, 1))),
             Operation::AtomicBegin => {
                 self.alone = Some(number);
-                thread!().done();
+                self.threads[number].give(code, None, None);
             }
             Operation::AtomicEnd => {
                 self.alone = None;
-                thread!().done();
+                self.threads[number].give(code, None, None);
             }
             Operation::End => {
                 self.threads[number].ended = true;
@@ -328,6 +390,14 @@ impl<'p> World<'p> {
     }
 }
 
+fn is_private(operation: &Operation<'_, Bits>) -> bool {
+    use Operation::*;
+    matches!(
+        operation,
+        ThreadId | Wait { .. } | Assume { .. } | Assert { .. } | Spawn { .. } | End | Choose { .. }
+    )
+}
+
 /// Runs a text whose only thread is `main`, and gives the word called `out`.
 pub fn out(text: &str) -> Result<u32, End> {
     let text = format!("global out: 4\n{text}\nthread main = main()\n");
@@ -338,4 +408,38 @@ pub fn out(text: &str) -> Result<u32, End> {
         End::Done => Ok(world.word("out")),
         end => Err(end),
     }
+}
+
+/// How a program of one thread ends whose `main` has these lines, and variables `r` (32 bits)
+/// and `p`, `q` (64 bits). Before it come globals and functions.
+pub fn ends(before: &str, lines: &str) -> End {
+    let program = program(&with_main(before, lines));
+    let code = Code::new(&program);
+    World::new(&code).run()
+}
+
+pub fn with_main(before: &str, lines: &str) -> String {
+    format!(
+        "{before}\nfn main() {{\n  var r: 32, p: 64, q: 64\n{lines}\n  return\n}}\n\
+         thread main = main()\n"
+    )
+}
+
+/// All ends of all interleavings of a program.
+pub fn all_ends(text: &str) -> Vec<End> {
+    all_ends_with(text, &Options::default())
+}
+
+pub fn all_ends_with(text: &str, options: &Options) -> Vec<End> {
+    let program = program_with(text, options);
+    let code = Code::new(&program);
+    World::new(&code).explore(&|_| ()).into_iter().map(|(end, _)| end).collect()
+}
+
+/// All values that the words of those names have together at the ends of complete runs.
+pub fn all_values(text: &str, names: &[&str]) -> Vec<Vec<u32>> {
+    let program = program(text);
+    let code = Code::new(&program);
+    let see = |world: &World<'_>| names.iter().map(|name| world.word(name)).collect::<Vec<_>>();
+    World::new(&code).explore(&see).into_iter().filter_map(|(_, values)| values).collect()
 }

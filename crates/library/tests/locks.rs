@@ -1,0 +1,139 @@
+//! Mutexes of all kinds, read-write locks, spin locks, semaphores and barriers, used by one
+//! thread at a time.
+
+mod world;
+
+use parallax_program::Property;
+use world::{End, ends};
+
+fn lock_error(message: &str) -> End {
+    End::Failed(Property::Lock, message.to_string())
+}
+
+#[test]
+fn a_normal_mutex_waits_for_itself_and_is_busy() {
+    let once = "  call extern pthread_mutex_lock(&m)\n";
+    assert_eq!(ends("global m: 40", once), End::Done);
+    assert_eq!(ends("global m: 40", &once.repeat(2)), End::Stuck);
+    let busy = "  r = call extern pthread_mutex_trylock(&m)\n  assert r == 16:32, \"busy\"\n  \
+        r = call extern pthread_mutex_timedlock(&m, 0:64)\n  assert r == 110:32, \"late\"\n  \
+        call extern pthread_mutex_unlock(&m)\n  \
+        r = call extern pthread_mutex_trylock(&m)\n  assert r == 0:32, \"free\"";
+    assert_eq!(ends("global m: 40", &format!("{once}{busy}")), End::Done);
+}
+
+#[test]
+fn glibc_initialisers_mean_what_they_mean() {
+    let twice = "  r = call extern pthread_mutex_lock(&m)\n  assert r == 0:32, \"first\"\n  \
+        r = call extern pthread_mutex_lock(&m)\n  assert r == CODE:32, \"second\"";
+    let recursive = "global m: 40 = { 16: 1:32 }";
+    assert_eq!(ends(recursive, &twice.replace("CODE", "0")), End::Done);
+    let checking = "global m: 40 = { 16: 2:32 }";
+    assert_eq!(ends(checking, &twice.replace("CODE", "35")), End::Done);
+    let inside_others = "global m: 96 = { 56: 2:32 }";
+    let lines = twice.replace("CODE", "35").replace("&m", "&m + 40:64");
+    assert_eq!(ends(inside_others, &lines), End::Done);
+    let adaptive = "global m: 40 = { 16: 3:32 }";
+    assert_eq!(ends(adaptive, &twice.replace("CODE", "0")), End::Stuck);
+}
+
+#[test]
+fn a_recursive_mutex_counts() {
+    let lines = "  call extern pthread_mutexattr_init(&a)\n  \
+        call extern pthread_mutexattr_settype(&a, 1:32)\n  \
+        call extern pthread_mutex_init(&m, &a)\n  \
+        call extern pthread_mutex_lock(&m)\n  \
+        r = call extern pthread_mutex_trylock(&m)\n  assert r == 0:32, \"again\"\n  \
+        call extern pthread_mutex_unlock(&m)\n  \
+        p = load.8 &m\n  assert p == 1:64, \"still held\"\n  \
+        call extern pthread_mutex_unlock(&m)\n  \
+        p = load.8 &m\n  assert p == 0:64, \"free\"\n  \
+        r = call extern pthread_mutex_unlock(&m)\n  assert r == 1:32, \"not held\"\n  \
+        call extern pthread_mutex_destroy(&m)";
+    assert_eq!(ends("global m: 40\nglobal a: 4", lines), End::Done);
+}
+
+#[test]
+fn c11_mutexes_are_recursive_if_asked() {
+    let lines = "  call extern mtx_init(&m, KIND:32)\n  call extern mtx_lock(&m)\n  \
+        r = call extern mtx_trylock(&m)\n  assert r == CODE:32, \"try\"\n  \
+        r = call extern mtx_unlock(&m)\n  assert r == 0:32, \"unlock\"";
+    for (kind, code) in [("0", "1"), ("2", "1"), ("1", "0"), ("3", "0")] {
+        let lines = lines.replace("KIND", kind).replace("CODE", code);
+        assert_eq!(ends("global m: 40", &lines), End::Done, "{kind}");
+    }
+}
+
+#[test]
+fn locks_used_wrongly() {
+    let cases = [
+        ("lock destroy", "a mutex is destroyed that is held, or destroyed already"),
+        ("destroy destroy", "a mutex is destroyed that is held, or destroyed already"),
+        ("destroy lock", "a mutex is locked that was destroyed"),
+        ("destroy trylock", "a mutex is locked that was destroyed"),
+    ];
+    for kinds in ["global m: 40", "global m: 40\nglobal n: 40 = { 16: 1:32 }"] {
+        for (calls, message) in cases {
+            let lines = calls.split(' ').map(|c| format!("  call extern pthread_mutex_{c}(&m)\n"));
+            assert_eq!(ends(kinds, &lines.collect::<String>()), lock_error(message), "{calls}");
+        }
+    }
+    let stranger = "  call extern pthread_mutex_unlock(&m)";
+    let kinds = "global m: 40\nglobal n: 40 = { 16: 1:32 }";
+    let message = "a mutex is unlocked by a thread that does not hold it";
+    assert_eq!(ends(kinds, stranger), lock_error(message));
+    let idle = "  call extern pthread_rwlock_unlock(&m)";
+    let message = "a read-write lock is unlocked that is not held";
+    assert_eq!(ends("global m: 56", idle), lock_error(message));
+}
+
+#[test]
+fn a_destroyed_mutex_can_be_made_new() {
+    let lines = "  call extern pthread_mutex_destroy(&m)\n  \
+        call extern pthread_mutex_init(&m, 0:64)\n  call extern pthread_mutex_lock(&m)";
+    assert_eq!(ends("global m: 40", lines), End::Done);
+}
+
+#[test]
+fn readers_share_and_writers_do_not() {
+    let lines = "  call extern pthread_rwlock_rdlock(&l)\n  \
+        r = call extern pthread_rwlock_tryrdlock(&l)\n  assert r == 0:32, \"second reader\"\n  \
+        r = call extern pthread_rwlock_trywrlock(&l)\n  assert r == 16:32, \"writer\"\n  \
+        call extern pthread_rwlock_unlock(&l)\n  call extern pthread_rwlock_unlock(&l)\n  \
+        call extern pthread_rwlock_wrlock(&l)\n  \
+        r = call extern pthread_rwlock_tryrdlock(&l)\n  assert r == 16:32, \"reader\"\n  \
+        r = call extern pthread_rwlock_timedwrlock(&l, 0:64)\n  assert r == 110:32, \"late\"\n  \
+        call extern pthread_rwlock_unlock(&l)\n  call extern pthread_rwlock_destroy(&l)";
+    assert_eq!(ends("global l: 56", lines), End::Done);
+}
+
+#[test]
+fn spin_locks_are_free_or_taken() {
+    let lines = "  call extern pthread_spin_init(&l, 0:32)\n  call extern pthread_spin_lock(&l)\n  \
+        r = call extern pthread_spin_trylock(&l)\n  assert r == 16:32, \"busy\"\n  \
+        call extern pthread_spin_unlock(&l)\n  call extern pthread_spin_destroy(&l)";
+    assert_eq!(ends("global l: 4", lines), End::Done);
+}
+
+#[test]
+fn semaphores_count() {
+    let lines = "  call extern sem_init(&s, 0:32, 1:32)\n  call extern sem_wait(&s)\n  \
+        r = call extern sem_trywait(&s)\n  assert r == -1:32, \"none\"\n  \
+        p = call extern __errno_location()\n  r = load.4 p\n  assert r == 11:32, \"EAGAIN\"\n  \
+        r = call extern sem_timedwait(&s, 0:64)\n  r = load.4 p\n  assert r == 110:32, \"late\"\n  \
+        call extern sem_post(&s)\n  call extern sem_post(&s)\n  \
+        call extern sem_getvalue(&s, &v)\n  r = load.4 &v\n  assert r == 2:32, \"two\"\n  \
+        r = call extern sem_init(&s, 0:32, -1:32)\n  assert r == -1:32, \"too large\"\n  \
+        r = load.4 p\n  assert r == 22:32, \"EINVAL\"";
+    assert_eq!(ends("global s: 32\nglobal v: 4", lines), End::Done);
+}
+
+#[test]
+fn a_barrier_of_one_opens_at_once() {
+    let lines = "  r = call extern pthread_barrier_init(&b, 0:64, 0:32)\n  \
+        assert r == 22:32, \"none\"\n  call extern pthread_barrier_init(&b, 0:64, 1:32)\n  \
+        r = call extern pthread_barrier_wait(&b)\n  assert r == -1:32, \"serial\"\n  \
+        r = call extern pthread_barrier_wait(&b)\n  assert r == -1:32, \"again\"\n  \
+        call extern pthread_barrier_destroy(&b)";
+    assert_eq!(ends("global b: 32", lines), End::Done);
+}
