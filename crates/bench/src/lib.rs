@@ -1,5 +1,7 @@
 //! Families of litmus tests that grow with a parameter, and a way to run a test once.
 
+pub mod programs;
+
 use std::fmt::Write;
 
 use parallax_engine_enumerate::{Options, enumerate};
