@@ -1,8 +1,6 @@
 //! Claims that are right become executions; claims that are wrong in some way are refused.
 
-mod claims;
-
-use claims::{check, claim, program, refusal};
+use crate::claims::{check, claim, program, refusal};
 use parallax_verdict::{EventKind, Life, ThreadEnding};
 
 const STORE_BUFFERING: &str = "\

@@ -1,0 +1,7 @@
+//! The replayer of whole programs.
+
+mod claims;
+mod interleavings;
+mod judged;
+mod large;
+mod operations;
