@@ -189,14 +189,3 @@ fn semaphores_hand_over() {
     assert_eq!(all_ends(text), [End::Done]);
     assert_eq!(all_ends(&format!("{text}thread D = consumer()\n")), [End::Stuck]);
 }
-
-#[test]
-fn marks_of_spin_loops_wait() {
-    let text = "global flag: 4\n\
-        fn spin() {\n  var k: 32\n  call extern __VERIFIER_loop_begin()\nagain:\n  \
-        call extern __VERIFIER_spin_start()\n  k = load.4 &flag\n  \
-        call extern __VERIFIER_spin_end(k)\n  branch k == 0:32, again, done\ndone:\n  return\n}\n\
-        fn set() {\n  store.4 &flag, 1:32\n  return\n}\nthread A = spin()\n";
-    assert_eq!(all_ends(text), [End::Stuck]);
-    assert_eq!(all_ends(&format!("{text}thread B = set()\n")), [End::Done]);
-}
