@@ -23,6 +23,7 @@
 
 mod adapt;
 mod atomics;
+mod callbacks;
 mod features;
 mod inline;
 mod linker;

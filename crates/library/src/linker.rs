@@ -8,6 +8,7 @@ use parallax_program::{
     Span, Var, VarId,
 };
 
+use crate::callbacks::adapt_callbacks;
 use crate::features::Features;
 use crate::inline::{At, inline, is_small};
 use crate::modules::{Definition, Modules, plain_name};
@@ -111,9 +112,10 @@ impl<'p> Linker<'p> {
             return Ok(false);
         };
         let function = self.modules.function(definition)?;
-        let Some(args) = fitting(function, &args, wanted, transfer.spawn) else {
+        let Some(mut args) = fitting(function, &args, wanted, transfer.spawn) else {
             return Ok(false);
         };
+        adapt_callbacks(self.program, &transfer.name, &mut args);
         if transfer.spawn || !is_small(function) {
             let target = self.add(definition)?;
             self.direct(caller, at, target, args, &transfer);

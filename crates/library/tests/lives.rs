@@ -28,6 +28,22 @@ fn c11_threads_give_integers() {
 }
 
 #[test]
+fn routines_of_other_types_are_called_as_they_are() {
+    let lines = "  call extern pthread_create(&t, 0:64, @worker, 0x100000005:64)\n  p = load.8 &t\n  \
+        call extern pthread_join(p, &result)\n  p = load.8 &result\n  \
+        assert p == EXPECTED:64, \"result\"";
+    for (worker, expected) in [
+        ("fn worker() -> 64 {\n  return 7:64\n}\n", "7"),
+        ("fn worker(a: 64) {\n  return\n}\n", "0"),
+        ("fn worker(a: 32) -> 32 {\n  return a\n}\n", "5"),
+    ] {
+        let before = format!("global t: 8\nglobal result: 8\n{worker}");
+        let text = with_main(&before, &lines.replace("EXPECTED", expected));
+        assert_eq!(all_ends(&text), [End::Done], "{worker}");
+    }
+}
+
+#[test]
 fn threads_know_themselves() {
     let before = "global t: 8\nglobal self: 8\n\
         fn worker(a: 64) -> 64 {\n  var p: 64\n  p = call extern pthread_self()\n  \
