@@ -1,7 +1,7 @@
 //! What a program may make use of, as far as it shows before it runs: which variants of the
 //! library's functions it needs. Erring on the safe side costs events, never answers.
 
-use parallax_program::{Callee, Expr, Function, Global, InstKind, Program};
+use parallax_program::{AccessSize, Callee, Expr, Function, Global, InstKind, Program, Shape};
 
 use crate::{Options, atomics};
 
@@ -45,6 +45,7 @@ impl Features {
     }
 
     fn look_at(&mut self, function: &Function) {
+        self.kinds |= initialises_a_kind(function);
         for inst in function.blocks.iter().flat_map(|block| &block.insts) {
             let InstKind::Call { dst, callee: Callee::External(name), args } = &inst.kind else {
                 continue;
@@ -72,6 +73,33 @@ fn constant(expr: &Expr) -> Option<u128> {
     }
 }
 
+/// Whether a function has a mutex among its variables, and stores what could be its kind: compilers
+/// write out an initialiser that is mostly zero.
+fn initialises_a_kind(function: &Function) -> bool {
+    let insts = || function.blocks.iter().flat_map(|block| &block.insts);
+    let has_mutex = insts().any(|inst| match &inst.kind {
+        InstKind::Alloc { shape: Some(shape), .. } => has_field(shape, "__kind"),
+        _ => false,
+    });
+    let stores_kind = |kind: &InstKind| match kind {
+        InstKind::Store { value, size: AccessSize::WORD, .. } => {
+            matches!(constant(value), Some(1 | 2))
+        }
+        _ => false,
+    };
+    has_mutex && insts().any(|inst| stores_kind(&inst.kind))
+}
+
+fn has_field(shape: &Shape, name: &str) -> bool {
+    match shape {
+        Shape::Scalar => false,
+        Shape::Array { element, .. } => has_field(element, name),
+        Shape::Struct { fields, .. } => {
+            fields.iter().any(|field| field.name == name || has_field(&field.shape, name))
+        }
+    }
+}
+
 /// Where glibc's initialisers have the kind in a mutex, and how many bytes that is all of.
 const KIND: usize = 16;
 const MUTEX: usize = 40;
@@ -88,7 +116,7 @@ fn holds_a_kind(global: &Global) -> bool {
         return true;
     }
     let bytes = bytes(global);
-    bytes.windows(MUTEX).step_by(4).any(|mutex| {
+    bytes.windows(MUTEX).step_by(8).any(|mutex| {
         let (before, rest) = mutex.split_at(KIND);
         let (kind, after) = rest.split_at(4);
         let zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
@@ -106,4 +134,75 @@ pub(crate) fn bytes(global: &Global) -> Vec<u8> {
         places.zip(value).for_each(|(place, byte)| *place = byte);
     }
     bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use parallax_program::{
+        AllocKind, Cell, Field, FunctionBuilder, SourceFile, Tags, parse_program,
+    };
+
+    use super::*;
+
+    fn kinds(program: &Program) -> bool {
+        Features::of(program, &Options::default()).kinds
+    }
+
+    #[test]
+    fn initialised_mutexes_are_found() {
+        let cases = [(16, 1, true), (16, 2, true), (16, 3, false), (20, 1, false), (56, 1, true)];
+        for (offset, kind, found) in cases {
+            let mut program = Program::new("p", 64, SourceFile::new("p", ""));
+            let mut global = Global::zeroed("m", 80, 8);
+            global.init.push(Cell { offset, width: 32, value: Expr::constant(32, kind) });
+            program.globals.push(global);
+            assert_eq!(kinds(&program), found, "{kind} at {offset}");
+        }
+    }
+
+    #[test]
+    fn mutexes_among_the_variables_of_functions_are_found() {
+        for (value, found) in [(1, true), (0, false)] {
+            let mut builder = FunctionBuilder::new("f");
+            let dst = builder.var("m", 64);
+            let name = "__kind".to_string();
+            let field = Field { name, offset: 16, size: 4, shape: Shape::Scalar };
+            let shape = Shape::Struct { name: String::new(), fields: vec![field] };
+            builder.emit(InstKind::Alloc {
+                dst,
+                size: Expr::constant(64, 40),
+                align: 8,
+                kind: AllocKind::Stack,
+                zeroed: false,
+                shape: Some(Arc::new(shape)),
+            });
+            builder.emit(InstKind::Store {
+                address: Expr::Var(dst) + Expr::constant(64, 16),
+                value: Expr::constant(32, value),
+                size: AccessSize::WORD,
+                tags: Tags::new(["NA"]),
+            });
+            let mut program = Program::new("p", 64, SourceFile::new("p", ""));
+            program.functions.push(builder.finish());
+            assert_eq!(kinds(&program), found, "{value}");
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_by_calls() {
+        let words = |call: &str| {
+            let text = format!("program p pointers 64\nfn f(v: 64, w: 32) {{\n  {call}\n}}\n");
+            let program = parse_program("p", &text).unwrap();
+            Features::of(&program, &Options::default()).words().collect::<Vec<_>>()
+        };
+        assert_eq!(words("call extern pthread_join(v, 0:64)"), Vec::<&str>::new());
+        assert_eq!(words("call extern pthread_join(v, v)"), ["results", "ending"]);
+        assert_eq!(words("call extern tss_create(v, v)"), ["keys", "ending"]);
+        assert_eq!(words("call extern mtx_init(v, 2:32)"), Vec::<&str>::new());
+        assert_eq!(words("call extern mtx_init(v, w)"), ["kinds"]);
+        assert_eq!(words("call extern pthread_mutexattr_settype(v, 1:32)"), ["kinds"]);
+        assert_eq!(words("call extern atexit(v)"), ["atexit"]);
+    }
 }
