@@ -167,6 +167,14 @@ pub struct Location {
     pub column: u32,
 }
 
+impl Location {
+    /// Whether the place is in code that was linked to the program, such as a library's: the name
+    /// of the file is no path then, but starts as `<library>` does.
+    pub fn is_linked(&self) -> bool {
+        self.file.starts_with('<')
+    }
+}
+
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)

@@ -1,5 +1,7 @@
 //! One execution of a program: its events and the relations between them.
 
+use std::collections::HashMap;
+
 use parallax_program::{Bits, Location, Program, Tags};
 
 use crate::{StateValue, ThreadEnding};
@@ -57,8 +59,10 @@ pub struct Standing {
 }
 
 impl Standing {
+    /// Where in the program's own code that is, if it is called from there.
     pub fn place(&self) -> Option<&Location> {
-        self.stack.last().map(|call| &call.place)
+        let own = self.stack.iter().rfind(|call| !call.place.is_linked());
+        own.or(self.stack.last()).map(|call| &call.place)
     }
 }
 
@@ -68,7 +72,8 @@ pub struct Event {
     pub thread: Option<u32>,
     pub kind: EventKind,
     pub tags: Tags,
-    /// Where in the source the instruction stands; None for initial writes.
+    /// Where in the source the instruction stands, or the call of the library that led to it;
+    /// None for initial writes.
     pub place: Option<Location>,
     /// The instruction as the source has it.
     pub text: String,
@@ -155,10 +160,14 @@ impl EventKind {
 impl Execution {
     /// From-reads: from a read to every write that overwrites what it read.
     pub fn fr(&self) -> Edges {
+        let mut overwriting: HashMap<u32, Vec<u32>> = HashMap::new();
+        for (earlier, later) in &self.co {
+            overwriting.entry(*earlier).or_default().push(*later);
+        }
         let mut fr: Edges = Vec::new();
         for (write, read) in &self.rf {
-            let later = self.co.iter().filter(|(earlier, _)| earlier == write);
-            fr.extend(later.map(|(_, later)| (*read, *later)).filter(|(r, w)| r != w));
+            let later = overwriting.get(write).into_iter().flatten();
+            fr.extend(later.map(|later| (*read, *later)).filter(|(r, w)| r != w));
         }
         fr.sort_unstable();
         fr

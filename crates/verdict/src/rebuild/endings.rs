@@ -2,7 +2,7 @@
 
 use parallax_machine::{Operation, Site};
 
-use super::{Rebuild, describe};
+use super::{Rebuild, describe, own_line};
 use crate::walker::Due;
 use crate::{Standing, Step, ThreadEnding};
 
@@ -79,11 +79,8 @@ impl Rebuild<'_, '_> {
         let stays = matches!(ending, ThreadEnding::Waiting | ThreadEnding::Failed);
         let walker = self.threads[number].walker.as_ref().filter(|_| stays);
         let sites: Vec<Site> = walker.map_or_else(Vec::new, |walker| walker.stack().collect());
-        let text = sites.last().map_or("", |site| {
-            let span = self.code.span(*site);
-            self.code.program.source.line_at(span).trim()
-        });
-        Standing { ending, stack: self.calls(&sites), text: text.to_string() }
+        let (_, text) = own_line(self.code, &sites);
+        Standing { ending, stack: self.calls(&sites), text }
     }
 }
 

@@ -20,7 +20,7 @@ mod witness;
 
 use parallax_machine::{Code, Operation, Site};
 use parallax_memory::Model;
-use parallax_program::{Bits, Program};
+use parallax_program::{Bits, Location, Program, Tags};
 
 use crate::derived::Derived;
 use crate::judge::judge;
@@ -243,15 +243,8 @@ impl<'a, 'p> Rebuild<'a, 'p> {
     fn record(&mut self, id: StepId, kind: EventKind) -> Result<(), String> {
         let sites: Vec<Site> = self.walker(id.thread)?.stack().collect();
         let number = self.number_of(id);
-        let span = sites.last().map(|site| self.code.span(*site));
-        let source = &self.code.program.source;
-        let event = Event {
-            thread: Some(id.thread),
-            kind,
-            tags: Default::default(),
-            place: span.map(|span| source.location(span)),
-            text: span.map_or("", |span| source.line_at(span).trim()).to_string(),
-        };
+        let (place, text) = own_line(self.code, &sites);
+        let event = Event { thread: Some(id.thread), kind, tags: Tags::none(), place, text };
         let stack = self.calls(&sites);
         self.events[number as usize] = Some(Taken { event, stack });
         self.schedule.push(number);
@@ -276,6 +269,21 @@ impl<'a, 'p> Rebuild<'a, 'p> {
         }
         Ok(())
     }
+}
+
+/// The innermost call that is in the program's own code, or else the innermost.
+fn own_site(code: &Code<'_>, sites: &[Site]) -> Option<Site> {
+    let is_own = |site: &&Site| !code.program.source.location(code.span(**site)).is_linked();
+    sites.iter().rfind(is_own).or(sites.last()).copied()
+}
+
+/// Place and text of the line that people should look at for a stack of calls.
+fn own_line(code: &Code<'_>, sites: &[Site]) -> (Option<Location>, String) {
+    let Some(span) = own_site(code, sites).map(|site| code.span(site)) else {
+        return (None, String::new());
+    };
+    let source = &code.program.source;
+    (Some(source.location(span)), source.line_at(span).trim().to_string())
 }
 
 /// What a thread stands at.

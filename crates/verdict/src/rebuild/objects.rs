@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use parallax_machine::{Code, Concrete, Site};
 use parallax_program::{AllocKind, Bits, FunctionId, InstKind, Program, Shape};
 
+use super::own_line;
+
 pub(super) struct Objects<'p> {
     program: &'p Program,
     /// By first address; living and dead ones.
@@ -47,36 +49,33 @@ impl<'p> Objects<'p> {
         Objects { program, objects, contents, namesakes: HashMap::new() }
     }
 
-    /// A new object, made by the instruction at `site`. The result is its name.
+    /// A new object, made by the innermost of these calls. The result is its name.
     pub(super) fn alloc(
         &mut self,
         code: &Code<'p>,
-        site: Option<Site>,
+        sites: &[Site],
         address: u64,
         size: u64,
         align: u32,
     ) -> Result<String, String> {
-        let made = site.and_then(|site| {
-            let block = code.program.function(site.function).blocks.get(site.block.0 as usize)?;
+        let made = sites.last().and_then(|site| {
+            let function = code.program.function(site.function);
+            let block = function.blocks.get(site.block.0 as usize)?;
             match &block.insts.get(site.index as usize)?.kind {
-                InstKind::Alloc { kind, shape, dst, .. } => Some((site, *kind, shape, *dst)),
+                InstKind::Alloc { kind, shape, dst, .. } => Some((function, *kind, shape, *dst)),
                 _ => None,
             }
         });
-        let (site, kind, shape, dst) = made.ok_or("there is no allocation here")?;
+        let (function, kind, shape, dst) = made.ok_or("there is no allocation here")?;
         self.check_room(address, size, align)?;
         let shape = shape.as_deref();
-        let base = match kind {
-            AllocKind::Heap => at_place(code, site, shape.and_then(type_name).unwrap_or("malloc")),
-            AllocKind::Stack => {
-                let function = code.program.function(site.function);
-                match function.vars.get(dst.0 as usize) {
-                    Some(var) if !var.name.starts_with('%') => {
-                        format!("{}::{}", function.name, var.name)
-                    }
-                    _ => at_place(code, site, shape.and_then(type_name).unwrap_or("local")),
-                }
+        let variable = function.vars.get(dst.0 as usize).map(|var| var.name.as_str());
+        let base = match (kind, variable) {
+            (AllocKind::Stack, Some(variable)) if !variable.starts_with('%') => {
+                format!("{}::{variable}", function.name)
             }
+            (AllocKind::Stack, _) => at_place(code, sites, shape, "local"),
+            (AllocKind::Heap, _) => at_place(code, sites, shape, "malloc"),
         };
         let name = self.distinct(base);
         let kind = Some(kind);
@@ -190,8 +189,11 @@ impl<'p> Objects<'p> {
 }
 
 /// `node@queue.c:12`.
-fn at_place(code: &Code<'_>, site: Site, what: &str) -> String {
-    let place = code.program.source.location(code.span(site));
+fn at_place(code: &Code<'_>, sites: &[Site], shape: Option<&Shape>, otherwise: &str) -> String {
+    let what = shape.and_then(type_name).unwrap_or(otherwise);
+    let Some(place) = own_line(code, sites).0 else {
+        return what.to_string();
+    };
     let file = place.file.rsplit(['/', '\\']).next().unwrap_or(&place.file);
     format!("{what}@{file}:{}", place.line)
 }

@@ -1,7 +1,7 @@
 //! Steps other than accesses: fences, the lives of threads and objects, choices.
 
-use parallax_machine::Operation;
-use parallax_program::{AllocKind, Bits, FunctionId, Program, Tags};
+use parallax_machine::{Operation, Site};
+use parallax_program::{AllocKind, Bits, Callee, Expr, FunctionId, InstKind, Program, Tags};
 
 use super::{Rebuild, describe, describe_operation, life_value};
 use crate::traced::Traced;
@@ -107,7 +107,8 @@ impl<'p> Rebuild<'_, 'p> {
         if run.walker.is_some() {
             return Err(format!("{} runs already", run.name));
         }
-        run.name = format!("{}#{child}", code.program.function(function).name);
+        let routine = code.program.function(routine(code.program, function, &args));
+        run.name = format!("{}#{child}", routine.name);
         run.spawned_by = Some(id);
         // What the child starts with comes from the read with which it begins.
         let begins = run.first_event;
@@ -185,8 +186,8 @@ impl<'p> Rebuild<'_, 'p> {
 
     fn alloc(&mut self, id: StepId, address: u64, size: Bits, align: u32) -> Result<(), String> {
         let size = size.unsigned() as u64;
-        let site = self.walker(id.thread)?.site();
-        let name = self.objects.alloc(self.code, site, address, size, align)?;
+        let sites: Vec<Site> = self.walker(id.thread)?.stack().collect();
+        let name = self.objects.alloc(self.code, &sites, address, size, align)?;
         self.record(id, EventKind::Alloc { address, size, name })?;
         self.answer(id, Bits::new(self.code.program.pointer_width, u128::from(address)))
     }
@@ -197,4 +198,16 @@ impl<'p> Rebuild<'_, 'p> {
         self.record(id, EventKind::Free { address, name })?;
         self.pass(id)
     }
+}
+
+/// What a thread is really about: a function that begins by calling one of its arguments only
+/// wraps that.
+fn routine(program: &Program, function: FunctionId, args: &[Traced]) -> FunctionId {
+    let entry = program.function(function).blocks.first();
+    let first = entry.and_then(|block| block.insts.first()).map(|inst| &inst.kind);
+    let Some(InstKind::Call { callee: Callee::Indirect(Expr::Var(var)), .. }) = first else {
+        return function;
+    };
+    let wrapped = args.get(var.0 as usize).and_then(|arg| program.function_at(arg.bits));
+    wrapped.unwrap_or(function)
 }

@@ -5,3 +5,4 @@ mod interleavings;
 mod judged;
 mod large;
 mod operations;
+mod people;
