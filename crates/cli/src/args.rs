@@ -7,6 +7,8 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
+use crate::verify::VerifyArguments;
+
 /// Verifies concurrent programs against every order in which memory effects can be seen.
 #[derive(Parser, Debug)]
 #[command(name = "parallax", version, propagate_version = true)]
@@ -19,6 +21,7 @@ pub struct Arguments {
 #[derive(Subcommand, Debug)]
 pub enum Command {
     Litmus(LitmusArguments),
+    Verify(VerifyArguments),
     Models(ModelsArguments),
     Completions(CompletionsArguments),
     Man(ManArguments),
@@ -26,8 +29,8 @@ pub enum Command {
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  all as expected
-  1  an expectation was missed
+  0  safe, or all as expected
+  1  a violation was found, or an expectation was missed
   2  bad input or usage
   3  unknown: stopped by a limit or by Ctrl-C";
 
@@ -165,7 +168,7 @@ pub enum Coherence {
     Needed,
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "not a number".to_string())?;
     match Duration::try_from_secs_f64(seconds) {
         Ok(duration) if !duration.is_zero() => Ok(duration),

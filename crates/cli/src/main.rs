@@ -11,6 +11,7 @@ mod one_test;
 mod output;
 mod progress;
 mod shell;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -25,9 +26,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// How a run ends, for the shell.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Exit {
-    /// All as expected.
+    /// All as expected; safe.
     Fine = 0,
-    /// An expectation was missed.
+    /// An expectation was missed; unsafe.
     Missed = 1,
     /// No answer to everything: a limit or Ctrl-C stopped the search.
     Unknown = 3,
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let exit = match &arguments.command {
         Command::Litmus(options) => litmus::run(options),
+        Command::Verify(options) => verify::run(options),
         Command::Models(options) => models::run(options),
         Command::Completions(options) => shell::completions(options),
         Command::Man(options) => shell::man(options),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use parallax_engine_enumerate::{Options, enumerate};
 use parallax_frontend_litmus::{Arch, LitmusTest, parse};
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, SourceFile, Span};
+use parallax_program::{Diagnostic, Diagnostics, Program, SourceFile, Span};
 use parallax_verdict::{Outcomes, replay};
 
 use crate::args::{Coherence, LitmusArguments};
@@ -92,15 +92,15 @@ fn search(
     let outcomes = enumerate(&test.program, &test.question, model, &options)?;
     for witness in &outcomes.witnesses {
         replay(&test.program, witness, model)
-            .map_err(|reason| vec![not_replayed(test, &reason)])?;
+            .map_err(|reason| vec![not_replayed(&test.program, &reason)])?;
     }
     Ok(outcomes)
 }
 
 /// For an execution that is none of the program: nobody gets to see it.
-fn not_replayed(test: &LitmusTest, reason: &str) -> Diagnostic {
+pub fn not_replayed(program: &Program, reason: &str) -> Diagnostic {
     let message = format!("internal error: an execution does not replay: {reason}");
-    let error = test.program.source.error(Span::new(0, 0), message);
+    let error = program.source.error(Span::new(0, 0), message);
     error.with_help("this is a bug in parallax; please report it with the test")
 }
 

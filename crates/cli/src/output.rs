@@ -54,7 +54,12 @@ pub fn note(text: &str) {
 }
 
 fn error_colour() -> bool {
-    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    io::stderr().is_terminal() && colours_are_wanted()
+}
+
+/// Whether nobody has said that they are not.
+pub fn colours_are_wanted() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 fn render(diagnostic: &Diagnostic, colour: bool) -> String {

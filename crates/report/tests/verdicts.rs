@@ -20,6 +20,7 @@ const RUN: VerifyRun<'static> = VerifyRun {
     input: "mp.c",
     model: "rc11",
     engine: "explore",
+    all: false,
     time: Duration::from_millis(250),
     peak_rss_kib: 12_345,
 };

@@ -147,7 +147,7 @@ fn footer(out: &mut String, run: &VerifyRun<'_>, verdict: &Verdict) -> fmt::Resu
         "<footer><p>{}, {} blocked; {}. Checked for {}. {:.2} s, {} KiB.</p>",
         counted(verdict.counts.executions, "execution"),
         verdict.counts.blocked,
-        escape(&scope(verdict)),
+        escape(&scope(run, verdict)),
         properties.join(", "),
         run.time.as_secs_f64(),
         run.peak_rss_kib

@@ -45,6 +45,8 @@ pub struct VerifyRun<'a> {
     pub input: &'a str,
     pub model: &'a str,
     pub engine: &'a str,
+    /// Whether the search went on after the first violation.
+    pub all: bool,
     pub time: Duration,
     /// The most memory that the process has used.
     pub peak_rss_kib: u64,

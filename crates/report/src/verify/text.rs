@@ -88,7 +88,7 @@ impl Writer<'_> {
         if counts.states > 0 {
             let _ = write!(searched, ", {}", counted(counts.states, "state"));
         }
-        writeln!(self.out, "{searched}; {}", scope(verdict))?;
+        writeln!(self.out, "{searched}; {}", scope(run, verdict))?;
         let properties: Vec<&str> = verdict.properties.iter().map(|p| p.name()).collect();
         writeln!(
             self.out,
@@ -240,23 +240,13 @@ pub fn what_holds(verdict: &Verdict) -> String {
 }
 
 /// What the counts cover.
-pub fn scope(verdict: &Verdict) -> String {
+pub fn scope(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
+    let rounds = |bound: u32| counted(bound.into(), "round");
     match (verdict.conclusion, verdict.scope) {
-        (_, Some(Scope::Complete)) if verdict.conclusion == Conclusion::Safe => {
-            "every execution was covered".to_string()
-        }
-        (_, Some(Scope::Bounded(bound))) if verdict.conclusion == Conclusion::Safe => {
-            format!(
-                "every execution with up to {} of each loop was covered",
-                counted(bound.into(), "round")
-            )
-        }
-        (_, Some(Scope::Complete)) => "every execution was looked at".to_string(),
+        (Conclusion::Unsafe, _) if !run.all => "the search ended there (--all goes on)".to_string(),
+        (_, Some(Scope::Complete)) => "every execution was covered".to_string(),
         (_, Some(Scope::Bounded(bound))) => {
-            format!("up to {} of each loop", counted(bound.into(), "round"))
-        }
-        (Conclusion::Unsafe, None) => {
-            "the search ended at what it found (--all goes on)".to_string()
+            format!("every execution with up to {} of each loop was covered", rounds(bound))
         }
         (_, None) => "not everything was covered".to_string(),
     }

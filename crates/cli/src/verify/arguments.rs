@@ -1,0 +1,162 @@
+//! What can be said to `parallax verify`.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum, ValueHint};
+use parallax_engine_explore::Reductions;
+
+use super::engine::Engine;
+use super::properties::Wanted;
+use crate::args::seconds;
+
+/// Verify a program: find every execution that the memory model allows, and what is wrong with it.
+///
+/// Inputs are C files (.c, .i), LLVM modules (.ll, .bc), programs in the text form of the
+/// intermediate language (.program) or a litmus test (.litmus), whose final condition is the
+/// property: a state that it asks for with exists or ~exists is a violation, and so is one that
+/// forall does not hold of.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct VerifyArguments {
+    /// The program; several C files or modules are linked
+    #[arg(value_name = "INPUT", required = true, value_hint = ValueHint::FilePath)]
+    pub inputs: Vec<PathBuf>,
+
+    /// Arguments for clang
+    #[arg(value_name = "CLANG-ARGS", last = true)]
+    pub clang: Vec<String>,
+
+    /// A built-in model or a cat file [default: rc11; of a litmus test its architecture's]
+    #[arg(long, short, value_name = "NAME|FILE.cat")]
+    pub model: Option<String>,
+
+    /// How to search: auto, explore
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub engine: Engine,
+
+    /// What to look for: assert, race, memory, leak, deadlock, lock, liveness, overflow, all, or
+    /// a property file of SV-COMP [default: all but leak]
+    #[arg(long, short, value_name = "NAME,…|FILE.prp")]
+    pub property: Option<Wanted>,
+
+    /// Repeat loops so often at most [default: no limit; loops that only wait need none]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub unroll: Option<u32>,
+
+    /// Which values inputs may have, both ends included, such as 0..3
+    #[arg(long, value_name = "LO..HI", value_parser = range, allow_hyphen_values = true)]
+    pub nondet: Option<(i128, i128)>,
+
+    /// Let threads that wait for a condition variable wake up without a signal
+    #[arg(long)]
+    pub spurious_wakeups: bool,
+
+    /// Reductions beyond exploring each execution once: none, all, or a list. With none,
+    /// executions are the consistent execution graphs of the model
+    #[arg(long, value_name = "none|all|LIST", default_value = "all", value_parser = reductions)]
+    pub reductions: Reductions,
+
+    /// Go on after a violation
+    #[arg(long)]
+    pub all: bool,
+
+    /// How many threads search
+    #[arg(long, short, value_name = "N", default_value = "1", allow_negative_numbers = true)]
+    pub jobs: NonZeroUsize,
+
+    /// Stop after so long, with what was found so far
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(allow_negative_numbers = true)]
+    pub timeout: Option<Duration>,
+
+    /// Stop when the search has taken so much memory, with what was found so far
+    #[arg(long, value_name = "MIB", allow_negative_numbers = true)]
+    pub memory_limit: Option<NonZeroU32>,
+
+    /// How to print the answer
+    #[arg(long, value_enum, default_value_t = AnswerFormat::Text)]
+    pub format: AnswerFormat,
+
+    /// Draw the execution of the first violation
+    #[arg(long, value_name = "FILE.svg|.dot", value_hint = ValueHint::FilePath)]
+    #[arg(value_parser = picture)]
+    pub graph: Option<PathBuf>,
+
+    /// Write the answer, the trace and the picture as a page
+    #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
+    pub report: Option<PathBuf>,
+
+    /// No progress line, and nothing on stderr but errors
+    #[arg(long, short, conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// Show every step of long traces
+    #[arg(long, short)]
+    pub verbose: bool,
+}
+
+const EXAMPLES: &str = "\
+Exit codes:
+  0  safe
+  1  unsafe: a violation was found
+  2  bad input or usage
+  3  unknown: something is not supported, or a limit or Ctrl-C stopped the search
+
+Examples:
+  parallax verify examples/programs/counter.program
+  parallax verify --model sc --format json examples/store-buffering.litmus";
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum AnswerFormat {
+    /// For people: the verdict, and the trace that leads there
+    Text,
+    /// One object
+    Json,
+    /// The Static Analysis Results Interchange Format, 2.1.0
+    Sarif,
+}
+
+/// `0..3`, `-1..1`
+fn range(text: &str) -> Result<(i128, i128), String> {
+    let number = |text: &str| text.trim().parse::<i128>().ok();
+    let ends = text.split_once("..").and_then(|(low, high)| Some((number(low)?, number(high)?)));
+    match ends {
+        Some((low, high)) if low <= high => Ok((low, high)),
+        Some(_) => Err("the range is empty".to_string()),
+        None => Err("expected two numbers, such as 0..3".to_string()),
+    }
+}
+
+fn reductions(text: &str) -> Result<Reductions, String> {
+    Reductions::parse(text).map_err(|name| format!("there is no reduction '{name}'"))
+}
+
+fn picture(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("svg" | "dot") => Ok(path),
+        _ => Err("expected a name that ends in .svg or .dot".to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_have_two_ends() {
+        assert_eq!(range("-1..3"), Ok((-1, 3)));
+        assert_eq!(range("0 .. 0"), Ok((0, 0)));
+        for wrong in ["", "3", "..", "1..", "2..1", "a..b", "0...3"] {
+            assert!(range(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn pictures_are_told_by_their_names() {
+        assert!(picture("a/b.svg").is_ok() && picture("b.dot").is_ok());
+        assert!(picture("b.png").is_err() && picture("svg").is_err());
+    }
+}

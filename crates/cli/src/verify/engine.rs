@@ -1,0 +1,42 @@
+//! The engines by name, those that are still to come included.
+
+use std::str::FromStr;
+
+use parallax_program::Diagnostic;
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Engine {
+    Auto,
+    Explore,
+    /// The name of one that this version does not have.
+    Absent(&'static str),
+}
+
+const ABSENT: [&str; 6] = ["view", "states", "symbolic", "bounded", "inductive", "abstract"];
+
+impl FromStr for Engine {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Engine, String> {
+        match text {
+            "auto" => return Ok(Engine::Auto),
+            "explore" => return Ok(Engine::Explore),
+            _ => {}
+        }
+        let absent = ABSENT.into_iter().find(|name| *name == text).map(Engine::Absent);
+        absent.ok_or_else(|| format!("there is no engine '{text}'; engines are auto and explore"))
+    }
+}
+
+impl Engine {
+    /// An error for an engine that cannot be asked.
+    pub fn check(&self) -> Result<(), Diagnostic> {
+        match self {
+            Engine::Auto | Engine::Explore => Ok(()),
+            Engine::Absent(name) => {
+                let message = format!("the engine '{name}' is not available in this version");
+                Err(Diagnostic::new(message).with_help("engines are auto and explore"))
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Programs through the engine that explores execution graphs.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+
+use parallax_engine_explore::{Options, Progress, explore};
+use parallax_program::{Diagnostics, Program, Property};
+
+use super::progress::ProgressLine;
+use super::{Answer, VerifyArguments, model_choice};
+use crate::interrupt;
+use crate::models::{ModelChoice, Models};
+
+/// The model of C.
+const USUAL_MODEL: &str = "rc11";
+
+pub fn verify(
+    program: &Program,
+    properties: Vec<Property>,
+    options: &VerifyArguments,
+) -> Result<Answer, Diagnostics> {
+    let usual = || ModelChoice::BuiltIn(USUAL_MODEL.to_string());
+    let choice = model_choice(options).unwrap_or_else(usual);
+    let model = Models::new(&[], None).get(&choice)?;
+    let line = Mutex::new(ProgressLine::new(!options.quiet));
+    let lock = || line.lock().unwrap_or_else(PoisonError::into_inner);
+    let watched = lock().is_shown();
+    let show = |progress: &Progress| lock().show(progress);
+    let verdict = explore(
+        program,
+        &model,
+        &Options {
+            properties,
+            unroll: options.unroll,
+            reductions: options.reductions,
+            all: options.all,
+            jobs: options.jobs.get(),
+            nondet: options.nondet,
+            timeout: options.timeout,
+            memory_limit: options.memory_limit.map(|limit| u64::from(limit.get())),
+            stop: Some(interrupt::stop_flag()),
+            progress: watched.then_some(&show),
+            estimate: watched,
+        },
+    );
+    lock().clear();
+    Ok(Answer { verdict: verdict?, model: model.name().to_string(), engine: "explore" })
+}

@@ -1,0 +1,83 @@
+//! What kind of input a file is, by its name.
+
+use std::path::{Path, PathBuf};
+
+use parallax_program::{Diagnostic, Diagnostics, Program, parse_program};
+
+use crate::one_test::{read, shown};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// C, preprocessed or not, and LLVM modules.
+    C,
+    /// The text form of the intermediate language.
+    Text,
+    Litmus,
+}
+
+const KNOWN: &str = "inputs are .c, .i, .ll, .bc, .program or .litmus files";
+
+/// What all inputs are.
+pub fn kind(inputs: &[PathBuf]) -> Result<Kind, Diagnostics> {
+    let mut kinds = Vec::new();
+    let mut errors = Vec::new();
+    for input in inputs {
+        match kind_of(input) {
+            Ok(kind) => kinds.push(kind),
+            Err(error) => errors.push(error),
+        }
+    }
+    match kinds.as_slice() {
+        _ if !errors.is_empty() => Err(errors),
+        [first, rest @ ..] if rest.iter().any(|kind| kind != first) => {
+            Err(vec![Diagnostic::new("inputs of different kinds do not go together")])
+        }
+        [Kind::Text | Kind::Litmus, _, ..] => {
+            let message = "only C files and LLVM modules can be linked: one input, please";
+            Err(vec![Diagnostic::new(message)])
+        }
+        [first, ..] => Ok(*first),
+        [] => Err(vec![Diagnostic::new("there is no input").with_help(KNOWN)]),
+    }
+}
+
+fn kind_of(path: &Path) -> Result<Kind, Diagnostic> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("c" | "i" | "ll" | "bc") => Ok(Kind::C),
+        Some("program") => Ok(Kind::Text),
+        Some("litmus") => Ok(Kind::Litmus),
+        Some("s" | "o" | "ops" | "yml") => {
+            let message = format!("'{}': this kind of input is not available yet", shown(path));
+            Err(Diagnostic::new(message).with_help(KNOWN))
+        }
+        _ => {
+            let message = format!("'{}': there is no telling what this is", shown(path));
+            Err(Diagnostic::new(message).with_help(KNOWN))
+        }
+    }
+}
+
+/// A program in the text form of the intermediate language.
+pub fn load_text(path: &Path) -> Result<Program, Diagnostics> {
+    let program = parse_program(&shown(path), &read(path)?)?;
+    program.check()?;
+    Ok(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_the_kind() {
+        let kind = |names: &[&str]| {
+            let paths: Vec<PathBuf> = names.iter().map(PathBuf::from).collect();
+            kind(&paths).map_err(|errors| errors[0].message.clone())
+        };
+        assert_eq!(kind(&["a.c", "b.ll"]), Ok(Kind::C));
+        assert_eq!(kind(&["a.litmus"]), Ok(Kind::Litmus));
+        for wrong in [&["a"][..], &["a.c", "b.litmus"], &["a.litmus", "b.litmus"], &["a.s"], &[]] {
+            assert!(kind(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Litmus tests as programs to verify: the final condition is the property.
+//!
+//! `exists` and `~exists` name a state that is of interest because it should not be there, so an
+//! execution that reaches it is a violation; so is one that ends in a state that `forall` does
+//! not hold of.
+
+use std::path::Path;
+
+use parallax_engine_enumerate::{Options, enumerate};
+use parallax_frontend_litmus::{LitmusTest, parse};
+use parallax_program::{Diagnostics, Prop, Property, Quantifier, Question};
+use parallax_verdict::{
+    Conclusion, Counts, Ending, Execution, Outcomes, Reason, Scope, Verdict, Violation, replay,
+};
+
+use super::{Answer, VerifyArguments, model_choice};
+use crate::interrupt;
+use crate::models::{ModelChoice, Models};
+use crate::one_test::{not_replayed, read, shown};
+
+/// How often a loop is repeated where nothing is said.
+const USUAL_BOUND: u32 = 2;
+
+pub fn verify(path: &Path, options: &VerifyArguments) -> Result<Answer, Diagnostics> {
+    let test = parse(&shown(path), &read(path)?)?;
+    let choice = model_choice(options).unwrap_or(ModelChoice::ByArchitecture);
+    let model = Models::new(&[], None).for_test(&choice, &test)?;
+    let bound = options.unroll.unwrap_or(USUAL_BOUND);
+    let search = Options {
+        bound,
+        witnesses: 1,
+        timeout: options.timeout,
+        stop: Some(interrupt::stop_flag()),
+        ..Options::default()
+    };
+    let outcomes = enumerate(&test.program, &bad_states(&test.question), &model, &search)?;
+    for witness in &outcomes.witnesses {
+        replay(&test.program, witness, &model)
+            .map_err(|reason| vec![not_replayed(&test.program, &reason)])?;
+    }
+    Ok(Answer {
+        verdict: verdict(&test, outcomes, bound),
+        model: model.name().to_string(),
+        engine: "enumerate",
+    })
+}
+
+/// The same test, asking for the states that are violations.
+fn bad_states(question: &Question) -> Question {
+    let prop = match question.quantifier {
+        Quantifier::Exists | Quantifier::NotExists => question.prop.clone(),
+        Quantifier::ForAll => Prop::Not(Box::new(question.prop.clone())),
+    };
+    Question { quantifier: Quantifier::NotExists, prop, ..question.clone() }
+}
+
+fn verdict(test: &LitmusTest, outcomes: Outcomes, bound: u32) -> Verdict {
+    let (scope, reason) = match &outcomes.ending {
+        Ending::Complete => (Some(Scope::Complete), None),
+        Ending::Bounded => (Some(Scope::Bounded(bound)), None),
+        Ending::Stopped { reason } => (None, Some(stopped(reason))),
+    };
+    let violations: Vec<Violation> =
+        outcomes.witnesses.into_iter().map(|witness| violation(test, witness)).collect();
+    let conclusion = match (violations.is_empty(), &reason) {
+        (false, _) => Conclusion::Unsafe,
+        (true, None) => Conclusion::Safe,
+        (true, Some(_)) => Conclusion::Unknown,
+    };
+    let flags = outcomes.flags.iter();
+    Verdict {
+        conclusion,
+        scope,
+        reason: reason.filter(|_| conclusion == Conclusion::Unknown),
+        properties: vec![Property::Assert],
+        counts: Counts {
+            executions: outcomes.positive.saturating_add(outcomes.negative),
+            ..Counts::default()
+        },
+        violations,
+        notes: flags
+            .map(|flag| format!("the model raises the flag '{flag}' in some execution"))
+            .chain(["of a litmus test, the final condition is what is checked".to_string()])
+            .collect(),
+    }
+}
+
+fn stopped(reason: &str) -> Reason {
+    Reason { message: format!("the search was stopped: {reason}"), place: None, help: None }
+}
+
+fn violation(test: &LitmusTest, execution: Execution) -> Violation {
+    let reached = match test.question.quantifier {
+        Quantifier::Exists | Quantifier::NotExists => "the final state",
+        Quantifier::ForAll => "a final state that is against",
+    };
+    let condition = test.question.text.trim();
+    Violation {
+        property: Property::Assert,
+        message: format!("assertion on final states fails: {reached} {condition} is reached"),
+        place: None,
+        execution,
+        involved: Vec::new(),
+    }
+}

@@ -1,0 +1,102 @@
+//! `parallax verify`: one program, one verdict, in the form that was asked for.
+
+mod arguments;
+mod engine;
+mod explored;
+mod input;
+mod litmus;
+mod output;
+mod progress;
+mod properties;
+
+use std::path::Path;
+use std::thread;
+use std::time::Instant;
+
+use parallax_program::{Diagnostic, Diagnostics};
+use parallax_verdict::{Conclusion, Verdict};
+
+pub use arguments::VerifyArguments;
+use input::Kind;
+use properties::Wanted;
+
+use crate::models::ModelChoice;
+use crate::one_test::shown;
+use crate::{Exit, interrupt};
+
+/// Deeply nested input makes deep recursion; address space costs nothing until it is used.
+const STACK_BYTES: usize = 256 << 20;
+
+/// What an engine has found out.
+pub struct Answer {
+    pub verdict: Verdict,
+    pub model: String,
+    pub engine: &'static str,
+}
+
+pub fn run(options: &VerifyArguments) -> Exit {
+    interrupt::install();
+    let started = Instant::now();
+    let answer = match with_stack(|| answer(options)) {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(errors)) => {
+            errors.iter().for_each(crate::output::report);
+            return Exit::BadInput;
+        }
+        Err(broken) => {
+            crate::output::report(&broken);
+            return Exit::Unknown;
+        }
+    };
+    let exit = match answer.verdict.conclusion {
+        Conclusion::Safe => Exit::Fine,
+        Conclusion::Unsafe => Exit::Missed,
+        Conclusion::Unknown => Exit::Unknown,
+    };
+    // What was found before Ctrl-C is shown, but the run did not come to its end.
+    let exit = if interrupt::interrupted() { Exit::Unknown } else { exit };
+    match output::deliver(options, &answer, started.elapsed()) {
+        Ok(()) => exit,
+        Err(failed) => failed,
+    }
+}
+
+/// Runs with a large stack; a panic becomes an error.
+fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Diagnostic> {
+    let result = thread::scope(|scope| {
+        let worker = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work)?;
+        Ok(worker.join())
+    });
+    match result {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(_)) => Err(Diagnostic::new("internal error while verifying")
+            .with_help("this is a bug in parallax; please report it with the program")),
+        Err(error) => {
+            let error: std::io::Error = error;
+            Err(Diagnostic::new(format!("cannot start a thread: {error}")))
+        }
+    }
+}
+
+fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
+    options.engine.check().map_err(|error| vec![error])?;
+    let properties = options.property.clone().unwrap_or_else(Wanted::usual).properties()?;
+    let kind = input::kind(&options.inputs)?;
+    if kind != Kind::C && !options.clang.is_empty() {
+        return Err(vec![Diagnostic::new("arguments for clang are for C files only")]);
+    }
+    let first = options.inputs.first().map_or(Path::new(""), |path| path.as_path());
+    match kind {
+        Kind::Litmus => litmus::verify(first, options),
+        Kind::Text => explored::verify(&input::load_text(first)?, properties, options),
+        Kind::C => {
+            let message = format!("'{}': C is not available yet", shown(first));
+            Err(vec![Diagnostic::new(message)])
+        }
+    }
+}
+
+/// The model that was asked for, if one was.
+fn model_choice(options: &VerifyArguments) -> Option<ModelChoice> {
+    options.model.as_deref().map(|name| ModelChoice::parse(name, Path::new("")))
+}

@@ -1,0 +1,90 @@
+//! The answer on stdout, and the files that were asked for.
+
+use std::fs;
+use std::io::{self, IsTerminal};
+use std::path::Path;
+use std::time::Duration;
+
+use parallax_program::Diagnostic;
+use parallax_report::{
+    Caption, Detail, TextStyle, VerifyRun, focused_dot, focused_svg, verdict_html, verdict_json,
+    verdict_sarif, verdict_text,
+};
+use parallax_verdict::{Conclusion, Verdict};
+use terminal_size::{Width, terminal_size_of};
+
+use super::arguments::AnswerFormat;
+use super::{Answer, VerifyArguments};
+use crate::Exit;
+use crate::one_test::shown;
+use crate::output;
+
+/// Characters in a line where no terminal says otherwise.
+const USUAL_WIDTH: usize = 120;
+
+pub fn deliver(options: &VerifyArguments, answer: &Answer, time: Duration) -> Result<(), Exit> {
+    let input = options.inputs.first().map_or_else(String::new, |path| shown(path));
+    let run = VerifyRun {
+        input: &input,
+        model: &answer.model,
+        engine: answer.engine,
+        all: options.all,
+        time,
+        peak_rss_kib: peak_rss_kib(),
+    };
+    let verdict = &answer.verdict;
+    let text = match options.format {
+        AnswerFormat::Text => verdict_text(&run, verdict, style(options)),
+        AnswerFormat::Json => verdict_json(&run, verdict) + "\n",
+        AnswerFormat::Sarif => verdict_sarif(&run, verdict) + "\n",
+    };
+    let printed = output::print(&text);
+    if let Some(path) = &options.graph {
+        draw(path, verdict, &run, options.quiet)?;
+    }
+    if let Some(path) = &options.report {
+        write(path, &verdict_html(&run, verdict))?;
+    }
+    if printed.is_break() { Err(Exit::Unknown) } else { Ok(()) }
+}
+
+fn style(options: &VerifyArguments) -> TextStyle {
+    let stdout = io::stdout();
+    let width = terminal_size_of(&stdout).map(|(Width(width), _)| usize::from(width));
+    TextStyle {
+        colour: stdout.is_terminal() && output::colours_are_wanted(),
+        width: width.unwrap_or(USUAL_WIDTH),
+        detail: if options.verbose { Detail::Full } else { Detail::Short },
+    }
+}
+
+fn draw(path: &Path, verdict: &Verdict, run: &VerifyRun<'_>, quiet: bool) -> Result<(), Exit> {
+    let Some(violation) = verdict.violations.first() else {
+        if !quiet {
+            let why = if verdict.conclusion == Conclusion::Safe { "safe" } else { "unknown" };
+            output::note(&format!("{why}: there is no execution to draw"));
+        }
+        return Ok(());
+    };
+    let subtitle = format!("{}, {}", run.input, run.model);
+    let caption = Caption { title: &violation.message, subtitle: &subtitle };
+    let is_dot = path.extension().is_some_and(|extension| extension == "dot");
+    let picture =
+        if is_dot { focused_dot(violation, caption) } else { focused_svg(violation, caption) };
+    write(path, &picture)
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Exit> {
+    fs::write(path, text).map_err(|error| {
+        output::report(&Diagnostic::new(format!("cannot write '{}': {error}", shown(path))));
+        Exit::BadInput
+    })
+}
+
+/// The most memory that this process has had, as Linux tells it; 0 elsewhere.
+fn peak_rss_kib() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let number = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+    number.unwrap_or(0)
+}

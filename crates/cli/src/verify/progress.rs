@@ -1,0 +1,109 @@
+//! One line on the terminal that says how far a search is. Only where a person is watching.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use parallax_engine_explore::Progress;
+
+const INTERVAL: Duration = Duration::from_millis(100);
+/// Fast searches should not flicker.
+const PATIENCE: Duration = Duration::from_millis(400);
+const WIDTH: usize = 79;
+
+pub struct ProgressLine {
+    enabled: bool,
+    drawn: Option<Instant>,
+}
+
+impl ProgressLine {
+    pub fn new(wanted: bool) -> ProgressLine {
+        ProgressLine { enabled: wanted && io::stderr().is_terminal(), drawn: None }
+    }
+
+    pub fn is_shown(&self) -> bool {
+        self.enabled
+    }
+
+    /// Makes room for other output.
+    pub fn clear(&mut self) {
+        if self.drawn.take().is_some() {
+            let _ = write!(io::stderr().lock(), "\r\x1b[K");
+        }
+    }
+
+    pub fn show(&mut self, progress: &Progress) {
+        let fresh = self.drawn.is_some_and(|drawn| drawn.elapsed() < INTERVAL);
+        if !self.enabled || progress.elapsed < PATIENCE || fresh {
+            return;
+        }
+        let line: String = line(progress).chars().take(WIDTH).collect();
+        let mut stderr = io::stderr().lock();
+        let _ = write!(stderr, "\r\x1b[K{line}");
+        let _ = stderr.flush();
+        self.drawn = Some(Instant::now());
+    }
+}
+
+impl Drop for ProgressLine {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+fn line(progress: &Progress) -> String {
+    let searched = progress.executions.saturating_add(progress.blocked);
+    let rate = searched as f64 / progress.elapsed.as_secs_f64().max(0.001);
+    let mut line = format!("{} executions", progress.executions);
+    if progress.blocked > 0 {
+        line.push_str(&format!(", {} blocked", progress.blocked));
+    }
+    line.push_str(&format!(", {}/s", rounded(rate)));
+    if let Some((mean, deviation)) = progress.estimate {
+        line.push_str(&format!("; about {} ± {} in all", rounded(mean), rounded(deviation)));
+        let left = (mean - searched as f64).max(0.0) / rate.max(0.001);
+        line.push_str(&format!(", {} left", duration(left)));
+    }
+    line
+}
+
+/// Two digits say enough: `870`, `12 thousand`, `3.1 million`.
+fn rounded(number: f64) -> String {
+    match number {
+        n if !n.is_finite() => "very many".to_string(),
+        n if n < 1e4 => format!("{n:.0}"),
+        n if n < 1e6 => format!("{:.0} thousand", n / 1e3),
+        n if n < 1e9 => format!("{:.1} million", n / 1e6),
+        n => format!("{n:.1e}"),
+    }
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 120.0 => format!("{s:.0} s"),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s if s < 172_800.0 => format!("{:.0} h", s / 3600.0),
+        s => format!("{:.0} days", (s / 86_400.0).min(1e6)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_says_how_far_and_how_long() {
+        let mut progress = Progress {
+            executions: 900,
+            blocked: 100,
+            elapsed: Duration::from_secs(2),
+            estimate: None,
+        };
+        assert_eq!(line(&progress), "900 executions, 100 blocked, 500/s");
+        progress.estimate = Some((61_000.0, 2_000.0));
+        let expected =
+            "900 executions, 100 blocked, 500/s; about 61 thousand ± 2000 in all, 2 min left";
+        assert_eq!(line(&progress), expected);
+        progress.estimate = Some((f64::INFINITY, f64::NAN));
+        assert!(line(&progress).contains("very many"));
+    }
+}
