@@ -44,5 +44,6 @@ pub fn verify(
         },
     );
     lock().clear();
-    Ok(Answer { verdict: verdict?, model: model.name().to_string(), engine: "explore" })
+    let model = model.name().to_string();
+    Ok(Answer { verdict: verdict?, model, engine: "explore", all: options.all })
 }

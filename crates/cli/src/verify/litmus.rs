@@ -42,6 +42,7 @@ pub fn verify(path: &Path, options: &VerifyArguments) -> Result<Answer, Diagnost
         verdict: verdict(&test, outcomes, bound),
         model: model.name().to_string(),
         engine: "enumerate",
+        all: true,
     })
 }
 
@@ -90,14 +91,19 @@ fn stopped(reason: &str) -> Reason {
 }
 
 fn violation(test: &LitmusTest, execution: Execution) -> Violation {
-    let reached = match test.question.quantifier {
-        Quantifier::Exists | Quantifier::NotExists => "the final state",
-        Quantifier::ForAll => "a final state that is against",
-    };
     let condition = test.question.text.trim();
+    let state = ["~exists", "not exists", "exists", "forall"]
+        .iter()
+        .find_map(|quantifier| condition.strip_prefix(quantifier))
+        .unwrap_or(condition)
+        .trim();
+    let found = match test.question.quantifier {
+        Quantifier::Exists | Quantifier::NotExists => "can be reached",
+        Quantifier::ForAll => "does not always hold",
+    };
     Violation {
         property: Property::Assert,
-        message: format!("assertion on final states fails: {reached} {condition} is reached"),
+        message: format!("assertion about the final state fails: {state} {found}"),
         place: None,
         execution,
         involved: Vec::new(),

@@ -32,6 +32,8 @@ pub struct Answer {
     pub verdict: Verdict,
     pub model: String,
     pub engine: &'static str,
+    /// Whether the search went on after the first violation.
+    pub all: bool,
 }
 
 pub fn run(options: &VerifyArguments) -> Exit {

@@ -28,7 +28,7 @@ pub fn deliver(options: &VerifyArguments, answer: &Answer, time: Duration) -> Re
         input: &input,
         model: &answer.model,
         engine: answer.engine,
-        all: options.all,
+        all: answer.all,
         time,
         peak_rss_kib: peak_rss_kib(),
     };

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 
+use parallax_program::Location;
 use parallax_verdict::Execution;
 
 pub struct Links {
@@ -17,6 +18,8 @@ pub struct Links {
     pub replaced_by: Vec<Option<u32>>,
     /// For the read of a read-modify-write, its write.
     pub update: Vec<Option<u32>>,
+    /// Whether files can be told apart without their folders.
+    pub short_names: bool,
 }
 
 impl Links {
@@ -28,6 +31,7 @@ impl Links {
             readers: vec![Vec::new(); count],
             replaced_by: replacements(execution),
             update: vec![None; count],
+            short_names: short_names(execution),
         };
         let mut last: HashMap<u32, usize> = HashMap::new();
         for (number, event) in execution.events.iter().enumerate() {
@@ -76,4 +80,21 @@ fn replacements(execution: &Execution) -> Vec<Option<u32>> {
         }
     }
     replaced_by
+}
+
+/// Whether no two files of the execution have the same name in different folders.
+fn short_names(execution: &Execution) -> bool {
+    let of_events = execution.events.iter().filter_map(|event| event.place.as_ref());
+    let calls = execution.stacks.iter().chain(execution.standings.iter().map(|s| &s.stack));
+    let of_calls = calls.flatten().map(|call| &call.place);
+    let mut paths: HashMap<&str, &str> = HashMap::new();
+    of_events.chain(of_calls).all(|place| {
+        let path = place.file.as_ref();
+        *paths.entry(file_name(place)).or_insert(path) == path
+    })
+}
+
+/// The file without its folder.
+pub fn file_name(place: &Location) -> &str {
+    place.file.rsplit(['/', '\\']).next().unwrap_or(&place.file)
 }

@@ -7,9 +7,9 @@ use parallax_verdict::{Call, EventKind, Standing, ThreadEnding, Violation};
 
 use super::links::Links;
 use super::order::Order;
-use super::trace::{Detail, ThreadTrace, Tracer};
+use super::trace::{Detail, ThreadTrace, Tracer, one_line};
 use super::why::{Why, why};
-use super::words::{Words, line_of};
+use super::words::Words;
 
 pub struct Story {
     pub order: Order,
@@ -34,19 +34,43 @@ impl Story {
         let involved = violation.involved.iter().copied().filter(|event| *event < events);
         let mut involved: HashSet<u32> = involved.collect();
         involved.extend(why.iter().flat_map(|why| &why.events));
-        let tracer = Tracer { execution, links: &links, order: &order, involved };
+        let stuck = is_stuck(violation);
+        let tracer = Tracer { execution, links: &links, order: &order, involved, stuck };
         let threads = tracer.threads(detail);
         let finding = Teller { violation, words: Words { execution, links: &links } }.findings();
         Story { order, why, threads, finding }
     }
 }
 
+fn is_stuck(violation: &Violation) -> bool {
+    matches!(violation.property, Property::Deadlock | Property::Liveness)
+}
+
 /// `assertion 'x == 1' fails at queue.c:41:5`
 pub fn headline(violation: &Violation) -> String {
     let message = &violation.message;
-    let named = violation.property != Property::Assert || message.starts_with("assertion");
-    let what = if named { "" } else { "assertion fails: " };
-    format!("{what}{message}{}", at(violation.place.as_ref()))
+    let place = at(violation.place.as_ref());
+    match violation.property {
+        Property::Assert if !message.starts_with("assertion") => {
+            format!("assertion fails: {message}{place}")
+        }
+        Property::Race if !message.contains(" on ") => {
+            format!("{message}{}{place}", racing_location(violation))
+        }
+        _ => format!("{message}{place}"),
+    }
+}
+
+/// ` on count`, or nothing.
+fn racing_location(violation: &Violation) -> String {
+    let first = violation.involved.first();
+    let event = first.and_then(|event| violation.execution.events.get(*event as usize));
+    match event.map(|event| &event.kind) {
+        Some(EventKind::Read { location, .. } | EventKind::Write { location, .. }) => {
+            format!(" on {location}")
+        }
+        _ => String::new(),
+    }
 }
 
 struct Teller<'a> {
@@ -57,7 +81,7 @@ struct Teller<'a> {
 impl Teller<'_> {
     fn findings(&self) -> Vec<Finding> {
         match self.violation.property {
-            Property::Deadlock | Property::Liveness => self.stuck_threads(),
+            _ if is_stuck(self.violation) => self.stuck_threads(),
             Property::Race => {
                 let text = "nothing orders these accesses, and not all of them are atomic:";
                 let unordered = Finding { text: text.to_string(), calls: Vec::new() };
@@ -67,7 +91,7 @@ impl Teller<'_> {
                 let failed = self.standings(|ending| ending == ThreadEnding::Failed);
                 let failed = failed.into_iter().map(|(_, standing, name)| Finding {
                     text: format!("{name} fails{}", at(standing.place())),
-                    calls: calls(standing.stack.iter().rev().skip(1)),
+                    calls: self.calls(standing.stack.iter().rev().skip(1)),
                 });
                 // A failure without calls to show is in the headline already.
                 let failed = failed.filter(|finding| !finding.calls.is_empty());
@@ -85,7 +109,12 @@ impl Teller<'_> {
             let kind = &execution.events[*event as usize].kind;
             with_calls || matches!(kind, EventKind::Alloc { .. } | EventKind::Free { .. })
         });
+        let mut worth: Vec<u32> =
+            worth.flat_map(|event| self.allocation(event).into_iter().chain([event])).collect();
+        let mut seen = HashSet::new();
+        worth.retain(|event| seen.insert(*event));
         worth
+            .into_iter()
             .map(|event| Finding {
                 text: format!(
                     "{} {}{}{}",
@@ -94,7 +123,30 @@ impl Teller<'_> {
                     self.kind_of_access(event),
                     at(self.words.event(event).place.as_ref()),
                 ),
-                calls: calls(self.words.stack(event).into_iter().skip(1)),
+                calls: self.calls(self.words.stack(event).into_iter().skip(1)),
+            })
+            .collect()
+    }
+
+    /// Where the object that an event frees came from.
+    fn allocation(&self, free: u32) -> Option<u32> {
+        let EventKind::Free { address: freed, name: what } = &self.words.event(free).kind else {
+            return None;
+        };
+        let mut events = (0u32..).zip(&self.violation.execution.events);
+        events.find_map(|(number, event)| match &event.kind {
+            EventKind::Alloc { address, name, .. } if address == freed && name == what => {
+                Some(number)
+            }
+            _ => None,
+        })
+    }
+
+    /// `called from push at queue.c:30`
+    fn calls<'c>(&self, calls: impl Iterator<Item = &'c Call>) -> Vec<String> {
+        calls
+            .map(|call| {
+                format!("called from {} at {}", call.function, self.words.line_of(&call.place))
             })
             .collect()
     }
@@ -120,11 +172,20 @@ impl Teller<'_> {
                     ThreadEnding::Spinning { .. } => "repeats a loop",
                     _ => "waits",
                 };
-                let reads = self.stuck_reads(thread);
-                let reads = if reads.is_empty() { reads } else { format!(": {reads}") };
+                let for_what = match self.stuck_reads(thread) {
+                    reads if !reads.is_empty() => format!(": {reads}"),
+                    _ if !standing.text.is_empty() => format!(": {}", one_line(&standing.text)),
+                    _ => String::new(),
+                };
+                let last = || {
+                    let events = &self.violation.execution.events;
+                    let last = events.iter().rfind(|event| event.thread == Some(thread));
+                    last.and_then(|event| event.place.as_ref())
+                };
+                let place = at(standing.place().or_else(last));
                 Finding {
-                    text: format!("{name} {waits}{}{reads}", at(standing.place())),
-                    calls: calls(standing.stack.iter().rev().skip(1)),
+                    text: format!("{name} {waits}{place}{for_what}"),
+                    calls: self.calls(standing.stack.iter().rev().skip(1)),
                 }
             })
             .collect()
@@ -161,9 +222,4 @@ impl Teller<'_> {
 
 fn at(place: Option<&Location>) -> String {
     place.map_or_else(String::new, |place| format!(" at {place}"))
-}
-
-/// `called from push at queue.c:30`
-fn calls<'a>(calls: impl Iterator<Item = &'a Call>) -> Vec<String> {
-    calls.map(|call| format!("called from {} at {}", call.function, line_of(&call.place))).collect()
 }

@@ -41,10 +41,11 @@ const DIM: &str = "2";
 
 impl Writer<'_> {
     fn verdict(&mut self, run: &VerifyRun<'_>, verdict: &Verdict) -> fmt::Result {
-        for violation in &verdict.violations {
+        for (number, violation) in verdict.violations.iter().enumerate() {
             let unsafe_ = self.painted(RED, "unsafe");
             writeln!(self.out, "{unsafe_}: {}", headline(violation))?;
-            self.violation(violation)?;
+            // One trace is enough to start with.
+            self.violation(violation, number == 0 || self.style.detail == Detail::Full)?;
         }
         match verdict.conclusion {
             Conclusion::Unsafe => {}
@@ -100,7 +101,7 @@ impl Writer<'_> {
         )
     }
 
-    fn violation(&mut self, violation: &Violation) -> fmt::Result {
+    fn violation(&mut self, violation: &Violation, with_trace: bool) -> fmt::Result {
         let story = Story::new(violation, self.model, self.style.detail);
         for finding in &story.finding {
             writeln!(self.out, "  {}", finding.text)?;
@@ -108,13 +109,17 @@ impl Writer<'_> {
                 writeln!(self.out, "    {call}")?;
             }
         }
-        self.trace(&story)?;
-        self.why(&story)?;
+        if with_trace {
+            self.trace(&story)?;
+            self.why(&story)?;
+        } else {
+            writeln!(self.out, "  (--verbose shows the trace)")?;
+        }
         writeln!(self.out)
     }
 
     fn trace(&mut self, story: &Story) -> fmt::Result {
-        let columns = Columns::of(&story.threads);
+        let columns = Columns::of(&story.threads, self.style.width);
         for thread in story.threads.iter().filter(|thread| !thread.rows.is_empty()) {
             let name = self.painted(BOLD, &thread.name);
             let comma = if thread.origin.is_empty() { "" } else { ", " };
@@ -189,11 +194,11 @@ struct Columns {
     words: usize,
 }
 
-/// Longer sentences push the source text aside for themselves only.
-const WIDEST_SENTENCE: usize = 58;
+/// As much room is left for source text; longer sentences take it for themselves only.
+const LEAST_SOURCE: usize = 24;
 
 impl Columns {
-    fn of(threads: &[ThreadTrace]) -> Columns {
+    fn of(threads: &[ThreadTrace], width: usize) -> Columns {
         let rows = threads.iter().flat_map(|thread| &thread.rows);
         let mut columns = Columns { step: 1, place: 1, words: 1 };
         for row in rows {
@@ -206,7 +211,8 @@ impl Columns {
             columns.place = columns.place.max(place.chars().count());
             columns.words = columns.words.max(words.chars().count());
         }
-        columns.words = columns.words.min(WIDEST_SENTENCE);
+        let fixed = columns.step + columns.place + 12;
+        columns.words = columns.words.min(width.saturating_sub(fixed + LEAST_SOURCE));
         columns
     }
 }

@@ -10,7 +10,7 @@ use parallax_verdict::{Event, EventKind, Execution, Life, Standing, ThreadEnding
 
 use super::links::Links;
 use super::order::Order;
-use super::words::{Words, line_of};
+use super::words::Words;
 
 pub struct ThreadTrace {
     pub name: String,
@@ -61,6 +61,8 @@ pub struct Tracer<'a> {
     pub order: &'a Order,
     /// What must be shown.
     pub involved: HashSet<u32>,
+    /// Whether it is about threads that wait: only then it is news that one does.
+    pub stuck: bool,
 }
 
 impl Tracer<'_> {
@@ -83,7 +85,7 @@ impl Tracer<'_> {
         }
         flush(&mut rows, &mut left_out);
         let standing = self.execution.standings.get(thread as usize);
-        rows.extend(standing.and_then(standing_row));
+        rows.extend(standing.and_then(|standing| self.standing_row(thread, standing)));
         ThreadTrace { name: name.to_string(), origin: self.origin(thread), rows }
     }
 
@@ -112,6 +114,22 @@ impl Tracer<'_> {
         let start = begin.and_then(|begin| self.links.source[begin as usize]);
         start.map_or_else(String::new, |start| {
             format!("started by {} at {}", words.who(start), words.place(start))
+        })
+    }
+
+    fn standing_row(&self, thread: u32, standing: &Standing) -> Option<Row> {
+        let words = match standing.ending {
+            ThreadEnding::Waiting if self.stuck => "waits here for ever",
+            ThreadEnding::Spinning { .. } if self.stuck => "repeats this for ever",
+            ThreadEnding::Failed => "fails here",
+            _ => return None,
+        };
+        let last = || self.words().event(self.events_of(thread).last()?).place.as_ref();
+        let place = standing.place().or_else(last).map(|place| self.words().line_of(place));
+        Some(Row::Standing {
+            place: place.unwrap_or_default(),
+            words: words.to_string(),
+            source: one_line(&standing.text),
         })
     }
 
@@ -208,20 +226,6 @@ pub fn shared_addresses(execution: &Execution) -> HashSet<u64> {
         }
     }
     shared
-}
-
-fn standing_row(standing: &Standing) -> Option<Row> {
-    let words = match standing.ending {
-        ThreadEnding::Ended | ThreadEnding::Stopped => return None,
-        ThreadEnding::Waiting => "waits here for ever",
-        ThreadEnding::Spinning { .. } => "repeats this for ever",
-        ThreadEnding::Failed => "fails here",
-    };
-    Some(Row::Standing {
-        place: standing.place().map_or_else(String::new, line_of),
-        words: words.to_string(),
-        source: one_line(&standing.text),
-    })
 }
 
 /// Source text without line ends and needless blanks.

@@ -3,7 +3,7 @@
 use parallax_program::{Location, Tags};
 use parallax_verdict::{Call, Event, EventKind, Execution, Life};
 
-use super::links::Links;
+use super::links::{Links, file_name};
 
 #[derive(Clone, Copy)]
 pub struct Words<'a> {
@@ -27,7 +27,13 @@ impl<'a> Words<'a> {
 
     /// `queue.c:12`; empty for initial writes.
     pub fn place(&self, event: u32) -> String {
-        self.event(event).place.as_ref().map_or_else(String::new, line_of)
+        self.event(event).place.as_ref().map_or_else(String::new, |place| self.line_of(place))
+    }
+
+    /// The line, with the folder of its file only where it is needed to tell files apart.
+    pub fn line_of(&self, place: &Location) -> String {
+        let file = if self.links.short_names { file_name(place) } else { &place.file };
+        format!("{file}:{}", place.line)
     }
 
     /// ` (queue.c:12)`, or nothing.
@@ -64,7 +70,7 @@ impl<'a> Words<'a> {
             Some(Life::Begin(_)) => return "begins".to_string(),
             Some(Life::End(_)) => return "ends".to_string(),
             Some(Life::Join(thread)) => {
-                return format!("has waited for the end of {}", self.thread_name(thread));
+                return format!("joins {}", self.thread_name(thread));
             }
             None => {}
         }
@@ -120,10 +126,6 @@ impl<'a> Words<'a> {
         let stack = self.execution.stacks.get(event as usize);
         stack.map_or_else(Vec::new, |stack| stack.iter().rev().collect())
     }
-}
-
-pub fn line_of(place: &Location) -> String {
-    format!("{}:{}", place.file, place.line)
 }
 
 pub fn bytes(size: u64) -> String {
