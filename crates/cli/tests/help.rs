@@ -7,7 +7,7 @@ use std::path::Path;
 
 use support::{Folder, run_in};
 
-const COMMANDS: [&str; 4] = ["litmus", "models", "completions", "man"];
+const COMMANDS: [&str; 5] = ["litmus", "verify", "models", "completions", "man"];
 
 #[test]
 fn every_command_has_help_with_two_examples_that_work() {
@@ -48,6 +48,15 @@ fn wrong_usage_is_an_error() {
         &["litmus", "--expect", "e.csv", "--model", "sc"],
         &["litmus", "--sketch", "--format", "json", "a"],
         &["completions", "cmd"],
+        &["verify"],
+        &["verify", "--property", "fun", "a.program"],
+        &["verify", "--engine", "steam", "a.program"],
+        &["verify", "--reductions", "most", "a.program"],
+        &["verify", "--nondet", "3..1", "a.program"],
+        &["verify", "--graph", "a.png", "a.program"],
+        &["verify", "--jobs", "0", "a.program"],
+        &["verify", "--memory-limit", "0", "a.program"],
+        &["verify", "--quiet", "--verbose", "a.program"],
     ] {
         folder.run(arguments).ends_with(2);
     }
@@ -65,7 +74,7 @@ fn manual_pages_are_written() {
     let folder = Folder::new();
     folder.run(&["man"]).ends_with(0).says(".TH parallax 1");
     folder.run(&["man", "a/b"]).ends_with(0);
-    for page in ["parallax.1", "parallax-litmus.1", "parallax-models.1"] {
+    for page in ["parallax.1", "parallax-litmus.1", "parallax-verify.1"] {
         assert!(folder.path().join("a/b").join(page).is_file(), "{page}");
     }
 }

@@ -128,10 +128,11 @@ fn columns(execution: &Execution, kept: &HashSet<u32>) -> HashMap<u32, u32> {
 /// The events of threads that stay.
 fn kept(violation: &Violation) -> HashSet<u32> {
     let execution = &violation.execution;
-    let about = story_events(violation);
+    let mut about = story_events(violation);
+    about.retain(|event| execution.events[*event as usize].kind.life().is_none());
     let events = || (0u32..).zip(&execution.events).filter(|(_, event)| event.thread.is_some());
     let visible = |number: u32, event: &Event| {
-        about.contains(&number) || event.kind.is_visible() && event.kind.life().is_none()
+        event.kind.life().is_none() && (event.kind.is_visible() || about.contains(&number))
     };
     let all: HashSet<u32> = events().filter(|(n, e)| visible(*n, e)).map(|(n, _)| n).collect();
     if all.len() <= SOME_EVENTS {
