@@ -130,7 +130,7 @@ fn language_of(model: &str) -> Option<Arch> {
         "arm" => Some(Arch::Arm),
         "aarch64" => Some(Arch::AArch64),
         "riscv" => Some(Arch::RiscV),
-        "c11" | "rc11" | "imm" => Some(Arch::C),
+        "c11" | "ra" | "rc11" | "imm" => Some(Arch::C),
         "lkmm" => Some(Arch::Lkmm),
         _ => None,
     }

@@ -124,8 +124,8 @@ fn json_has_the_fields_that_scripts_read() {
     let execution = &violation["execution"];
     assert_eq!(execution["threads"][1]["name"], "writer#1");
     let events = execution["events"].as_array().expect("events");
-    let reads = events.iter().filter(|event| event["kind"] == "read");
-    let read = reads.filter(|event| event["location"] == "data").next_back().expect("a read");
+    let is_read = |event: &&Value| event["kind"] == "read" && event["location"] == "data";
+    let read = events.iter().rfind(is_read).expect("a read");
     assert_eq!(read["value"], "0");
     assert_eq!(read["line"], 14);
     assert_eq!(read["tags"], serde_json::json!(["A", "RLX"]));
