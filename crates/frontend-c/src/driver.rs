@@ -1,0 +1,219 @@
+//! From files to modules in LLVM's textual form: runs clang and LLVM's tools.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use parallax_program::{Diagnostic, Diagnostics, SourceFile};
+
+use crate::headers;
+use crate::scratch::Scratch;
+use crate::{Input, Options};
+
+/// The version of LLVM that the tools should be of.
+const VERSION: &str = "19";
+
+/// How clang is run. Its own optimiser is off: see the top of the crate.
+const CLANG_ARGS: [&str; 19] = [
+    "-S",
+    "-emit-llvm",
+    "-g",
+    "-O1",
+    "-U__OPTIMIZE__",
+    "-Xclang",
+    "-disable-llvm-passes",
+    "-ffp-contract=off",
+    "-w",
+    "-fno-color-diagnostics",
+    "-fno-caret-diagnostics",
+    "-D__PARALLAX__",
+    // Programs that were written before C99 declare functions by calling them.
+    "-Wno-error=implicit-function-declaration",
+    "-Wno-error=implicit-int",
+    "-Wno-error=int-conversion",
+    "-Wno-error=incompatible-function-pointer-types",
+    "-Wno-error=return-mismatch",
+    "-o",
+    "-",
+];
+
+/// Registers for local variables, and nothing else.
+const PASSES: &str = "-passes=sroa<preserve-cfg>";
+
+/// Reads files of any kind that is known.
+pub fn read_all(paths: &[PathBuf], options: &Options) -> Result<Vec<Input>, Diagnostics> {
+    let mut inputs = Vec::new();
+    let mut errors = Vec::new();
+    for path in paths {
+        match read(path, options) {
+            Ok(input) => inputs.push(input),
+            Err(more) => errors.extend(more),
+        }
+    }
+    match (errors.is_empty(), inputs.is_empty()) {
+        (false, _) => Err(errors),
+        (true, true) => Err(vec![Diagnostic::new("there is no input file")]),
+        (true, false) => Ok(inputs),
+    }
+}
+
+fn read(path: &Path, options: &Options) -> Result<Input, Diagnostics> {
+    let name = path.display().to_string();
+    let unreadable =
+        |error: std::io::Error| vec![Diagnostic::new(format!("cannot read {name}: {error}"))];
+    match path.extension().and_then(OsStr::to_str) {
+        Some("c" | "i") => {
+            std::fs::metadata(path).map_err(unreadable)?;
+            let text = compile(path, options)?;
+            Ok(Input { name, text, is_source: false })
+        }
+        Some("ll") => {
+            let bytes = std::fs::read(path).map_err(unreadable)?;
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            Ok(Input { name, text, is_source: true })
+        }
+        Some("bc") => {
+            std::fs::metadata(path).map_err(unreadable)?;
+            let args = [path.as_os_str(), OsStr::new("-o"), OsStr::new("-")];
+            let text = run_tool("llvm-dis", "llvm-19", &args)?;
+            Ok(Input { name, text, is_source: true })
+        }
+        _ => Err(vec![
+            Diagnostic::new(format!("{name}: neither C nor LLVM"))
+                .with_help("files of these kinds are read: .c .i .ll .bc"),
+        ]),
+    }
+}
+
+/// What clang and the one pass make of a file of C.
+fn compile(path: &Path, options: &Options) -> Result<String, Diagnostics> {
+    let failed = |error: std::io::Error| {
+        vec![Diagnostic::new(format!("cannot write a temporary file: {error}"))]
+    };
+    let scratch = Scratch::new().map_err(failed)?;
+    headers::write(scratch.path()).map_err(failed)?;
+    let mut args: Vec<&OsStr> = CLANG_ARGS.iter().map(OsStr::new).collect();
+    args.extend([OsStr::new("-isystem"), scratch.path().as_os_str()]);
+    args.extend(options.clang_args.iter().map(OsStr::new));
+    args.push(path.as_os_str());
+    let text = run_tool("clang", "clang-19", &args)?;
+    let module = scratch.path().join("module.ll");
+    std::fs::write(&module, without_native_integers(&text)).map_err(failed)?;
+    let args = ["-S", PASSES, "-o", "-"].map(OsStr::new);
+    run_tool("opt", "llvm-19", &[&args[..], &[module.as_os_str()]].concat())
+}
+
+/// A module whose target has no favourite sizes of integers. With them, the pass would copy
+/// small structures as single integers, and make one access of several.
+fn without_native_integers(text: &str) -> String {
+    let lines = text.lines().map(|line| match line.strip_prefix("target datalayout = \"") {
+        Some(rules) => {
+            let rules = rules.trim_end_matches('"').split('-');
+            let kept: Vec<&str> = rules.filter(|rule| !is_native(rule)).collect();
+            format!("target datalayout = \"{}\"\n", kept.join("-"))
+        }
+        None => format!("{line}\n"),
+    });
+    lines.collect()
+}
+
+/// `n8:16:32:64`, unlike `ni:1`.
+fn is_native(rule: &str) -> bool {
+    rule.strip_prefix('n').is_some_and(|sizes| sizes.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Runs a tool of LLVM: with its version in its name, or else whichever there is if it is of that
+/// version.
+fn run_tool(tool: &str, package: &str, args: &[&OsStr]) -> Result<String, Diagnostics> {
+    let versioned = format!("{tool}-{VERSION}");
+    let output = match execute(&versioned, args) {
+        Some(output) => output,
+        None if is_right_version(tool) => execute(tool, args).ok_or(missing(tool, package))?,
+        None => return Err(missing(tool, package)),
+    };
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(complaints(tool, &output)),
+    }
+}
+
+fn execute(program: &str, args: &[&OsStr]) -> Option<Output> {
+    Command::new(program).args(args).stdin(Stdio::null()).output().ok()
+}
+
+fn is_right_version(tool: &str) -> bool {
+    let version = execute(tool, &[OsStr::new("--version")]);
+    let text = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    text.is_some_and(|text| text.contains(&format!("version {VERSION}.")))
+}
+
+fn missing(tool: &str, package: &str) -> Diagnostics {
+    let message = format!("cannot run {tool}-{VERSION}, nor a {tool} of version {VERSION}");
+    let help = format!("install it: on Debian and Ubuntu, apt-get install {package}");
+    vec![Diagnostic::new(message).with_help(help)]
+}
+
+/// What a tool says, each error with its place and the notes that follow it.
+fn complaints(tool: &str, output: &Output) -> Diagnostics {
+    let said = String::from_utf8_lossy(&output.stderr);
+    let mut errors: Diagnostics = Vec::new();
+    for line in said.lines() {
+        if let Some((_, note)) = line.split_once(": note: ") {
+            if let Some(error) = errors.last_mut() {
+                error.help.get_or_insert_with(|| note.to_string());
+            }
+        } else if let Some(error) = complaint(line) {
+            errors.push(error);
+        }
+    }
+    if errors.is_empty() {
+        let text = said.trim();
+        let text = if text.is_empty() { "it failed" } else { text };
+        errors.push(Diagnostic::new(format!("{tool}: {text}")));
+    }
+    errors
+}
+
+/// `a.c:3:5: error: message`, or an error of the tool as a whole.
+fn complaint(line: &str) -> Option<Diagnostic> {
+    let marks = [": fatal error: ", ": error: "];
+    let (place, message) = marks.iter().find_map(|mark| line.split_once(mark))?;
+    let mut parts = place.rsplitn(3, ':');
+    let column = parts.next().and_then(|text| text.parse::<u32>().ok());
+    let number = parts.next().and_then(|text| text.parse::<u32>().ok());
+    match (parts.next(), number, column) {
+        (Some(file), Some(number), Some(column)) => {
+            let text = std::fs::read(file).unwrap_or_default();
+            let text = String::from_utf8_lossy(&text);
+            let blank = "\n".repeat(number.min(1 << 20) as usize);
+            let text = if text.is_empty() { &blank } else { text.as_ref() };
+            let source = SourceFile::new(file, text);
+            let mut span = source.span_at(0, number, column);
+            span.end = span.start + 1;
+            Some(source.error(span, message))
+        }
+        _ => Some(Diagnostic::new(message)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn native_integers_are_taken_out() {
+        let text = "target datalayout = \"e-m:e-i64:64-n8:16:32:64-ni:1-S128\"\nrest\n";
+        let expected = "target datalayout = \"e-m:e-i64:64-ni:1-S128\"\nrest\n";
+        assert_eq!(without_native_integers(text), expected);
+    }
+
+    #[test]
+    fn errors_of_tools_have_places() {
+        let error = complaint("no/such.c:3:5: error: use of undeclared identifier 'x'").unwrap();
+        assert_eq!(error.message, "use of undeclared identifier 'x'");
+        assert_eq!(error.location.map(|place| place.line), Some(3));
+        let error = complaint("clang: error: no such file or directory: 'x.c'").unwrap();
+        assert_eq!(error.location, None);
+        assert_eq!(complaint("1 error generated."), None);
+    }
+}

@@ -1,0 +1,86 @@
+//! C programs, by way of clang and LLVM.
+//!
+//! A file of C is compiled by clang with its optimiser switched off, and then goes through one
+//! pass of LLVM, scalar replacement of aggregates. What comes out is read in LLVM's textual form
+//! (`llvm`) and lowered to a [`Program`] (`lower`).
+//!
+//! # What is optimised, and why that is safe
+//!
+//! The pass turns local variables whose address nobody takes into registers. No other thread can
+//! see such a variable, so no access that could race is among those that go, and no order
+//! between the others changes. The pass touches accesses to no other memory: a load of a shared
+//! variable whose value is not used stays, and so does a copy of a structure that nobody looks at.
+//! It is run in the mode that leaves control flow alone, and on a target that has no favourite
+//! integer sizes, since otherwise it would copy small structures as single integers.
+//! Nothing else is run: inlining, simplification of expressions, removal of dead code and all
+//! the rest may assume that programs have no races and no undefined behaviour, which is what
+//! is to be found out.
+//!
+//! Clang is told `-O1` all the same (without `__OPTIMIZE__`, so that headers do not notice),
+//! because it then writes down which scalars the copy of a structure is made of; its passes are
+//! disabled. Modules that are given as `.ll` or `.bc` are taken as they are.
+//!
+//! # Why the textual form
+//!
+//! It has all of a module: metadata, inline assembly, integers of any width, debug records. It
+//! is read without LLVM's libraries, which alone would take longer to load than all the
+//! rest of a start, and malformed input is an error with a place, never a crash.
+//!
+//! What is not supported (see the chapter on C programs in the book) becomes an instruction that
+//! makes the verdict unknown where it is reached, and nothing where it is not.
+
+mod driver;
+mod headers;
+mod llvm;
+mod lower;
+mod scratch;
+
+use std::path::PathBuf;
+
+use parallax_program::{Diagnostic, Diagnostics, Program, SourceFile};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Arguments for clang, after our own.
+    pub clang_args: Vec<String>,
+    /// Whether condition variables may wake up for no reason.
+    pub spurious_wakeups: bool,
+    /// Whether signed overflow, shifts out of range and undefined divisions are checked.
+    pub overflow: bool,
+}
+
+/// A module in LLVM's textual form.
+#[derive(Clone, Debug)]
+pub struct Input {
+    pub name: String,
+    pub text: String,
+    /// Whether places are to be shown in this text, where it does not tell others.
+    pub is_source: bool,
+}
+
+/// Reads the files of a program (`.c`, `.i`, `.ll`, `.bc`) and puts them together.
+pub fn load(paths: &[PathBuf], options: &Options) -> Result<Program, Diagnostics> {
+    translate(&driver::read_all(paths, options)?, options)
+}
+
+/// Puts modules together. Calls of functions that none of them defines stay calls by name.
+pub fn translate(inputs: &[Input], options: &Options) -> Result<Program, Diagnostics> {
+    let mut modules = Vec::new();
+    let mut errors = Vec::new();
+    for input in inputs {
+        if u32::try_from(input.text.len()).is_err() {
+            errors.push(Diagnostic::new(format!("{}: it is too large", input.name)));
+            continue;
+        }
+        match llvm::parse(&SourceFile::new(&input.name, &input.text)) {
+            Ok(module) => modules.push(module),
+            Err(error) => errors.push(*error),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let program = lower::lower(inputs, &modules, options)?;
+    program.check()?;
+    Ok(program)
+}

@@ -1,0 +1,247 @@
+//! Loads, stores and objects of functions.
+//!
+//! Engines work on cells, and accesses of different sizes to the same bytes cost them dearly. C's
+//! calling conventions pass small structures as whole integers, so an access that covers several
+//! scalars of an object whose type is known is split along them.
+
+use std::sync::Arc;
+
+use parallax_program::{AccessSize, AllocKind, Expr, InstKind, Shape, Tags, VarId};
+
+use super::arithmetic::joined;
+use super::body::Body;
+use super::constants::displaced;
+use super::layout::{Lowered, Scalar};
+use super::shapes;
+use crate::llvm::{Instruction, Name, Operation, Type, Typed, Value};
+
+/// One access: where from the start of an object, and how many bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Piece {
+    pub offset: u64,
+    pub bytes: u32,
+}
+
+/// The fewest accesses that cover so many bytes.
+pub fn pieces(offset: u64, bytes: u64) -> Vec<Piece> {
+    let (mut at, mut left) = (offset, bytes);
+    let mut pieces = Vec::new();
+    for size in [16, 8, 4, 2, 1] {
+        while left >= u64::from(size) && (size < 16 || bytes == 16) {
+            pieces.push(Piece { offset: at, bytes: size });
+            at += u64::from(size);
+            left -= u64::from(size);
+        }
+    }
+    pieces
+}
+
+pub fn access_size(bytes: u64) -> Lowered<AccessSize> {
+    let size = u32::try_from(bytes).ok().and_then(AccessSize::from_bytes);
+    size.ok_or_else(|| format!("an atomic access of {bytes} bytes"))
+}
+
+pub fn plain_tags(volatile: bool) -> Tags {
+    if volatile { Tags::new(["NA", "VOLATILE"]) } else { Tags::new(["NA"]) }
+}
+
+impl Body<'_> {
+    pub fn memory(&mut self, instruction: &Instruction) -> Lowered<()> {
+        match &instruction.operation {
+            Operation::Load { ty, address, volatile, order } => {
+                let Some(result) = &instruction.result else {
+                    return Ok(());
+                };
+                match order {
+                    Some(order) => self.atomic_load(ty, address, *order, result),
+                    None => self.load(ty, address, *volatile, result),
+                }
+            }
+            Operation::Store { value, address, volatile, order } => match order {
+                Some(order) => self.atomic_store(value, address, *order),
+                None => self.store(value, address, *volatile),
+            },
+            Operation::Alloca { ty, count, align } => match &instruction.result {
+                Some(result) => self.alloca(ty, count.as_ref(), *align, result),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// How a scalar at an address is accessed.
+    fn split(&self, address: &Value, scalar: Scalar) -> Vec<Piece> {
+        let bytes = scalar.bytes();
+        self.natural_pieces(address, scalar.offset, bytes)
+            .unwrap_or_else(|| pieces(scalar.offset, bytes))
+    }
+
+    fn load(&mut self, ty: &Type, at: &Value, volatile: bool, result: &Name) -> Lowered<()> {
+        let address = self.address(at)?;
+        let scalars = self.unit.layout.scalars(ty)?;
+        let address = match scalars.len() {
+            1 => address,
+            _ => self.in_var(address, self.pointer_width()),
+        };
+        let vars = self.vars_of(result);
+        for (scalar, var) in scalars.into_iter().zip(vars) {
+            let pieces = if volatile {
+                pieces(scalar.offset, scalar.bytes())
+            } else {
+                self.split(at, scalar)
+            };
+            self.load_scalar(&address, scalar, &pieces, &plain_tags(volatile), var)?;
+        }
+        Ok(())
+    }
+
+    fn load_scalar(
+        &mut self,
+        address: &Expr,
+        scalar: Scalar,
+        pieces: &[Piece],
+        tags: &Tags,
+        var: VarId,
+    ) -> Lowered<()> {
+        if let [piece] = pieces
+            && piece.bytes * 8 == scalar.width
+        {
+            return self.load_piece(address, *piece, tags, var);
+        }
+        let mut parts = Vec::new();
+        for piece in pieces {
+            let part = self.builder.temp(piece.bytes * 8);
+            self.load_piece(address, *piece, tags, part)?;
+            parts.push(Expr::Var(part));
+        }
+        let total: u32 = pieces.iter().map(|piece| piece.bytes * 8).sum();
+        let whole = joined(parts).ok_or("an access of no bytes")?;
+        self.builder.assign(var, whole.resize(total, scalar.width));
+        Ok(())
+    }
+
+    pub fn load_piece(
+        &mut self,
+        address: &Expr,
+        piece: Piece,
+        tags: &Tags,
+        dst: VarId,
+    ) -> Lowered<()> {
+        let address = displaced(address.clone(), piece.offset, self.pointer_width());
+        let size = access_size(u64::from(piece.bytes))?;
+        self.builder.emit(InstKind::Load { dst, address, size, tags: tags.clone() });
+        Ok(())
+    }
+
+    fn store(&mut self, value: &Typed, at: &Value, volatile: bool) -> Lowered<()> {
+        let address = self.address(at)?;
+        let scalars = self.unit.layout.scalars(&value.ty)?;
+        let values = self.operand(&value.ty, &value.value)?;
+        let address = match scalars.len() {
+            1 => address,
+            _ => self.in_var(address, self.pointer_width()),
+        };
+        for (scalar, value) in scalars.into_iter().zip(values) {
+            let pieces = if volatile {
+                pieces(scalar.offset, scalar.bytes())
+            } else {
+                self.split(at, scalar)
+            };
+            self.store_scalar(&address, scalar, &pieces, &plain_tags(volatile), value)?;
+        }
+        Ok(())
+    }
+
+    fn store_scalar(
+        &mut self,
+        address: &Expr,
+        scalar: Scalar,
+        pieces: &[Piece],
+        tags: &Tags,
+        value: Expr,
+    ) -> Lowered<()> {
+        let total: u32 = pieces.iter().map(|piece| piece.bytes * 8).sum();
+        let whole = value.resize(scalar.width, total);
+        if let [piece] = pieces {
+            return self.store_piece(address, *piece, tags, whole);
+        }
+        let whole = self.in_var(whole, total);
+        let mut low = 0;
+        for piece in pieces {
+            let part = whole.clone().extract(low, piece.bytes * 8);
+            self.store_piece(address, *piece, tags, part)?;
+            low += piece.bytes * 8;
+        }
+        Ok(())
+    }
+
+    pub fn store_piece(
+        &mut self,
+        address: &Expr,
+        piece: Piece,
+        tags: &Tags,
+        value: Expr,
+    ) -> Lowered<()> {
+        let address = displaced(address.clone(), piece.offset, self.pointer_width());
+        let size = access_size(u64::from(piece.bytes))?;
+        self.builder.emit(InstKind::Store { address, value, size, tags: tags.clone() });
+        Ok(())
+    }
+
+    fn alloca(
+        &mut self,
+        ty: &Type,
+        count: Option<&Typed>,
+        align: Option<u32>,
+        result: &Name,
+    ) -> Lowered<()> {
+        let width = self.pointer_width();
+        let element = self.unit.layout.size(ty)?;
+        let size = Expr::constant(width, u128::from(element));
+        let size = match count {
+            Some(Typed { value: Value::Int(1), .. }) | None => size,
+            Some(count) => {
+                let from = self.unit.layout.width(&count.ty)?;
+                self.typed(count)?.resize(from, width) * size
+            }
+        };
+        let align = align.map_or(self.unit.layout.align(ty)?, u64::from);
+        let described = self.declared.get(result).copied();
+        let module = self.unit.module;
+        let shape = described.and_then(|variable| shapes::of_variable(module, variable));
+        let shape = shape.filter(|(_, bytes)| count.is_none() && *bytes == element);
+        let dst = self.object_var(result);
+        self.stack.push(dst);
+        self.allocate(dst, size, align, AllocKind::Stack, shape.map(|(shape, _)| shape));
+        Ok(())
+    }
+
+    pub fn allocate(
+        &mut self,
+        dst: VarId,
+        size: Expr,
+        align: u64,
+        kind: AllocKind,
+        shape: Option<Shape>,
+    ) {
+        let align = u32::try_from(align).ok().filter(|align| align.is_power_of_two()).unwrap_or(1);
+        let shape = shape.filter(|shape| *shape != Shape::Scalar).map(Arc::new);
+        let zeroed = false;
+        self.builder.emit(InstKind::Alloc { dst, size, align, kind, zeroed, shape });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_covered_by_few_accesses() {
+        let sizes = |bytes| pieces(0, bytes).iter().map(|piece| piece.bytes).collect::<Vec<_>>();
+        assert_eq!(sizes(16), [16]);
+        assert_eq!(sizes(10), [8, 2]);
+        assert_eq!(sizes(3), [2, 1]);
+        assert_eq!(sizes(24), [8, 8, 8]);
+        assert_eq!(pieces(4, 3)[1], Piece { offset: 6, bytes: 1 });
+    }
+}
