@@ -10,7 +10,7 @@ FUZZ_TARGETS ?= litmus cat program
 # A folder of litmus tests with an expected.csv, beside the project.
 SUITE ?= ../shared/suites/litmus
 
-.PHONY: help build demo tour test format lint unit suites bench docs fuzz clean
+.PHONY: help build demo tour test tools format lint unit suites bench docs fuzz clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -25,7 +25,10 @@ demo: ## install what is missing, build, and run an example
 tour: build
 	@sh scripts/demo "$(PARALLAX)"
 
-test: format lint unit suites ## everything: format, lints, unit, corpus and property tests
+test: tools format lint unit suites ## everything: format, lints, unit, corpus and property tests
+
+tools: ## install what is missing: Rust, a linker, clang and LLVM
+	@sh scripts/bootstrap
 
 format:
 	$(CARGO) fmt --all --check

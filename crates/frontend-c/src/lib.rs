@@ -58,9 +58,13 @@ pub struct Input {
     pub is_source: bool,
 }
 
-/// Reads the files of a program (`.c`, `.i`, `.ll`, `.bc`) and puts them together.
+/// Reads the files of a program (`.c`, `.i`, `.ll`, `.bc`), puts them together, and adds what they
+/// use of the C library.
 pub fn load(paths: &[PathBuf], options: &Options) -> Result<Program, Diagnostics> {
-    translate(&driver::read_all(paths, options)?, options)
+    let mut program = translate(&driver::read_all(paths, options)?, options)?;
+    let library = parallax_library::Options { spurious_wakeups: options.spurious_wakeups };
+    parallax_library::link(&mut program, &library)?;
+    Ok(program)
 }
 
 /// Puts modules together. Calls of functions that none of them defines stay calls by name.

@@ -443,10 +443,8 @@ impl Cursor<'_> {
         while self.at_attribute() && !self.at_type() {
             let token = self.next();
             match (token.kind, token.text) {
-                (Kind::Text, _) => {
-                    if self.eat(b'=') {
-                        self.text()?;
-                    }
+                (Kind::Text, _) if self.eat(b'=') => {
+                    self.text()?;
                 }
                 (_, "byval" | "sret") if self.eat(b'(') => {
                     let ty = self.ty()?;

@@ -91,7 +91,8 @@ impl Body<'_> {
         let scalars = self.unit.layout.scalars(element).ok()?;
         let natural: Vec<Piece> =
             scalars.iter().flat_map(|scalar| pieces(scalar.offset, scalar.bytes())).collect();
-        let fits = size > 0 && bytes % size == 0 && self.unit.layout.size(&ty).ok()? >= bytes;
+        let fits =
+            size > 0 && bytes.is_multiple_of(size) && self.unit.layout.size(&ty).ok()? >= bytes;
         let long = bytes.checked_div(size)? as usize * natural.len() > MOST_PIECES;
         (fits && long && natural.len() <= MOST_PIECES).then_some((natural, size))
     }

@@ -2,7 +2,7 @@
 
 use parallax_program::{
     Callee, Cell, Diagnostic, Expr, FunctionBuilder, FunctionId, Global, GlobalId, InstKind,
-    Program, ThreadStart,
+    Program, Terminator, ThreadStart,
 };
 
 use super::layout::Lowered;
@@ -148,7 +148,10 @@ fn start_function(
         Err(what) => builder.emit(InstKind::Unsupported { what: what.clone() }),
     };
     constructors.iter().for_each(|function| call(&mut builder, function));
-    let dst = program.function(main).result.map(|width| builder.temp(width));
+    let dst = program.function(main).result.map(|width| {
+        builder.set_result(width);
+        builder.temp(width)
+    });
     builder.emit(InstKind::Call { dst, callee: Callee::Direct(main), args });
     destructors.iter().for_each(|function| call(&mut builder, function));
     if registers_handlers(program) {
@@ -156,6 +159,7 @@ fn start_function(
         let callee = Callee::External("exit".to_string());
         builder.emit(InstKind::Call { dst: None, callee, args: vec![code] });
     }
+    builder.terminate(Terminator::Return(dst.map(Expr::Var)));
     let id = FunctionId(program.functions.len() as u32);
     program.functions.push(builder.finish());
     id

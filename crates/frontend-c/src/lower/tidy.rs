@@ -12,6 +12,7 @@ pub fn tidy(function: &mut Function) {
             *target = targets[target.0 as usize];
         }
     }
+    remove_unreachable(function);
     merge(function);
     remove_unreachable(function);
 }

@@ -1,0 +1,3 @@
+// expect: External("mystery")
+int mystery(int);
+int main(void) { return mystery(3); }

@@ -1,0 +1,3 @@
+// expect: unknown: code that the program says is unreachable
+int x = 1;
+int main(void) { if (x) __builtin_unreachable(); return 0; }
