@@ -8,9 +8,8 @@ use parallax_engine_explore::{Options, Reductions, explore};
 use parallax_memory::Model;
 
 fn main() {
-    let setting = |name: &str, default: &str| {
-        std::env::var(name).unwrap_or_else(|_| default.to_string())
-    };
+    let setting =
+        |name: &str, default: &str| std::env::var(name).unwrap_or_else(|_| default.to_string());
     let models = setting("PARALLAX_MODELS", "sc,tso,rc11");
     let jobs = setting("PARALLAX_JOBS", "1").parse().expect("a number of jobs");
     let only = setting("PARALLAX_FAMILY", "");

@@ -107,7 +107,11 @@ impl<'a> CatJudge<'a> {
                 | InstKind::Fence { tags },
             ) => tags,
             Some(InstKind::Rmw { read_tags, write_tags, .. }) => {
-                if event.is_read() { read_tags } else { write_tags }
+                if event.is_read() {
+                    read_tags
+                } else {
+                    write_tags
+                }
             }
             Some(InstKind::Cas { read_tags, write_tags, fail_tags, .. }) => {
                 match (event.is_read(), event.marks.is_rmw()) {

@@ -120,10 +120,7 @@ impl Marks {
                 "ACQ" => Marks::ACQUIRE,
                 "REL" => Marks::RELEASE.with(Marks::STORE_BARRIER),
                 "ACQ_REL" => Marks::ACQUIRE.with(Marks::RELEASE).with(Marks::STORE_BARRIER),
-                "SC" => Marks::ACQUIRE
-                    .with(Marks::RELEASE)
-                    .with(Marks::SEQ_CST)
-                    .with(Marks::FLUSH),
+                "SC" => Marks::ACQUIRE.with(Marks::RELEASE).with(Marks::SEQ_CST).with(Marks::FLUSH),
                 "X" => Marks::LOCKED,
                 "MFENCE" => Marks::FLUSH,
                 "SFENCE" => Marks::STORE_BARRIER,
@@ -177,8 +174,11 @@ impl Event {
         };
         let here = |condition: bool, last: u32| if condition { length as u32 } else { last };
         let fence = before.kind == Kind::Fence;
-        let flushes =
-            if fence { before.marks.is_flush() } else { before.is_write() && before.marks.is_locked() };
+        let flushes = if fence {
+            before.marks.is_flush()
+        } else {
+            before.is_write() && before.marks.is_locked()
+        };
         self.last_read = here(before.is_read(), before.last_read);
         self.last_write = here(before.is_write(), before.last_write);
         self.last_flush = here(flushes, before.last_flush);

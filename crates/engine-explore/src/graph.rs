@@ -89,6 +89,7 @@ struct Removed<'p> {
 }
 
 /// Where to put the graph back to.
+#[derive(Clone)]
 pub struct Restriction {
     removed: usize,
     order: usize,

@@ -22,6 +22,11 @@ impl<'a> Judge<'a> {
         Judge { model: None, cat: Some(judge), past: Past::default() }
     }
 
+    /// One that is never asked.
+    pub fn idle(&self) -> Judge<'a> {
+        Judge { model: self.model, cat: None, past: Past::default() }
+    }
+
     /// The position in coherence order of the last write that the next event of a thread, which
     /// will be like `event`, must know of.
     pub fn must_know(&mut self, graph: &Graph<'_>, thread: usize, event: &Event) -> usize {

@@ -5,6 +5,7 @@ mod cat;
 mod claim;
 mod clocks;
 mod consistency;
+mod crew;
 mod event;
 mod graph;
 mod judge;
@@ -23,6 +24,7 @@ use parallax_program::{Diagnostic, Diagnostics, Program, Property};
 use parallax_verdict::{Conclusion, Counts, Reason, Scope, Verdict, Violation, rebuild};
 
 use crate::cat::CatJudge;
+use crate::crew::Crew;
 use crate::graph::Graph;
 use crate::judge::Judge;
 use crate::memory::{Cells, Memory};
@@ -81,27 +83,62 @@ impl<'p> Exploration<'_, 'p> {
         let numbers = Numbers::new(self.program.threads.len());
         let memory = Memory::new(&self.runner.code, cells)
             .ok_or_else(|| vec![Diagnostic::new("the globals of the program are too large")])?;
-        let judge = match self.native {
-            Some(model) => Judge::native(model),
-            None => Judge::cat(CatJudge::new(self.program, self.model)),
+        let crew = Crew::new(self.options.jobs.max(1));
+        let search = || {
+            let judge = match self.native {
+                Some(model) => Judge::native(model),
+                None => Judge::cat(CatJudge::new(self.program, self.model)),
+            };
+            let observer = Observer::new(&shared, self.program, self.sees_races());
+            let graph = self.start();
+            Search::new(self.runner, memory.clone(), graph, judge, &numbers, observer, &crew)
         };
-        let sees_races = matches!(self.native, Some(Native::Sc | Native::Ra | Native::Rc11));
-        let observer = Observer::new(&shared, self.program, sees_races);
-        let graph = self.start(sees_races);
-        let mut search = Search::new(self.runner, memory, graph, judge, &numbers, observer);
-        search.begin();
-        search.run();
-        if search.memory.is_stale {
-            return Ok(Run::Split(search.memory.cells));
+        let work = |is_first: bool| {
+            let mut search = search();
+            if is_first {
+                search.begin();
+                search.run();
+            }
+            while !search.memory.is_stale && !shared.is_over() {
+                match crew.take() {
+                    Some(task) => search.take_over(task),
+                    None => break,
+                }
+            }
+            crew.leave();
+            let finer = search.memory.is_stale.then(|| std::mem::take(&mut search.memory.cells));
+            if finer.is_some() {
+                shared.end();
+            }
+            (search.observer.counts, finer)
+        };
+        let results = std::thread::scope(|scope| {
+            let others: Vec<_> =
+                (1..self.options.jobs).map(|_| scope.spawn(|| work(false))).collect();
+            let mut results = vec![work(true)];
+            results.extend(others.into_iter().filter_map(|other| other.join().ok()));
+            results
+        });
+        let mut counts = Counts::default();
+        for (more, finer) in results {
+            if let Some(cells) = finer {
+                return Ok(Run::Split(cells));
+            }
+            counts.executions += more.executions;
+            counts.blocked += more.blocked;
+            counts.events += more.events;
         }
-        let counts = search.observer.counts;
-        drop(search);
         Ok(Run::Done(Box::new(self.verdict(&shared, counts))))
     }
 
+    /// Whether the engine follows what happens before what.
+    fn sees_races(&self) -> bool {
+        matches!(self.native, Some(Native::Sc | Native::Ra | Native::Rc11))
+    }
+
     /// The graph in which nothing has happened.
-    fn start(&self, synchronisation: bool) -> Graph<'p> {
-        let mut graph = Graph::new(synchronisation);
+    fn start(&self) -> Graph<'p> {
+        let mut graph = Graph::new(self.sees_races());
         let code = &self.runner.code;
         for (number, thread) in self.program.threads.iter().enumerate() {
             let args: Vec<_> =
@@ -128,10 +165,9 @@ impl<'p> Exploration<'_, 'p> {
             (Some(_), true) => (Conclusion::Unknown, None),
             (None, true) => (Conclusion::Safe, Some(self.scope(findings.is_cut))),
         };
-        let sees = |property: &&Property| {
-            **property != Property::Race || self.native.is_some_and(|m| m.by_happens_before() || m == Native::Sc)
-        };
-        let properties: Vec<Property> = self.options.properties.iter().filter(sees).copied().collect();
+        let sees = |property: &&Property| **property != Property::Race || self.sees_races();
+        let properties: Vec<Property> =
+            self.options.properties.iter().filter(sees).copied().collect();
         let reason = if conclusion == Conclusion::Unknown { reason } else { None };
         Verdict { conclusion, scope, reason, properties, counts, violations, notes: Vec::new() }
     }

@@ -6,6 +6,7 @@
 //! of several cells has an event for each.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use parallax_machine::{Code, Concrete};
 use parallax_program::{AllocKind, Bits, Program};
@@ -17,10 +18,11 @@ use crate::standing::At;
 /// Cells by address; the bytes of each.
 pub type Cells = BTreeMap<u64, u8>;
 
+#[derive(Clone)]
 pub struct Memory {
-    globals: Vec<GlobalObject>,
+    globals: Arc<[GlobalObject]>,
     /// Initial bytes of the globals, one after the other.
-    image: Vec<u8>,
+    image: Arc<[u8]>,
     pub cells: Cells,
     /// Whether a cell was split, so that what was explored before is void.
     pub is_stale: bool,
@@ -116,8 +118,8 @@ impl Memory {
             start += global.size as usize;
         }
         Some(Memory {
-            globals,
-            image,
+            globals: globals.into(),
+            image: image.into(),
             cells,
             is_stale: false,
             locs: HashMap::new(),

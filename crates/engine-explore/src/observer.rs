@@ -87,6 +87,8 @@ pub struct Observer<'a, 'p> {
     program: &'p parallax_program::Program,
     /// Steps until the clock is looked at.
     patience: u32,
+    /// Executions, and blocked ones, that are in the totals already.
+    told: (u64, u64),
 }
 
 impl<'a, 'p> Observer<'a, 'p> {
@@ -98,7 +100,19 @@ impl<'a, 'p> Observer<'a, 'p> {
         program: &'p parallax_program::Program,
         sees_races: bool,
     ) -> Observer<'a, 'p> {
-        Observer { shared, counts: Counts::default(), sees_races, program, patience: 1 }
+        Observer {
+            shared,
+            counts: Counts::default(),
+            sees_races,
+            program,
+            patience: 1,
+            told: (0, 0),
+        }
+    }
+
+    /// One that has nothing to count.
+    pub fn silent(&self) -> Observer<'a, 'p> {
+        Observer::new(self.shared, self.program, self.sees_races)
     }
 
     pub fn is_over(&mut self) -> bool {
@@ -129,11 +143,14 @@ impl<'a, 'p> Observer<'a, 'p> {
         }
         let shared = self.shared;
         if let Some(progress) = options.progress {
-            shared.executions.fetch_max(self.counts.executions, Ordering::Relaxed);
-            shared.blocked.fetch_max(self.counts.blocked, Ordering::Relaxed);
+            let more = |total: &AtomicU64, now: u64, told: &mut u64| {
+                let new = now - std::mem::replace(told, now);
+                total.fetch_add(new, Ordering::Relaxed) + new
+            };
+            let counts = &self.counts;
             progress(&Progress {
-                executions: self.counts.executions,
-                blocked: self.counts.blocked,
+                executions: more(&shared.executions, counts.executions, &mut self.told.0),
+                blocked: more(&shared.blocked, counts.blocked, &mut self.told.1),
                 elapsed,
                 estimate: shared.estimate,
             });
@@ -198,7 +215,13 @@ impl<'a, 'p> Observer<'a, 'p> {
     }
 
     /// A thread has gone on.
-    pub fn stands(&mut self, graph: &Graph<'p>, memory: &Memory, runner: &Runner<'p>, thread: usize) {
+    pub fn stands(
+        &mut self,
+        graph: &Graph<'p>,
+        memory: &Memory,
+        runner: &Runner<'p>,
+        thread: usize,
+    ) {
         match graph.now(thread).map(|now| &now.at) {
             Some(At::Failed { property, message }) => {
                 let message = (*message).to_string();
@@ -433,4 +456,3 @@ fn resident_mib() -> u64 {
     let pages = pages.and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
     pages.unwrap_or(0) * 4096 / (1 << 20)
 }
-

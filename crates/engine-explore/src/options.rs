@@ -92,7 +92,8 @@ impl Reductions {
         }
         let mut set = Reductions::NONE;
         for name in text.split(',') {
-            let found = Reduction::ALL.into_iter().find(|reduction| reduction.name() == name.trim());
+            let found =
+                Reduction::ALL.into_iter().find(|reduction| reduction.name() == name.trim());
             set.0 |= 1 << found.ok_or_else(|| name.to_string())? as u8;
         }
         Ok(set)

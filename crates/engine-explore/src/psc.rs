@@ -74,9 +74,8 @@ impl<'a, 'p> Order<'a, 'p> {
         };
         let events: Vec<Id> = graph.order.iter().filter(memory).copied().collect();
         let mut order = Order { graph, events, happens: Vec::new() };
-        order.happens = order.relation(|a, b| {
-            a != b && Clocks::covers(graph.clocks.get(Clock::Happens, b), a)
-        });
+        order.happens =
+            order.relation(|a, b| a != b && Clocks::covers(graph.clocks.get(Clock::Happens, b), a));
         order
     }
 
@@ -150,9 +149,8 @@ impl<'a, 'p> Order<'a, 'p> {
     fn psc(&self) -> Vec<Row> {
         let overwrites = self.overwrites();
         let scb = self.scb(&overwrites);
-        let is_sc: Vec<bool> = (0..self.events.len())
-            .map(|index| self.event(index).marks.is_seq_cst())
-            .collect();
+        let is_sc: Vec<bool> =
+            (0..self.events.len()).map(|index| self.event(index).marks.is_seq_cst()).collect();
         let fence = |index: usize| is_sc[index] && self.event(index).kind == Kind::Fence;
         // Ends: an event counts as itself, and as every fence that it happens before.
         let ends = |row: &Row| {
@@ -161,7 +159,9 @@ impl<'a, 'p> Order<'a, 'p> {
                 if is_sc[at] {
                     set(&mut result, at);
                 }
-                members(&self.happens[at]).filter(|to| fence(*to)).for_each(|to| set(&mut result, to));
+                members(&self.happens[at])
+                    .filter(|to| fence(*to))
+                    .for_each(|to| set(&mut result, to));
             }
             result
         };
@@ -210,7 +210,8 @@ impl<'a, 'p> Order<'a, 'p> {
 
     /// `eco = rf | (mo | rb); rf?`
     fn extended_coherence(&self, overwrites: &[Row]) -> Vec<Row> {
-        let reads = self.relation(|a, b| self.graph.event(b).is_read() && self.graph.event(b).rf == a);
+        let reads =
+            self.relation(|a, b| self.graph.event(b).is_read() && self.graph.event(b).rf == a);
         let mut eco = self.then(overwrites, &reads);
         for (row, (reads, overwrites)) in eco.iter_mut().zip(reads.iter().zip(overwrites)) {
             join(row, reads);

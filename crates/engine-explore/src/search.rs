@@ -16,6 +16,7 @@
 use parallax_program::Bits;
 
 use crate::clocks::Clock;
+use crate::crew::{Crew, Task};
 use crate::event::{Event, Id, Kind, Loc, Marks};
 use crate::graph::{Graph, Object, Restriction};
 use crate::judge::Judge;
@@ -31,12 +32,29 @@ pub struct Search<'a, 'p> {
     pub judge: Judge<'a>,
     pub numbers: &'a Numbers,
     pub observer: Observer<'a, 'p>,
-    stack: Vec<Node>,
-    /// Reads that writes on the stack are still to revisit.
+    crew: &'a Crew<'p>,
+    path: Path,
+    /// Steps back since work was given away last.
+    since_handing_on: u32,
+}
+
+/// Where a search is, apart from its graph.
+#[derive(Clone, Default)]
+pub struct Path {
+    nodes: Vec<Level>,
+    /// Reads that writes on the path are still to revisit.
     to_revisit: Vec<Id>,
 }
 
+#[derive(Clone)]
+struct Level {
+    node: Node,
+    /// Someone else tries what is left.
+    is_handed_on: bool,
+}
+
 /// A step on the path, with what is left to try in its place.
+#[derive(Clone)]
 enum Node {
     /// An event that there is only one way to add.
     Step { live: bool, thread: usize, event: Event },
@@ -44,13 +62,15 @@ enum Node {
     Read { live: bool, thread: usize, next: usize, low: usize },
     /// One of several values.
     Choice { live: bool, thread: usize, next: u64, below: u64 },
-    /// A write, which tries positions `next - 1` down to `low`.
-    Write { live: bool, thread: usize, event: Event, next: usize, low: usize },
-    /// A write that revisits the reads from `first` on in the list.
-    Revisit { thread: usize, event: Event, first: usize, at: Option<Revisiting> },
+    /// A write, which tries positions `next - 1` down to `low`, and has `reads` to revisit after
+    /// that, the last ones in the list.
+    Write { live: bool, thread: usize, event: Event, next: usize, low: usize, reads: usize },
+    /// A write that revisits reads.
+    Revisit { thread: usize, event: Event, reads: usize, at: Option<Revisiting> },
 }
 
 /// A read being revisited.
+#[derive(Clone)]
 struct Revisiting {
     live: bool,
     read: Id,
@@ -60,7 +80,25 @@ struct Revisiting {
     low: usize,
 }
 
+impl Node {
+    /// Whether there may be something left to try.
+    fn may_have_more(&self) -> bool {
+        match self {
+            Node::Step { live, .. } => !live,
+            Node::Read { next, low, .. } => next > low,
+            Node::Choice { next, below, .. } => next < below,
+            Node::Write { next, low, reads, .. } => next > low || *reads > 0,
+            Node::Revisit { reads, at, .. } => {
+                *reads > 0 || at.as_ref().is_some_and(|at| at.next > at.low)
+            }
+        }
+    }
+}
+
 impl<'a, 'p> Search<'a, 'p> {
+    /// Steps back between two gifts of work, so that there is something to give.
+    const PATIENCE: u32 = 32;
+
     pub fn new(
         runner: &'a Runner<'p>,
         memory: Memory,
@@ -68,9 +106,11 @@ impl<'a, 'p> Search<'a, 'p> {
         judge: Judge<'a>,
         numbers: &'a Numbers,
         observer: Observer<'a, 'p>,
+        crew: &'a Crew<'p>,
     ) -> Search<'a, 'p> {
-        let (stack, to_revisit) = (Vec::new(), Vec::new());
-        Search { runner, memory, graph, judge, numbers, observer, stack, to_revisit }
+        let path = Path::default();
+        let since_handing_on = 0;
+        Search { runner, memory, graph, judge, numbers, observer, crew, path, since_handing_on }
     }
 
     /// Looks at the threads before their first steps.
@@ -102,20 +142,103 @@ impl<'a, 'p> Search<'a, 'p> {
 
     /// Explores everything from the present graph on.
     pub fn run(&mut self) {
-        loop {
+        while self.extend() {}
+        while self.back() {
             while self.extend() {}
-            loop {
-                let Some(node) = self.stack.pop() else {
-                    return;
-                };
-                if self.observer.is_over() || self.memory.is_stale {
-                    return;
-                }
-                if self.advance(node) {
-                    break;
-                }
+        }
+    }
+
+    /// Explores what is left on a path that someone else began.
+    pub fn take_over(&mut self, task: Task<'p>) {
+        (self.graph, self.memory, self.path) = (task.graph, task.memory, task.path);
+        while self.back() {
+            while self.extend() {}
+        }
+    }
+
+    /// Goes back to the last node with something left to try, and tries it. False where there is
+    /// none, or the search is over.
+    fn back(&mut self) -> bool {
+        loop {
+            if self.observer.is_over() || self.memory.is_stale {
+                return false;
+            }
+            self.since_handing_on += 1;
+            if self.crew.is_hungry() && self.since_handing_on > Self::PATIENCE {
+                self.since_handing_on = 0;
+                self.hand_on();
+            }
+            let Some(Level { node, is_handed_on }) = self.path.nodes.pop() else {
+                return false;
+            };
+            if is_handed_on {
+                self.undo(node);
+            } else if self.advance(node) {
+                return true;
             }
         }
+    }
+
+    /// Gives away what is left to try at the first node that has something.
+    fn hand_on(&mut self) {
+        let open = |level: &Level| !level.is_handed_on && level.node.may_have_more();
+        let Some(first) = self.path.nodes.iter().position(open) else {
+            return;
+        };
+        let mut other = Search {
+            runner: self.runner,
+            memory: self.memory.clone(),
+            graph: self.graph.clone(),
+            judge: self.judge.idle(),
+            numbers: self.numbers,
+            observer: self.observer.silent(),
+            crew: self.crew,
+            path: self.path.clone(),
+            since_handing_on: 0,
+        };
+        while other.path.nodes.len() > first + 1 {
+            if let Some(level) = other.path.nodes.pop() {
+                other.undo(level.node);
+            }
+        }
+        other.path.nodes.drain(..first);
+        self.path.nodes[first].is_handed_on = true;
+        self.crew.give(Task { graph: other.graph, memory: other.memory, path: other.path });
+    }
+
+    /// Undoes what a node did last.
+    fn undo(&mut self, node: Node) {
+        match node {
+            Node::Step { live, .. } | Node::Read { live, .. } | Node::Choice { live, .. } => {
+                if live {
+                    self.graph.pop();
+                }
+            }
+            Node::Write { live, reads, .. } => {
+                if live {
+                    self.graph.pop();
+                }
+                self.forget_revisits(reads);
+            }
+            Node::Revisit { reads, at, .. } => {
+                if let Some(revisiting) = at {
+                    if revisiting.live {
+                        self.undo_revisit(&revisiting);
+                    }
+                    self.graph.restore(revisiting.restriction);
+                }
+                self.forget_revisits(reads);
+            }
+        }
+    }
+
+    fn forget_revisits(&mut self, reads: usize) {
+        let left = self.path.to_revisit.len() - reads;
+        self.path.to_revisit.truncate(left);
+    }
+
+    fn push_node(&mut self, node: Node) {
+        self.path.nodes.push(Level { node, is_handed_on: false });
     }
 
     /// Adds the next event in the first way that is left; false where there is none.
@@ -225,9 +348,8 @@ impl<'a, 'p> Search<'a, 'p> {
             At::Free { address, .. } => step(Kind::Free, Marks::default(), word(*address)),
             At::HeapSize { address } => {
                 let object = self.graph.find_object(*address);
-                let size = object.map_or(0, |(owner, index)| {
-                    self.graph.threads[owner].objects[index].size
-                });
+                let size = object
+                    .map_or(0, |(owner, index)| self.graph.threads[owner].objects[index].size);
                 step(Kind::Query, Marks::default(), word(size))
             }
             At::Choice { below, .. } => {
@@ -255,7 +377,8 @@ impl<'a, 'p> Search<'a, 'p> {
     fn write_node(&mut self, thread: usize, event: Event) -> Option<Node> {
         self.graph.reserve_place(event.loc);
         let (low, high) = self.positions(thread, &event);
-        Some(Node::Write { live: false, thread, event, next: high + 1, low })
+        let reads = self.collect_revisits(thread, event.loc);
+        Some(Node::Write { live: false, thread, event, next: high + 1, low, reads })
     }
 
     /// The second half of a read-modify-write.
@@ -302,11 +425,11 @@ impl<'a, 'p> Search<'a, 'p> {
                 self.advance_choice(live, thread, next, below)
             }
             Node::Read { live, thread, next, low } => self.advance_read(live, thread, next, low),
-            Node::Write { live, thread, event, next, low } => {
-                self.advance_write(live, thread, event, next, low)
+            Node::Write { live, thread, event, next, low, reads } => {
+                self.advance_write(live, thread, event, next, low, reads)
             }
-            Node::Revisit { thread, event, first, at } => {
-                self.advance_revisit(thread, event, first, at)
+            Node::Revisit { thread, event, reads, at } => {
+                self.advance_revisit(thread, event, reads, at)
             }
         }
     }
@@ -318,7 +441,7 @@ impl<'a, 'p> Search<'a, 'p> {
         }
         let id = self.graph.push(thread, event, 0);
         self.go_on(id);
-        self.stack.push(Node::Step { live: true, thread, event });
+        self.push_node(Node::Step { live: true, thread, event });
         true
     }
 
@@ -337,7 +460,7 @@ impl<'a, 'p> Search<'a, 'p> {
         let kind = Kind::Choice { is_default: next == 0 };
         let id = self.graph.push(thread, Event::new(kind, Marks::default(), Loc::NONE, value), 0);
         self.go_on(id);
-        self.stack.push(Node::Choice { live: true, thread, next: next + 1, below });
+        self.push_node(Node::Choice { live: true, thread, next: next + 1, below });
         true
     }
 
@@ -348,7 +471,7 @@ impl<'a, 'p> Search<'a, 'p> {
         while next > low {
             next -= 1;
             if self.try_read(thread, next) {
-                self.stack.push(Node::Read { live: true, thread, next, low });
+                self.push_node(Node::Read { live: true, thread, next, low });
                 return true;
             }
         }
@@ -433,6 +556,7 @@ impl<'a, 'p> Search<'a, 'p> {
         event: Event,
         mut next: usize,
         low: usize,
+        reads: usize,
     ) -> bool {
         if live {
             self.graph.pop();
@@ -440,13 +564,11 @@ impl<'a, 'p> Search<'a, 'p> {
         while next > low {
             next -= 1;
             if self.try_write(thread, event, next) {
-                self.stack.push(Node::Write { live: true, thread, event, next, low });
+                self.push_node(Node::Write { live: true, thread, event, next, low, reads });
                 return true;
             }
         }
-        let first = self.to_revisit.len();
-        self.collect_revisits(thread, event.loc);
-        self.advance_revisit(thread, event, first, None)
+        self.advance_revisit(thread, event, reads, None)
     }
 
     fn try_write(&mut self, thread: usize, event: Event, position: usize) -> bool {
@@ -465,15 +587,17 @@ impl<'a, 'p> Search<'a, 'p> {
         true
     }
 
-    /// The reads that a write which is next in its thread revisits.
-    fn collect_revisits(&mut self, thread: usize, loc: Loc) {
+    /// Lists the reads that a write which is next in its thread revisits; how many they are.
+    fn collect_revisits(&mut self, thread: usize, loc: Loc) -> usize {
+        let before_all = self.path.to_revisit.len();
         let length = self.graph.threads[thread].events.len();
         for read in &self.graph.places[loc.0 as usize].reads {
             let before = self.graph.clocks.before_next(Clock::Prefix, *read, thread, length);
             if !before && self.may_revisit(thread, *read) {
-                self.to_revisit.push(*read);
+                self.path.to_revisit.push(*read);
             }
         }
+        self.path.to_revisit.len() - before_all
     }
 
     /// Whether everything that a revisit would take out was added in the default way.
@@ -524,7 +648,7 @@ impl<'a, 'p> Search<'a, 'p> {
         &mut self,
         thread: usize,
         event: Event,
-        first: usize,
+        mut reads: usize,
         mut at: Option<Revisiting>,
     ) -> bool {
         loop {
@@ -537,16 +661,17 @@ impl<'a, 'p> Search<'a, 'p> {
                     if self.try_revisit(thread, event, &revisiting) {
                         revisiting.live = true;
                         let at = Some(revisiting);
-                        self.stack.push(Node::Revisit { thread, event, first, at });
+                        self.push_node(Node::Revisit { thread, event, reads, at });
                         return true;
                     }
                 }
                 self.graph.restore(revisiting.restriction);
             }
-            if self.to_revisit.len() == first {
+            if reads == 0 {
                 return false;
             }
-            if let Some(read) = self.to_revisit.pop() {
+            reads -= 1;
+            if let Some(read) = self.path.to_revisit.pop() {
                 at = Some(self.begin_revisit(thread, &event, read));
             }
         }
@@ -576,9 +701,9 @@ impl<'a, 'p> Search<'a, 'p> {
         }
         let write = self.graph.push(thread, event, position);
         let reader = at.read.thread();
-        let read = self.read_event(reader, position + 1).filter(|read| {
-            self.judge.must_know(&self.graph, reader, read) <= position + 1
-        });
+        let read = self
+            .read_event(reader, position + 1)
+            .filter(|read| self.judge.must_know(&self.graph, reader, read) <= position + 1);
         let Some(read) = read else {
             self.graph.pop();
             return false;

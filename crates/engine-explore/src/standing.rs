@@ -28,18 +28,55 @@ pub struct Standing<'p> {
 pub enum At<'p> {
     /// A spawned thread before its first step.
     Begin,
-    Load { address: u64, bytes: u8, marks: Marks },
-    Store { address: u64, bytes: u8, value: Bits, marks: Marks },
-    Rmw { address: u64, bytes: u8, op: RmwOp, operand: Bits, read: Marks, write: Marks },
+    Load {
+        address: u64,
+        bytes: u8,
+        marks: Marks,
+    },
+    Store {
+        address: u64,
+        bytes: u8,
+        value: Bits,
+        marks: Marks,
+    },
+    Rmw {
+        address: u64,
+        bytes: u8,
+        op: RmwOp,
+        operand: Bits,
+        read: Marks,
+        write: Marks,
+    },
     Cas(Box<Cas>),
-    Fence { marks: Marks },
-    Spawn { function: FunctionId, args: Arc<[Bits]> },
-    Join { thread: u64 },
-    Alloc { size: u128, align: u32, kind: AllocKind, zeroed: bool },
-    Free { address: u64, kind: AllocKind },
+    Fence {
+        marks: Marks,
+    },
+    Spawn {
+        function: FunctionId,
+        args: Arc<[Bits]>,
+    },
+    Join {
+        thread: u64,
+    },
+    Alloc {
+        size: u128,
+        align: u32,
+        kind: AllocKind,
+        zeroed: bool,
+    },
+    Free {
+        address: u64,
+        kind: AllocKind,
+    },
     /// Any of `below` values from `first` on.
-    Choice { first: i128, below: u64, width: u32 },
-    HeapSize { address: u64 },
+    Choice {
+        first: i128,
+        below: u64,
+        width: u32,
+    },
+    HeapSize {
+        address: u64,
+    },
     /// The last step of every thread.
     End,
     Ended,
@@ -48,10 +85,15 @@ pub enum At<'p> {
     /// At a wait whose condition does not hold.
     Waiting,
     /// Back in the state of an earlier round of a loop, which began after so many operations.
-    Spinning { since: u32 },
+    Spinning {
+        since: u32,
+    },
     /// At the limit of what is explored.
     Cut,
-    Failed { property: Property, message: &'p str },
+    Failed {
+        property: Property,
+        message: &'p str,
+    },
     Fault(Box<Fault>),
 }
 
@@ -142,12 +184,7 @@ impl<'p> Runner<'p> {
 
     /// Still at the same operation, after one more of its events.
     pub fn within(&self, from: &Standing<'p>, seen: u128) -> Standing<'p> {
-        Standing {
-            thread: from.thread.clone(),
-            at: from.at.clone(),
-            done: from.done + 1,
-            seen,
-        }
+        Standing { thread: from.thread.clone(), at: from.at.clone(), done: from.done + 1, seen }
     }
 
     fn stand(&self, number: u32, mut thread: Thread<Bits>) -> Standing<'p> {

@@ -16,13 +16,25 @@ fn model(name: &str) -> Arc<Model> {
 }
 
 fn all(program: &Program, name: &str) -> Verdict {
+    explored(program, &model(name), 1)
+}
+
+fn explored(program: &Program, model: &Model, jobs: usize) -> Verdict {
     let options = Options {
         properties: Vec::new(),
         all: true,
         reductions: Reductions::NONE,
+        jobs,
         ..Options::default()
     };
-    explore(program, &model(name), &options).expect("explored")
+    explore(program, model, &options).expect("explored")
+}
+
+/// The same model, known only by its text.
+fn as_text(name: &str) -> Model {
+    let builtin = Model::builtin_names().find(|(builtin, _, _)| *builtin == name);
+    let (_, _, text) = builtin.expect("a model");
+    Model::parse("mine", text, &|_| None).expect("a right model")
 }
 
 /// Executions, by enumeration of all candidates.
@@ -34,10 +46,8 @@ fn enumerated(program: &Program, name: &str) -> u64 {
         locations: Vec::new(),
         filter: None,
     };
-    let options = parallax_engine_enumerate::Options {
-        coherence: Coherence::Total,
-        ..Default::default()
-    };
+    let options =
+        parallax_engine_enumerate::Options { coherence: Coherence::Total, ..Default::default() };
     let outcomes = enumerate(program, &question, &model(name), &options).expect("enumerated");
     outcomes.states.iter().map(|state| state.executions).sum()
 }
@@ -79,6 +89,21 @@ fn additions_come_in_every_order() {
         let program = program(&vec![add; threads]);
         for name in NATIVE {
             assert_eq!(all(&program, name).counts.executions, count, "{threads} under {name}");
+        }
+    }
+}
+
+#[test]
+fn threads_share_the_work() {
+    let add = "rmw.add.4 &x, 1:32 [A, RLX]\nr0 = load.4 &y [A, RLX]".to_string();
+    let store = "store.4 &y, 1:32 [A, RLX]".to_string();
+    let program = program(&[add.clone(), add.clone(), add.clone(), add, store]);
+    for name in NATIVE {
+        let alone = explored(&program, &model(name), 1).counts;
+        for jobs in [2, 3, 8] {
+            let counts = explored(&program, &model(name), jobs).counts;
+            assert_eq!(counts.executions, alone.executions, "{jobs} under {name}");
+            assert_eq!(counts.events, alone.events, "{jobs} under {name}");
         }
     }
 }
@@ -133,6 +158,16 @@ proptest! {
             let expected = enumerated(&program, name);
             prop_assert_eq!(verdict.counts.executions, expected, "under {}", name);
             prop_assert_eq!(verdict.counts.blocked, 0, "under {}", name);
+        }
+    }
+
+    #[test]
+    fn as_many_by_the_text_of_the_model(threads in threads()) {
+        let program = program(&threads);
+        for name in NATIVE {
+            let by_text = explored(&program, &as_text(name), 1);
+            let expected = all(&program, name);
+            prop_assert_eq!(by_text.counts.executions, expected.counts.executions, "{}", name);
         }
     }
 }

@@ -82,9 +82,8 @@ fn philosophers(first: [&str; 2], second: [&str; 2]) -> String {
         format!("_, ok = cas.4 &{lock}, 0:32, 1:32 [A, ACQ] [A, ACQ] [A, RLX]\nwait ok\n")
     };
     let give = |lock: &str| format!("store.4 &{lock}, 0:32 [A, REL]\n");
-    let body = |locks: [&str; 2]| {
-        take(locks[0]) + &take(locks[1]) + &give(locks[1]) + &give(locks[0])
-    };
+    let body =
+        |locks: [&str; 2]| take(locks[0]) + &take(locks[1]) + &give(locks[1]) + &give(locks[0]);
     format!(
         "fn other() {{\nvar ok: 1\n{}}}\nfn main() {{\nvar t: 32, ok: 1\nt = spawn other()\n{}\
          join t\n}}\nthread main = main()\n",

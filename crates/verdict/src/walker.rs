@@ -70,7 +70,8 @@ enum Kind<'p> {
 
 impl<'a, 'p> Walker<'a, 'p> {
     /// Far more than any engine goes.
-    const LIMITS: Limits = Limits { repeats: u32::MAX - 1, steps: 100_000_000, depth: 1_000_000, spins: false };
+    const LIMITS: Limits =
+        Limits { repeats: u32::MAX - 1, steps: 100_000_000, depth: 1_000_000, spins: false };
 
     pub(crate) fn new(
         code: &'a Code<'p>,
