@@ -30,6 +30,7 @@ mod linker;
 mod message;
 mod modules;
 mod rewrite;
+mod sections;
 
 use parallax_program::{Diagnostics, Program};
 
@@ -45,12 +46,15 @@ pub struct Options {
 }
 
 /// Gives a body to every function that the program calls, has none for, and the library knows.
+/// Functions of the program that are atomic by their names become so.
+///
 /// Small functions are put in place of their calls, so that their events stand at the place
 /// of the call. What the library does not know, or knows with another prototype, is left as it is.
 pub fn link(program: &mut Program, options: &Options) -> Result<(), Diagnostics> {
     if program.pointer_width != 64 {
         return Ok(());
     }
+    sections::make_atomic(program);
     let features = Features::of(program, options);
     Linker::new(program, features).link()
 }

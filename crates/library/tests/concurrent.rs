@@ -44,6 +44,16 @@ fn locks_exclude() {
 }
 
 #[test]
+fn functions_are_atomic_by_their_names() {
+    let text = "global n: 4\nfn __VERIFIER_atomic_add() {\n  var k: 32\n  k = load.4 &n\n  \
+        store.4 &n, k + 1:32\n  return\n}\nfn add() {\n  call __VERIFIER_atomic_add()\n  return\n}\n\
+        thread A = add()\nthread B = add()\nthread C = add()\n";
+    assert_eq!(all_values(text, &["n"]), [[3]]);
+    let plain = text.replace("__VERIFIER_atomic_add", "__VERIFIER_atom_add");
+    assert_eq!(all_values(&plain, &["n"]), [[1], [2], [3]]);
+}
+
+#[test]
 fn readers_do_not_exclude_one_another() {
     let enter = "call extern pthread_rwlock_rdlock(&l)";
     let leave = "call extern pthread_rwlock_unlock(&l)";

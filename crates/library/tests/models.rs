@@ -151,6 +151,55 @@ fn barriers_order_what_is_before_and_after() {
     wrong(&short, Property::Deadlock);
 }
 
+/// A place for one value, that threads put values into and take them from.
+fn buffer(producers: usize, consumers: usize, wake: &str) -> String {
+    let side = |name: &str, other: &str, full: u32| {
+        format!(
+            "fn {name}() {{\n  var k: 32\n  call extern pthread_mutex_lock(&m)\ntest:\n  \
+             k = load.4 &full [NA]\n  branch k == {full}:32, sleep, go\nsleep:\n  \
+             call extern pthread_cond_wait(&{name}_c, &m)\n  jump test\ngo:\n  \
+             store.4 &full, {full}:32 [NA]\n  call extern pthread_cond_{wake}(&{other}_c)\n  \
+             call extern pthread_mutex_unlock(&m)\n  return\n}}\n"
+        )
+    };
+    let mut text =
+        String::from("global m: 40\nglobal put_c: 48\nglobal take_c: 48\nglobal full: 4\n");
+    text += &side("put", "take", 1);
+    text += &side("take", "put", 0);
+    text += "fn main() {\n";
+    text += &"  spawn put()\n".repeat(producers);
+    text += &"  spawn take()\n".repeat(consumers);
+    text + "  return\n}\nthread main = main()\n"
+}
+
+#[test]
+fn buffers_pass_values_on() {
+    for wake in ["signal", "broadcast"] {
+        safe(&buffer(2, 2, wake));
+        wrong(&buffer(1, 2, wake), Property::Deadlock);
+        wrong(&buffer(3, 1, wake), Property::Deadlock);
+    }
+}
+
+#[test]
+fn readers_and_writers() {
+    let text = "global l: 56\nglobal x: 4\nglobal y: 4\n\
+        fn read() {\n  var j: 32, k: 32\n  call extern pthread_rwlock_rdlock(&l)\n  \
+        j = load.4 &x [NA]\n  k = load.4 &y [NA]\n  assert j == k, \"together\"\n  \
+        call extern pthread_rwlock_unlock(&l)\n  return\n}\n\
+        fn write() {\n  var k: 32\n  call extern pthread_rwlock_wrlock(&l)\n  \
+        k = load.4 &x [NA]\n  store.4 &x, k + 1:32 [NA]\n  store.4 &y, k + 1:32 [NA]\n  \
+        call extern pthread_rwlock_unlock(&l)\n  return\n}\n\
+        fn main() {\n  spawn read()\n  spawn write()\n  spawn read()\n  spawn write()\n  return\n}\n\
+        thread main = main()\n";
+    safe(text);
+    let twice = "global l: 56\nfn main() {\n  call extern pthread_rwlock_rdlock(&l)\n  \
+        call extern pthread_rwlock_rdlock(&l)\n  call extern pthread_rwlock_unlock(&l)\n  \
+        call extern pthread_rwlock_unlock(&l)\n  return\n}\nthread main = main()\n";
+    assert_eq!(safe(twice), 1, "readers may come back");
+    wrong(&twice.replacen("rdlock", "wrlock", 1), Property::Deadlock);
+}
+
 #[test]
 fn initialisation_is_seen_by_all() {
     let text = "global control: 4\nglobal data: 4\n\
