@@ -177,8 +177,8 @@ impl<'a, 'p> Rebuild<'a, 'p> {
         }
     }
 
-    /// What a thread stands at. What needs no step is passed: sizes of objects, and the end of no
-    /// object, unless the next step is about that.
+    /// What a thread stands at. What needs no step is passed: sizes of objects, and, unless the
+    /// next step is about that, the end of no object and a choice of one.
     fn due(&mut self, thread: u32, step: Option<Step>) -> Result<Due<'p>, String> {
         let run = &mut self.threads[thread as usize];
         if run.spawned_by.is_some() && run.taken == 0 {
@@ -190,6 +190,11 @@ impl<'a, 'p> Rebuild<'a, 'p> {
         let walker = run.walker.as_mut().ok_or("nobody has spawned the thread")?;
         loop {
             match walker.due() {
+                Due::Operation(Operation::Choose { below })
+                    if below.bits.unsigned() == 1 && !matches!(step, Some(Step::Choice { .. })) =>
+                {
+                    walker.answer(Bits::zero(below.bits.width()));
+                }
                 Due::Operation(Operation::Free { address, .. })
                     if address.bits.is_zero() && step != Some(Step::Free) =>
                 {
