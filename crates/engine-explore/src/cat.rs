@@ -47,6 +47,14 @@ impl<'a> CatJudge<'a> {
         }
     }
 
+    /// The flags that the model raises, such as data races.
+    pub fn flags(&mut self, graph: &Graph<'_>) -> Vec<String> {
+        if !self.model.axioms().iter().any(|axiom| axiom.is_flag()) {
+            return Vec::new();
+        }
+        if self.allows(graph) { self.checker.flags() } else { Vec::new() }
+    }
+
     pub fn allows(&mut self, graph: &Graph<'_>) -> bool {
         let seen = self.events(graph);
         self.checker.begin(seen.len());

@@ -36,6 +36,11 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// What the model's file finds wrong with a graph that it allows.
+    pub fn flags(&mut self, graph: &Graph<'_>) -> Vec<String> {
+        self.cat.as_mut().map_or(Vec::new(), |cat| cat.flags(graph))
+    }
+
     /// Whether the graph is consistent, given that it was without the new events, and that
     /// these know what they must. `is_latest`: they read, or are, the last write of their
     /// location.

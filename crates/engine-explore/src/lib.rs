@@ -1,6 +1,7 @@
 //! Stateless exploration of execution graphs: every consistent execution of a program under a
 //! memory model, each once.
 
+mod admission;
 mod cat;
 mod claim;
 mod clocks;
@@ -44,7 +45,12 @@ pub fn explore(
     model: &Model,
     options: &Options<'_>,
 ) -> Result<Verdict, Diagnostics> {
-    let native = Native::named(model.name());
+    let native = Native::named(model.name()).filter(|_| model.is_builtin());
+    if native.is_none()
+        && let Some(refusal) = admission::refusal(model)
+    {
+        return Err(vec![refusal]);
+    }
     let strength = native.map_or(Strength::AsWritten, Native::strength);
     let limits = Limits {
         repeats: options.unroll.unwrap_or(u32::MAX - 1),

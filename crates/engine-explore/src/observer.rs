@@ -343,8 +343,15 @@ impl<'a, 'p> Observer<'a, 'p> {
         }
     }
 
+    /// The model's file finds something wrong.
+    pub fn flag(&mut self, graph: &Graph<'p>, memory: &Memory, flag: &str) {
+        let property = if flag.contains("race") { Property::Race } else { Property::Assert };
+        let message = format!("the model flags '{flag}'");
+        self.report(graph, memory, property, message, None, vec![]);
+    }
+
     /// No thread can go on.
-    pub fn complete(&mut self, graph: &Graph<'p>, memory: &Memory, _runner: &Runner<'p>) {
+    pub fn complete(&mut self, graph: &Graph<'p>, memory: &Memory) {
         let (mut is_blocked, mut has_failed) = (false, false);
         for number in 0..graph.threads.len() {
             match graph.now(number).map(|now| &now.at) {

@@ -249,7 +249,10 @@ impl<'a, 'p> Search<'a, 'p> {
                 None => false,
             },
             None => {
-                self.observer.complete(&self.graph, &self.memory, self.runner);
+                for flag in self.judge.flags(&self.graph) {
+                    self.observer.flag(&self.graph, &self.memory, &flag);
+                }
+                self.observer.complete(&self.graph, &self.memory);
                 false
             }
         }

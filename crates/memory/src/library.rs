@@ -47,9 +47,14 @@ pub(crate) fn builtin(name: &str) -> Option<Result<Arc<Model>, Diagnostics>> {
         Ok(cache) => cache,
         Err(poisoned) => poisoned.into_inner(),
     };
-    let model =
-        cache.entry(name).or_insert_with(|| Model::parse(name, text, &|_| None).map(Arc::new));
+    let model = cache.entry(name).or_insert_with(|| built_in(name, text).map(Arc::new));
     Some(model.clone())
+}
+
+fn built_in(name: &str, text: &str) -> Result<Model, Diagnostics> {
+    let mut model = Model::parse(name, text, &|_| None)?;
+    model.is_builtin = true;
+    Ok(model)
 }
 
 pub(crate) fn summaries() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {

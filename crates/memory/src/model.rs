@@ -72,6 +72,7 @@ pub struct Model {
     graph: Graph,
     plan: Option<Plan>,
     strength: Strength,
+    pub(crate) is_builtin: bool,
 }
 
 /// No file of a model is longer.
@@ -185,7 +186,13 @@ impl Model {
             graph,
             plan,
             strength,
+            is_builtin: false,
         })
+    }
+
+    /// Whether it came with the program, and not from a user's file.
+    pub fn is_builtin(&self) -> bool {
+        self.is_builtin
     }
 
     pub fn name(&self) -> &str {

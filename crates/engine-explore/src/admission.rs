@@ -1,0 +1,165 @@
+//! Which models the engine can use.
+//!
+//! The search adds events in an order of program order and reads-from, and undoes only their
+//! ends. So it is complete for a model only if that model forbids cycles of the two (no load
+//! buffering), if a graph that it allows is still allowed when last events are taken away, and
+//! if the engine can tell it all that it asks about. Models with rules of their own in the engine
+//! are known to be so. Of others the text is looked at, and the model is asked about every small
+//! load-buffering shape with the tags that it knows.
+
+use parallax_memory::{Checker, InputId, InputKind, Model};
+use parallax_program::Diagnostic;
+
+/// What the engine does not follow.
+const UNKNOWN: [&str; 8] =
+    ["addr", "data", "ctrl", "pick-addr", "pick-data", "pick-ctrl", "lxsx", "FW"];
+
+/// Sets that events are in by what they are, not by a tag.
+const BY_KIND: [&str; 7] = ["_", "R", "W", "M", "F", "IW", "RMW"];
+
+/// Why a model cannot be used, if it cannot.
+pub fn refusal(model: &Model) -> Option<Diagnostic> {
+    let refuse = |why: String| {
+        let message = format!("exploration cannot use the model '{}': {why}", model.name());
+        let help = "models that can be explored: sc, tso, pso, ra, rc11, and .cat files that \
+                    forbid cycles of po and rf and ask for no dependencies";
+        Some(Diagnostic::new(message).with_help(help))
+    };
+    let asked = model.inputs().iter().find(|input| UNKNOWN.contains(&input.name.as_str()));
+    if let Some(input) = asked {
+        return refuse(format!("it asks for '{}', which is not tracked here", input.name));
+    }
+    let negated = model.axioms().iter().find(|axiom| axiom.negated && !axiom.is_flag());
+    if let Some(axiom) = negated {
+        return refuse(format!("the negated test '{}' may hold later and not now", axiom.name));
+    }
+    if !model.implies_atomicity() {
+        return refuse("it does not keep read-modify-writes atomic".to_string());
+    }
+    if let Some(tags) = load_buffering(model) {
+        let with =
+            if tags.is_empty() { String::new() } else { format!(" (accesses tagged {tags})") };
+        return refuse(format!(
+            "it allows load buffering{with}: reads of writes that come later in their own future"
+        ));
+    }
+    None
+}
+
+/// Tags with which two threads, each of which reads what the other writes later, are allowed.
+fn load_buffering(model: &Model) -> Option<String> {
+    let tags: Vec<&str> = model
+        .inputs()
+        .iter()
+        .filter(|input| input.kind == InputKind::Set && !BY_KIND.contains(&input.name.as_str()))
+        .map(|input| input.name.as_str())
+        .collect();
+    let mut kinds: Vec<Vec<&str>> = vec![vec![], vec!["A"], vec!["NA"]];
+    kinds.extend(tags.iter().map(|tag| vec![*tag]));
+    kinds.extend(tags.iter().map(|tag| vec!["A", *tag]));
+    for first in &kinds {
+        for second in &kinds {
+            if allows_load_buffering(model, [first, second]) {
+                let mut names: Vec<&str> = first.iter().chain(second).copied().collect();
+                names.sort_unstable();
+                names.dedup();
+                return Some(names.join(", "));
+            }
+        }
+    }
+    None
+}
+
+/// Initial writes 0 (x) and 1 (y); then `r x; w y` and `r y; w x`, events 2 to 5, where each read
+/// reads the write of the other thread.
+fn allows_load_buffering(model: &Model, tags: [&Vec<&str>; 2]) -> bool {
+    const EVENTS: usize = 6;
+    let thread = |event: usize| (event >= 2).then(|| (event - 2) / 2);
+    let location = |event: usize| [0, 1, 0, 1, 1, 0][event];
+    let mut checker = Checker::new(model);
+    checker.begin(EVENTS);
+    for (index, input) in model.inputs().iter().enumerate() {
+        let id = InputId(index);
+        let name = input.name.as_str();
+        if matches!(name, "rf" | "co") {
+            continue;
+        }
+        match input.kind {
+            InputKind::Set => {
+                let set = checker.set_mut(id);
+                for event in 0..EVENTS {
+                    let (read, initial) = (matches!(event, 2 | 4), event < 2);
+                    let holds = match name {
+                        "_" | "M" => true,
+                        "R" => read,
+                        "W" => !read,
+                        "IW" => initial,
+                        tag => thread(event).is_some_and(|thread| tags[thread].contains(&tag)),
+                    };
+                    if holds {
+                        set.insert(event);
+                    }
+                }
+            }
+            InputKind::Relation => {
+                let relation = checker.relation_mut(id);
+                for a in 0..EVENTS {
+                    for b in 0..EVENTS {
+                        let internal = a == b || thread(a).is_some() && thread(a) == thread(b);
+                        let holds = match name {
+                            "po" => internal && a < b,
+                            "int" => internal,
+                            "ext" => !internal,
+                            "loc" => location(a) == location(b),
+                            "si" => a == b,
+                            _ => false,
+                        };
+                        if holds {
+                            relation.add(a, b);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let rf = checker.rf_mut();
+    rf.clear();
+    rf.add(3, 4);
+    rf.add(5, 2);
+    let co = checker.co_mut();
+    co.clear();
+    co.add(0, 5);
+    co.add(1, 3);
+    checker.rf_changed();
+    checker.co_changed();
+    checker.structure_changed();
+    checker.set_rf_complete(true);
+    checker.is_allowed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(name: &str) -> Option<String> {
+        let model = Model::builtin(name).expect("a model").expect("a right model");
+        refusal(&model).map(|diagnostic| diagnostic.message)
+    }
+
+    #[test]
+    fn models_without_load_buffering_are_admitted() {
+        for name in ["sc", "tso", "pso", "ra", "rc11"] {
+            assert_eq!(reason(name), None);
+        }
+    }
+
+    #[test]
+    fn others_are_refused_with_the_reason() {
+        for name in ["aarch64", "riscv", "power", "arm", "rmo", "imm", "lkmm"] {
+            assert!(reason(name).is_some_and(|why| why.contains("asks for")), "{name}");
+        }
+        let text = "mine\nacyclic po-loc | rf | co | fr\nempty rmw & (fr; co)\n";
+        let model = Model::parse("mine", text, &|_| None).expect("a right model");
+        assert!(refusal(&model).is_some_and(|why| why.message.contains("load buffering")));
+    }
+}
