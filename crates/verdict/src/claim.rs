@@ -104,7 +104,7 @@ pub enum ThreadEnding {
     /// It waits for what nobody does: at a false wait, for the end of another thread, or for the
     /// end of another thread's atomic section.
     Waiting,
-    /// It repeats the steps from this one on, without a write.
+    /// It is back at the head of a loop as it was before this step, and has only read since.
     Spinning {
         from: u32,
     },

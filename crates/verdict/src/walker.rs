@@ -71,7 +71,7 @@ enum Kind<'p> {
 impl<'a, 'p> Walker<'a, 'p> {
     /// Far more than any engine goes.
     const LIMITS: Limits =
-        Limits { repeats: u32::MAX - 1, steps: 100_000_000, depth: 1_000_000, spins: false };
+        Limits { repeats: u32::MAX - 1, steps: 100_000_000, depth: 1_000_000, spins: true };
 
     pub(crate) fn new(
         code: &'a Code<'p>,
@@ -109,12 +109,31 @@ impl<'a, 'p> Walker<'a, 'p> {
             }
             match self.thread.run(self.code, &Self::LIMITS, &mut Tracing) {
                 Operation::ThreadId => self.answer(Bits::new(32, u128::from(self.number))),
+                // Another round of a loop that only waits, unless there is nothing in it.
+                Operation::Spin { since } if since < self.thread.operations() => {}
                 operation => match Access::of(&operation) {
                     Some(access) => self.access = Some(access),
                     None => return Due::Operation(operation),
                 },
             }
         }
+    }
+
+    /// Where the thread is about to repeat a round of a loop that only waits: how many operations
+    /// it had done before the last such round.
+    pub(crate) fn spins(&mut self) -> Option<u32> {
+        if self.access.is_some() {
+            return None;
+        }
+        match self.thread.run(self.code, &Self::LIMITS, &mut Tracing) {
+            Operation::Spin { since } => Some(since),
+            _ => None,
+        }
+    }
+
+    /// How many operations the thread has done.
+    pub(crate) fn operations(&self) -> u32 {
+        self.thread.operations()
     }
 
     /// Whether the thread is in the middle of an access.
@@ -210,7 +229,8 @@ impl<'a, 'p> Walker<'a, 'p> {
         } else {
             let failed = |read: &u32| (*read, (*fail_tags).clone());
             derived.tags.extend(access.reads.iter().map(failed));
-            self.finish(Some(old), Some(ok));
+            self.access = None;
+            self.thread.fails(self.code, old, ok);
         }
     }
 

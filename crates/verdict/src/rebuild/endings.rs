@@ -2,9 +2,9 @@
 
 use parallax_machine::{Operation, Site};
 
-use super::{Rebuild, describe, own_line};
+use super::{Rebuild, Taken, describe, own_line};
 use crate::walker::Due;
-use crate::{Standing, Step, ThreadEnding};
+use crate::{Life, Standing, ThreadEnding};
 
 impl Rebuild<'_, '_> {
     /// Checks that every thread is where it is claimed to be.
@@ -12,31 +12,36 @@ impl Rebuild<'_, '_> {
         let claim = self.claim;
         let mut standings = Vec::with_capacity(claim.threads.len());
         for (number, thread) in claim.threads.iter().enumerate() {
-            let found = self.check_ending(number, &thread.steps, thread.ending);
-            found.map_err(|problem| format!("{}: {problem}", self.threads[number].name))?;
-            standings.push(self.standing(number, thread.ending));
+            let ending = self.check_ending(number, thread.ending);
+            let ending =
+                ending.map_err(|problem| format!("{}: {problem}", self.threads[number].name))?;
+            standings.push(self.standing(number, ending));
         }
         Ok(standings)
     }
 
+    /// How a thread really ended, which is as claimed; but where a loop began to repeat itself
+    /// is found anew.
     fn check_ending(
         &mut self,
         number: usize,
-        steps: &[Step],
         ending: ThreadEnding,
-    ) -> Result<(), String> {
+    ) -> Result<ThreadEnding, String> {
         match (self.threads[number].has_ended, ending) {
-            (true, ThreadEnding::Ended) => return Ok(()),
+            (true, ThreadEnding::Ended) => return Ok(ending),
             (true, _) => return Err("the thread has ended".to_string()),
             (false, ThreadEnding::Ended) => return Err("the thread has not ended".to_string()),
             _ => {}
         }
         match ending {
-            ThreadEnding::Waiting => self.check_waiting(number),
-            ThreadEnding::Failed => self.check_failed(number),
-            ThreadEnding::Spinning { from } => check_spinning(steps, from),
-            _ => Ok(()),
+            ThreadEnding::Waiting => self.check_waiting(number)?,
+            ThreadEnding::Failed => self.check_failed(number)?,
+            ThreadEnding::Spinning { .. } => {
+                return Ok(ThreadEnding::Spinning { from: self.repeated_from(number)? });
+            }
+            _ => {}
         }
+        Ok(ending)
     }
 
     fn check_waiting(&mut self, number: usize) -> Result<(), String> {
@@ -75,6 +80,19 @@ impl Rebuild<'_, '_> {
         }
     }
 
+    /// The first step of the round that a thread goes on repeating.
+    fn repeated_from(&mut self, number: usize) -> Result<u32, String> {
+        let run = &mut self.threads[number];
+        let since = run.walker.as_mut().and_then(|walker| walker.spins());
+        let since = since.ok_or("it does not repeat itself")?;
+        let own = &self.events[run.first_event as usize..][..run.taken as usize];
+        let in_round = |taken: &Option<Taken>| {
+            taken.as_ref().is_some_and(|taken| taken.operations >= since && !begins(taken))
+        };
+        let from = own.iter().position(in_round).ok_or("it repeats no step")?;
+        Ok(from as u32)
+    }
+
     fn standing(&self, number: usize, ending: ThreadEnding) -> Standing {
         let stays = matches!(ending, ThreadEnding::Waiting | ThreadEnding::Failed);
         let walker = self.threads[number].walker.as_ref().filter(|_| stays);
@@ -84,22 +102,6 @@ impl Rebuild<'_, '_> {
     }
 }
 
-/// A round of a loop changes nothing.
-fn check_spinning(steps: &[Step], from: u32) -> Result<(), String> {
-    let round = steps.get(from as usize..).filter(|round| !round.is_empty());
-    let round = round.ok_or("it repeats no step")?;
-    let changes = round.iter().find(|step| {
-        !matches!(
-            step,
-            Step::Read { .. }
-                | Step::Fence
-                | Step::Choice { .. }
-                | Step::AtomicBegin
-                | Step::AtomicEnd
-        )
-    });
-    match changes {
-        Some(step) => Err(format!("it repeats {step:?}, which changes something")),
-        None => Ok(()),
-    }
+fn begins(taken: &Taken) -> bool {
+    matches!(taken.event.kind.life(), Some(Life::Begin(_)))
 }

@@ -91,6 +91,8 @@ struct Run<'a, 'p> {
 struct Taken {
     event: Event,
     stack: Vec<Call>,
+    /// How many operations its thread had done before.
+    operations: u32,
 }
 
 impl<'a, 'p> Rebuild<'a, 'p> {
@@ -246,12 +248,13 @@ impl<'a, 'p> Rebuild<'a, 'p> {
 
     /// Notes what a step did, while its thread still stands at the instruction.
     fn record(&mut self, id: StepId, kind: EventKind) -> Result<(), String> {
-        let sites: Vec<Site> = self.walker(id.thread)?.stack().collect();
+        let walker = self.walker(id.thread)?;
+        let (sites, operations) = (walker.stack().collect::<Vec<_>>(), walker.operations());
         let number = self.number_of(id);
         let (place, text) = own_line(self.code, &sites);
         let event = Event { thread: Some(id.thread), kind, tags: Tags::none(), place, text };
         let stack = self.calls(&sites);
-        self.events[number as usize] = Some(Taken { event, stack });
+        self.events[number as usize] = Some(Taken { event, stack, operations });
         self.schedule.push(number);
         Ok(())
     }
@@ -318,7 +321,7 @@ fn describe_operation(operation: &Operation<'_, Traced>) -> &'static str {
         Operation::AtomicBegin => "the begin of an atomic section",
         Operation::AtomicEnd => "the end of an atomic section",
         Operation::End => "its end",
-        Operation::Cut => "a loop without end",
+        Operation::Cut | Operation::Spin { .. } => "a loop without end",
         Operation::Fault(_) => "what it cannot do",
         _ => "an access",
     }

@@ -40,7 +40,7 @@ impl Rebuild<'_, '_> {
         initial.sort_by_key(|(number, _)| *number);
         let mut stacks = vec![Vec::new(); initial.len()];
         let mut events: Vec<Event> = initial.into_iter().map(|(_, event)| event).collect();
-        for Taken { mut event, stack } in self.events.into_iter().flatten() {
+        for Taken { mut event, stack, .. } in self.events.into_iter().flatten() {
             let tags = derived.tags.get(&(events.len() as u32));
             event.tags = tags.cloned().unwrap_or_default();
             events.push(event);
