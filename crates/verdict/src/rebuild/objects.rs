@@ -103,7 +103,7 @@ impl<'p> Objects<'p> {
             return Err(format!("{address:#x} is not aligned to {align}"));
         }
         if let Some((start, object)) = self.objects.range(..=end).next_back()
-            && *start + (object.size.max(1) - 1) >= address
+            && start.saturating_add(object.size.max(1) - 1) >= address
         {
             return Err(format!("the object at {address:#x} overlaps {}", object.name));
         }
