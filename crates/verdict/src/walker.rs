@@ -38,6 +38,8 @@ pub(crate) struct Walker<'a, 'p> {
     reservation: Option<Vec<u32>>,
     /// Accesses and fences so far.
     accesses: u32,
+    /// See [`Walker::repeats_since`].
+    repeats_since: Option<u32>,
 }
 
 /// An access of which some parts may have happened.
@@ -88,6 +90,7 @@ impl<'a, 'p> Walker<'a, 'p> {
             access: None,
             reservation: None,
             accesses: 0,
+            repeats_since: None,
         }
     }
 
@@ -109,8 +112,9 @@ impl<'a, 'p> Walker<'a, 'p> {
             }
             match self.thread.run(self.code, &Self::LIMITS, &mut Tracing) {
                 Operation::ThreadId => self.answer(Bits::new(32, u128::from(self.number))),
-                // Another round of a loop that only waits, unless there is nothing in it.
-                Operation::Spin { since } if since < self.thread.operations() => {}
+                Operation::Spin { since } if since < self.thread.operations() => {
+                    self.repeats_since = Some(since);
+                }
                 operation => match Access::of(&operation) {
                     Some(access) => self.access = Some(access),
                     None => return Due::Operation(operation),
@@ -119,16 +123,15 @@ impl<'a, 'p> Walker<'a, 'p> {
         }
     }
 
-    /// Where the thread is about to repeat a round of a loop that only waits: how many operations
-    /// it had done before the last such round.
-    pub(crate) fn spins(&mut self) -> Option<u32> {
-        if self.access.is_some() {
-            return None;
-        }
-        match self.thread.run(self.code, &Self::LIMITS, &mut Tracing) {
-            Operation::Spin { since } => Some(since),
-            _ => None,
-        }
+    /// Where the thread, on its way to what is due, began another round of a loop that only
+    /// waits: how many operations it had done before an earlier such round.
+    pub(crate) fn repeats_since(&self) -> Option<u32> {
+        self.repeats_since
+    }
+
+    /// The thread does what is due.
+    pub(crate) fn steps(&mut self) {
+        self.repeats_since = None;
     }
 
     /// How many operations the thread has done.

@@ -82,8 +82,9 @@ impl Rebuild<'_, '_> {
 
     /// The first step of the round that a thread goes on repeating.
     fn repeated_from(&mut self, number: usize) -> Result<u32, String> {
-        let run = &mut self.threads[number];
-        let since = run.walker.as_mut().and_then(|walker| walker.spins());
+        self.due(number as u32, None)?;
+        let run = &self.threads[number];
+        let since = run.walker.as_ref().and_then(|walker| walker.repeats_since());
         let since = since.ok_or("it does not repeat itself")?;
         let own = &self.events[run.first_event as usize..][..run.taken as usize];
         let in_round = |taken: &Option<Taken>| {

@@ -249,6 +249,7 @@ impl<'a, 'p> Rebuild<'a, 'p> {
     /// Notes what a step did, while its thread still stands at the instruction.
     fn record(&mut self, id: StepId, kind: EventKind) -> Result<(), String> {
         let walker = self.walker(id.thread)?;
+        walker.steps();
         let (sites, operations) = (walker.stack().collect::<Vec<_>>(), walker.operations());
         let number = self.number_of(id);
         let (place, text) = own_line(self.code, &sites);
