@@ -98,9 +98,9 @@ impl<'a> Lexer<'a> {
             return (Kind::End, "");
         }
         match self.peek(0) {
-            b'%' => self.named(Kind::Local),
-            b'@' => self.named(Kind::Global),
-            b'$' => self.named(Kind::Comdat),
+            b'%' if self.name_follows() => self.named(Kind::Local),
+            b'@' if self.name_follows() => self.named(Kind::Global),
+            b'$' if self.name_follows() => self.named(Kind::Comdat),
             b'!' if self.peek(1).is_ascii_digit() => self.sigil(Kind::MetadataId),
             b'!' if in_word(self.peek(1)) || self.peek(1) == b'\\' => {
                 self.sigil(Kind::MetadataName)
@@ -124,7 +124,7 @@ impl<'a> Lexer<'a> {
             {
                 self.number()
             }
-            byte if in_word(byte) => {
+            byte if in_word(byte) && byte != b'$' => {
                 let text = self.word();
                 self.label_or(Kind::Word, text)
             }
@@ -149,6 +149,10 @@ impl<'a> Lexer<'a> {
     fn sigil(&mut self, kind: Kind) -> (Kind, &'a str) {
         self.at += 1;
         (kind, self.word())
+    }
+
+    fn name_follows(&self) -> bool {
+        self.peek(1) == b'"' || in_word(self.peek(1))
     }
 
     fn named(&mut self, kind: Kind) -> (Kind, &'a str) {

@@ -147,6 +147,9 @@ pub fn joined(values: Vec<Expr>) -> Option<Expr> {
 pub fn fits_signed(op: llvm::BinaryOp, left: &Expr, right: &Expr, width: u32) -> Option<Expr> {
     let sign = |value: Expr| value.extract(width - 1, 1);
     let (a, b) = (left.clone(), right.clone());
+    if let (llvm::BinaryOp::Add, Expr::Const(step)) = (op, right) {
+        return Some(steps_within(a, step.to_signed(), width));
+    }
     let wrong = match op {
         llvm::BinaryOp::Add => {
             let sum = a.clone() + b.clone();
@@ -164,6 +167,16 @@ pub fn fits_signed(op: llvm::BinaryOp, left: &Expr, right: &Expr, width: u32) ->
         _ => return None,
     };
     Some(wrong.eq(Expr::constant(1, 0)))
+}
+
+/// Whether a number can be moved by a constant without leaving the signed range.
+fn steps_within(value: Expr, step: i128, width: u32) -> Expr {
+    let least = Bits::new(width, 1 << (width - 1)).to_signed();
+    let (most, down) = (-(least + 1), step < 0);
+    match down {
+        true => Expr::binary(BinaryOp::Sle, Expr::signed(width, least - step), value),
+        false => Expr::binary(BinaryOp::Sle, value, Expr::signed(width, most - step)),
+    }
 }
 
 #[cfg(test)]

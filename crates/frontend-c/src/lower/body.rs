@@ -261,6 +261,16 @@ impl<'u> Body<'u> {
         Expr::Var(var)
     }
 
+    /// How wide a variable or a comparison is.
+    pub fn plain_width(&self, expr: &Expr) -> Option<u32> {
+        match expr {
+            Expr::Var(var) => Some(self.builder.width(*var)),
+            Expr::Const(bits) => Some(bits.width()),
+            Expr::Binary(op, ..) if op.is_comparison() => Some(1),
+            _ => None,
+        }
+    }
+
     pub fn is_undefined(&self, value: &Value) -> bool {
         match value {
             Value::Undef | Value::Poison => true,

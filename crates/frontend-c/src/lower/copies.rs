@@ -69,12 +69,16 @@ impl Body<'_> {
         let copied = tags.with(["COPY"]);
         let mut values = Vec::new();
         for piece in pieces {
+            if let Some(content) = self.constant_piece(from, *piece) {
+                values.push(content);
+                continue;
+            }
             let value = self.builder.temp(piece.bytes * 8);
             self.load_piece(from, *piece, &copied, value)?;
-            values.push(value);
+            values.push(Expr::Var(value));
         }
         for (piece, value) in pieces.iter().zip(values) {
-            self.store_piece(to, *piece, &tags, Expr::Var(value))?;
+            self.store_piece(to, *piece, &tags, value)?;
         }
         Ok(())
     }

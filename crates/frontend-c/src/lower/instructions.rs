@@ -229,6 +229,13 @@ impl Body<'_> {
         if op == CastOp::BitCast {
             return bit_cast(values, &from, &to_widths);
         }
+        // Truth values go to memory and back as bytes.
+        if let (CastOp::Trunc, [Expr::ZeroExtend { value, .. }], [to]) =
+            (op, values.as_slice(), to_widths.as_slice())
+            && self.plain_width(value) == Some(*to)
+        {
+            return Ok(vec![value.as_ref().clone()]);
+        }
         match op {
             CastOp::FPExt | CastOp::FPTrunc => {
                 self.numbers(&value.ty)?;

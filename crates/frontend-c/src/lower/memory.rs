@@ -90,6 +90,13 @@ impl Body<'_> {
             } else {
                 self.split(at, scalar)
             };
+            if let ([piece], false) = (pieces.as_slice(), volatile)
+                && let Some(content) = self.constant_piece(&address, *piece)
+            {
+                let content = content.resize(piece.bytes * 8, scalar.width);
+                self.builder.assign(var, content);
+                continue;
+            }
             self.load_scalar(&address, scalar, &pieces, &plain_tags(volatile), var)?;
         }
         Ok(())
@@ -118,6 +125,12 @@ impl Body<'_> {
         let whole = joined(parts).ok_or("an access of no bytes")?;
         self.builder.assign(var, whole.resize(total, scalar.width));
         Ok(())
+    }
+
+    /// What never changes is not read.
+    pub fn constant_piece(&self, address: &Expr, piece: Piece) -> Option<Expr> {
+        let address = displaced(address.clone(), piece.offset, self.pointer_width());
+        self.unit.constant_content(&address, piece.bytes)
     }
 
     pub fn load_piece(

@@ -64,15 +64,16 @@ pub fn lower(
     };
     let name = inputs.first().map_or("program", |input| input.name.as_str());
     let mut program = Program::new(name, pointer_width, shared.places.source().clone());
-    program.globals = globals(modules, &mut symbols, &shared)?;
+    let globals = globals(modules, &mut symbols, &shared)?;
 
-    let units = units(modules, &symbols, &shared)?;
+    let units = units(modules, &symbols, &globals, &shared)?;
     for ((unit, function, name), signature) in symbols.functions.iter().zip(&shared.signatures) {
         program.functions.push(lower_function(&units[*unit], function, name, signature));
     }
     for (name, signature) in shared.wrappers.borrow().iter() {
         program.functions.push(wrapper(name, signature));
     }
+    program.globals = globals.clone();
     start::add_main_thread(&mut program, &units).map_err(|error| vec![error])?;
     Ok(program)
 }
@@ -95,12 +96,13 @@ fn layouts<'m>(inputs: &[Input], modules: &'m [Module]) -> Result<Vec<Layout<'m>
 fn units<'s>(
     modules: &'s [Module],
     symbols: &'s Symbols<'s>,
+    globals: &'s [Global],
     shared: &'s Shared<'s>,
 ) -> Result<Vec<Unit<'s>>, Diagnostics> {
     let mut units = Vec::new();
     for (number, (module, names)) in modules.iter().zip(&symbols.names).enumerate() {
         let layout = Layout::new(module).map_err(|what| vec![Diagnostic::new(what)])?;
-        units.push(Unit { number, module, layout, symbols: names, shared });
+        units.push(Unit { number, module, layout, symbols: names, globals, shared });
     }
     Ok(units)
 }
@@ -114,7 +116,7 @@ fn globals(
 ) -> Result<Vec<Global>, Diagnostics> {
     let mut globals = Vec::new();
     let mut unknown = Vec::new();
-    let units = units(modules, symbols, shared)?;
+    let units = units(modules, symbols, &[], shared)?;
     for (number, (unit, global, name)) in symbols.objects.iter().enumerate() {
         match object(&units[*unit], global, name) {
             Ok(object) => globals.push(object),

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use parallax_program::{Expr, FunctionId, GlobalId};
+use parallax_program::{BinaryOp, Expr, FunctionId, Global, GlobalId};
 
 use super::layout::{Layout, Lowered};
 use super::places::Places;
@@ -49,6 +49,8 @@ pub struct Unit<'s> {
     pub module: &'s Module,
     pub layout: Layout<'s>,
     pub symbols: &'s HashMap<Name, Symbol>,
+    /// The objects of the program, once they are known.
+    pub globals: &'s [Global],
     pub shared: &'s Shared<'s>,
 }
 
@@ -127,6 +129,31 @@ impl Unit<'_> {
             wrappers.len() - 1
         });
         FunctionId((self.shared.signatures.len() + index) as u32)
+    }
+
+    /// What a constant object holds at an address: one of its scalars, or a part that is zero.
+    pub fn constant_content(&self, address: &Expr, bytes: u32) -> Option<Expr> {
+        let (id, offset) = match address {
+            Expr::Address(id) => (id, 0),
+            Expr::Binary(BinaryOp::Add, base, offset) => match (base.as_ref(), offset.as_ref()) {
+                (Expr::Address(id), Expr::Const(offset)) => (id, offset.unsigned() as u64),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let global = self.globals.get(id.0 as usize).filter(|global| global.constant)?;
+        let end = offset.checked_add(u64::from(bytes)).filter(|end| *end <= global.size)?;
+        let touched = global
+            .init
+            .iter()
+            .find(|cell| cell.offset < end && offset < cell.offset + u64::from(cell.width / 8));
+        match touched {
+            None => Some(Expr::constant(8 * bytes, 0)),
+            Some(cell) if cell.offset == offset && cell.width == 8 * bytes => {
+                Some(cell.value.clone())
+            }
+            Some(_) => None,
+        }
     }
 
     pub fn signature(&self, params: &[&Type], result: &Type) -> Lowered<Signature> {

@@ -1,0 +1,7 @@
+int counter;
+
+int main(void) {
+    counter++;
+    int unused = counter;
+    return 0;
+}
