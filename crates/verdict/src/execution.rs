@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use parallax_program::{Bits, Location, Program, Tags};
 
-use crate::{StateValue, ThreadEnding};
+use crate::{StateValue, StepId, ThreadEnding};
 
 /// Pairs of event numbers, in order.
 pub type Edges = Vec<(u32, u32)>;
@@ -158,6 +158,14 @@ impl EventKind {
 }
 
 impl Execution {
+    /// The number of the event that a step of a claim became.
+    pub fn event_of(&self, step: StepId) -> Option<u32> {
+        let first = self.events.iter().position(|event| event.thread == Some(step.thread))?;
+        let number = first + step.index as usize;
+        let own = self.events.get(number).filter(|event| event.thread == Some(step.thread));
+        own.map(|_| number as u32)
+    }
+
     /// From-reads: from a read to every write that overwrites what it read.
     pub fn fr(&self) -> Edges {
         let mut overwriting: HashMap<u32, Vec<u32>> = HashMap::new();

@@ -1,7 +1,7 @@
 //! Claims that are right become executions; claims that are wrong in some way are refused.
 
 use crate::claims::{check, claim, program, refusal};
-use parallax_verdict::{EventKind, Life, ThreadEnding};
+use parallax_verdict::{EventKind, Life, StepId, ThreadEnding};
 
 const STORE_BUFFERING: &str = "\
 global x: 4
@@ -60,6 +60,11 @@ fn store_buffering_is_allowed_by_all_but_sc() {
     assert_eq!(execution.schedule, [2, 3, 4, 5, 6, 7]);
     assert_eq!(execution.events[4].kind.life(), Some(Life::End(0)));
     assert_eq!(execution.stacks[6][0].function, "q");
+    let event = |thread, index| execution.event_of(StepId { thread, index });
+    assert_eq!(
+        [event(0, 0), event(1, 1), event(0, 3), event(2, 0)],
+        [Some(2), Some(6), None, None]
+    );
 }
 
 #[test]
