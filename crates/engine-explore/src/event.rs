@@ -96,6 +96,8 @@ marks! {
     11 UNLOCK is_unlock,
     // Creation, begin, end and joining of threads.
     12 LIFE is_life,
+    // A write that an older read was made to read.
+    13 REVISITED has_revisited,
 }
 
 impl Marks {

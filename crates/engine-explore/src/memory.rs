@@ -6,6 +6,7 @@
 //! of several cells has an event for each.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 use parallax_machine::{Code, Concrete};
@@ -14,6 +15,24 @@ use parallax_program::{AllocKind, Bits, Program};
 use crate::event::Loc;
 use crate::graph::{Graph, Object};
 use crate::standing::At;
+
+/// Addresses are spread well by one multiplication.
+#[derive(Clone, Copy, Default)]
+struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, address: u64) {
+        self.0 = (self.0 ^ address).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(26);
+    }
+}
 
 /// Cells by address; the bytes of each.
 pub type Cells = BTreeMap<u64, u8>;
@@ -26,7 +45,7 @@ pub struct Memory {
     pub cells: Cells,
     /// Whether a cell was split, so that what was explored before is void.
     pub is_stale: bool,
-    locs: HashMap<u64, Loc>,
+    locs: HashMap<u64, Loc, BuildHasherDefault<AddressHasher>>,
     /// Address and bytes of each location.
     pub table: Vec<(u64, u8)>,
 }
@@ -122,7 +141,7 @@ impl Memory {
             image: image.into(),
             cells,
             is_stale: false,
-            locs: HashMap::new(),
+            locs: HashMap::default(),
             table: Vec::new(),
         })
     }

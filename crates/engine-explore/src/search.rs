@@ -590,32 +590,28 @@ impl<'a, 'p> Search<'a, 'p> {
         true
     }
 
-    /// Lists the reads that a write which is next in its thread revisits; how many they are.
+    /// Lists the reads that a write which is next in its thread revisits; how many they are. A
+    /// read is revisited if everything that this would take out was added in the default way.
     fn collect_revisits(&mut self, thread: usize, loc: Loc) -> usize {
-        let before_all = self.path.to_revisit.len();
-        let length = self.graph.threads[thread].events.len();
-        for read in &self.graph.places[loc.0 as usize].reads {
-            let before = self.graph.clocks.before_next(Clock::Prefix, *read, thread, length);
-            if !before && self.may_revisit(thread, *read) {
-                self.path.to_revisit.push(*read);
+        let graph = &self.graph;
+        if graph.place(loc).reads.is_empty() {
+            return 0;
+        }
+        let listed = self.path.to_revisit.len();
+        let length = graph.threads[thread].events.len();
+        for id in graph.order.iter().rev() {
+            if graph.clocks.before_next(Clock::Prefix, *id, thread, length) {
+                continue;
+            }
+            if !self.is_default(thread, length, *id) {
+                break;
+            }
+            let event = graph.event(*id);
+            if event.loc == loc && event.is_read() {
+                self.path.to_revisit.push(*id);
             }
         }
-        self.path.to_revisit.len() - before_all
-    }
-
-    /// Whether everything that a revisit would take out was added in the default way.
-    fn may_revisit(&self, thread: usize, read: Id) -> bool {
-        let length = self.graph.threads[thread].events.len();
-        for id in self.graph.order.iter().rev() {
-            let before = self.graph.clocks.before_next(Clock::Prefix, *id, thread, length);
-            if !before && !self.is_default(thread, length, *id) {
-                return false;
-            }
-            if *id == read {
-                return true;
-            }
-        }
-        false
+        self.path.to_revisit.len() - listed
     }
 
     /// Whether an event was added in the default way, as far as the write that is next in
@@ -641,7 +637,7 @@ impl<'a, 'p> Search<'a, 'p> {
                 };
                 was_there(write)
                     && !place.co[position..].iter().any(|later| was_there(*later))
-                    && !(event.is_write() && place.reads.iter().any(revisited))
+                    && !(event.marks.has_revisited() && place.reads.iter().any(revisited))
             }
             _ => true,
         }
@@ -702,7 +698,8 @@ impl<'a, 'p> Search<'a, 'p> {
         if place.co.get(position).is_some_and(|next| self.graph.event(*next).marks.is_rmw()) {
             return false;
         }
-        let write = self.graph.push(thread, event, position);
+        let marks = event.marks.with(Marks::REVISITED);
+        let write = self.graph.push(thread, Event { marks, ..event }, position);
         let reader = at.read.thread();
         let read = self
             .read_event(reader, position + 1)
