@@ -9,7 +9,7 @@ use parallax_program::Property;
 use parallax_verdict::{Conclusion, Verdict};
 use world::program;
 
-const MODELS: [&str; 6] = ["sc", "tso", "pso", "ra", "rc11", "imm"];
+const MODELS: [&str; 5] = ["sc", "tso", "pso", "ra", "rc11"];
 
 fn verify(text: &str, model: &str) -> Verdict {
     let model = Model::builtin(model).expect("a model").expect("a right model");
