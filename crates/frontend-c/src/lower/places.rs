@@ -1,12 +1,12 @@
 //! Places in the source: debug locations as spans into the files that they name.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use parallax_program::{SourceFile, Span};
 
 use crate::Input;
-use crate::llvm::{Function, Instruction, MetadataId, Module};
+use crate::llvm::{Function, Instruction, MetadataId, Module, Node};
 
 /// The source files of all units, and the places in them.
 pub struct Places {
@@ -30,7 +30,7 @@ struct Place {
 
 struct File {
     name: String,
-    path: std::path::PathBuf,
+    path: PathBuf,
     /// The last line that is referred to.
     last_line: u32,
 }
@@ -40,20 +40,18 @@ const MAX_SCOPES: u32 = 200;
 
 impl Places {
     pub fn new(inputs: &[Input], modules: &[Module]) -> Places {
-        let mut files: Vec<File> = Vec::new();
-        let mut by_path = HashMap::new();
+        let mut files = Files::new(inputs);
         let mut units = Vec::new();
         for module in modules {
             let mut places = HashMap::new();
             for id in debug_locations(module) {
-                if let Some(place) = place(module, id, &mut files, &mut by_path) {
-                    let file = &mut files[place.file];
-                    file.last_line = file.last_line.max(place.line);
+                if let Some(place) = files.place(module, id) {
                     places.insert(id, place);
                 }
             }
             units.push(places);
         }
+        let files = files.files;
         let texts: Vec<String> = files.iter().map(File::text).collect();
         let shown = inputs.iter().filter(|input| input.is_source);
         let sources = files.iter().zip(&texts).map(|(file, text)| (&*file.name, &**text));
@@ -123,30 +121,67 @@ fn debug_locations(module: &Module) -> impl Iterator<Item = MetadataId> {
     })
 }
 
-fn place(
-    module: &Module,
-    id: MetadataId,
-    files: &mut Vec<File>,
-    by_path: &mut HashMap<std::path::PathBuf, usize>,
-) -> Option<Place> {
-    let node = module.node(id)?;
-    let line = u32::try_from(node.number("line").unwrap_or(0)).ok().filter(|line| *line > 0)?;
-    let column = u32::try_from(node.number("column").unwrap_or(0)).unwrap_or(0);
-    let mut scope = node;
-    let mut depth = 0;
-    let file = loop {
+/// The files that places are in, as they come up.
+struct Files {
+    files: Vec<File>,
+    by_path: HashMap<PathBuf, usize>,
+    /// How the user calls files.
+    given: HashMap<PathBuf, String>,
+}
+
+impl Files {
+    fn new(inputs: &[Input]) -> Files {
+        let given = inputs.iter().filter_map(|input| {
+            let path = std::fs::canonicalize(&input.name).ok()?;
+            Some((path, input.name.clone()))
+        });
+        Files { files: Vec::new(), by_path: HashMap::new(), given: given.collect() }
+    }
+
+    fn place(&mut self, module: &Module, id: MetadataId) -> Option<Place> {
+        let node = module.node(id)?;
+        let line = u32::try_from(node.number("line").unwrap_or(0)).ok().filter(|line| *line > 0)?;
+        let column = u32::try_from(node.number("column").unwrap_or(0)).unwrap_or(0);
+        let scope = file_of(module, node)?;
+        let name = scope.text("filename")?;
+        let path = Path::new(scope.text("directory").unwrap_or("")).join(name);
+        let file = match self.by_path.get(&path) {
+            Some(number) => *number,
+            None => {
+                let name = self.shown(&path, name);
+                self.files.push(File { name, path: path.clone(), last_line: 0 });
+                self.by_path.insert(path, self.files.len() - 1);
+                self.files.len() - 1
+            }
+        };
+        let known = &mut self.files[file];
+        known.last_line = known.last_line.max(line);
+        Some(Place { file, line, column })
+    }
+
+    /// A file as the user gave it, or from where the user is, or in full; one that is not there
+    /// as the module names it.
+    fn shown(&self, path: &Path, name: &str) -> String {
+        let Ok(real) = std::fs::canonicalize(path) else {
+            return name.to_string();
+        };
+        if let Some(given) = self.given.get(&real) {
+            return given.clone();
+        }
+        let here = std::env::current_dir().and_then(std::fs::canonicalize).unwrap_or_default();
+        let near = path.strip_prefix(&here).unwrap_or(path);
+        near.display().to_string()
+    }
+}
+
+/// The file that a place, or the innermost scope around it that tells, is in.
+fn file_of<'m>(module: &'m Module, place: &'m Node) -> Option<&'m Node> {
+    let mut scope = place;
+    for _ in 0..MAX_SCOPES {
         match scope.field("file") {
-            Some(file) => break module.target(Some(file))?,
-            None if depth > MAX_SCOPES => return None,
+            Some(file) => return module.target(Some(file)),
             None => scope = module.target(scope.field("scope"))?,
         }
-        depth += 1;
-    };
-    let name = file.text("filename")?;
-    let path = Path::new(file.text("directory").unwrap_or("")).join(name);
-    let number = *by_path.entry(path.clone()).or_insert_with(|| {
-        files.push(File { name: name.to_string(), path, last_line: 0 });
-        files.len() - 1
-    });
-    Some(Place { file: number, line, column })
+    }
+    None
 }
