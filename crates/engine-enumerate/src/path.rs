@@ -275,7 +275,7 @@ impl<'p> Explorer<'_, 'p, '_> {
                     let one = Domain::constant(self.terms, Bits::bool(true));
                     walk.thread.choose(self.code, one, None);
                 }
-                Operation::Assume { condition } => {
+                Operation::Assume { condition } | Operation::Wait { condition } => {
                     if !self.require(&mut walk, condition.term) {
                         return Ok(());
                     }
@@ -486,7 +486,6 @@ impl<'p> Explorer<'_, 'p, '_> {
             Operation::Spawn { .. } | Operation::Join { .. } => "starting threads".to_string(),
             Operation::Fault(Fault::Unsupported(what)) => what.clone(),
             Operation::ThreadId => "numbers of threads".to_string(),
-            Operation::Wait { .. } => "waiting".to_string(),
             Operation::Choose { .. } => "choices".to_string(),
             Operation::Alloc { .. } | Operation::Free { .. } | Operation::HeapSize { .. } => {
                 "allocation".to_string()

@@ -169,9 +169,10 @@ impl<'p> Graph<'p> {
         Id::new(thread, self.threads[thread].events.len())
     }
 
-    /// Adds an event at the end; a write at that position in coherence order.
+    /// Adds an event at the end, with at least the stamp it has; a write at that position in
+    /// coherence order.
     pub fn push(&mut self, thread: usize, mut event: Event, position: usize) -> Id {
-        event.stamp = self.next_stamp();
+        event.stamp = event.stamp.max(self.next_stamp());
         let id = self.next_id(thread);
         self.order.push(id);
         self.insert(id, event, position);

@@ -63,14 +63,17 @@ pub struct Progress {
 pub enum Reduction {
     /// Loops that only wait are not repeated.
     SpinLoops,
+    /// Reads that their thread is stuck at read the newest write without a revisit.
+    InPlace,
 }
 
 impl Reduction {
-    pub const ALL: [Reduction; 1] = [Reduction::SpinLoops];
+    pub const ALL: [Reduction; 2] = [Reduction::SpinLoops, Reduction::InPlace];
 
     pub fn name(self) -> &'static str {
         match self {
             Reduction::SpinLoops => "spin-loops",
+            Reduction::InPlace => "in-place",
         }
     }
 }

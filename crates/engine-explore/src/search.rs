@@ -22,6 +22,7 @@ use crate::graph::{Graph, Object, Restriction};
 use crate::judge::Judge;
 use crate::memory::{Memory, Parts};
 use crate::observer::Observer;
+use crate::options::Reduction;
 use crate::standing::{At, Runner, Standing};
 use crate::threads::Numbers;
 
@@ -36,6 +37,8 @@ pub struct Search<'a, 'p> {
     path: Path,
     /// Steps back since work was given away last.
     since_handing_on: u32,
+    /// Whether reads that threads are stuck at are renewed in place.
+    renews: bool,
 }
 
 /// Where a search is, apart from its graph.
@@ -44,6 +47,16 @@ pub struct Path {
     nodes: Vec<Level>,
     /// Reads that writes on the path are still to revisit.
     to_revisit: Vec<Id>,
+    /// Reads that were made to read a newer write where they are, and what they were.
+    renewed: Vec<Renewed>,
+}
+
+#[derive(Clone)]
+struct Renewed {
+    id: Id,
+    old: Event,
+    /// Its place in the order of addition.
+    place: usize,
 }
 
 #[derive(Clone)]
@@ -64,7 +77,15 @@ enum Node {
     Choice { live: bool, thread: usize, next: u64, below: u64 },
     /// A write, which tries positions `next - 1` down to `low`, and has `reads` to revisit after
     /// that, the last ones in the list.
-    Write { live: bool, thread: usize, event: Event, next: usize, low: usize, reads: usize },
+    Write {
+        live: bool,
+        thread: usize,
+        event: Event,
+        next: usize,
+        low: usize,
+        reads: usize,
+        renewed: usize,
+    },
     /// A write that revisits reads.
     Revisit { thread: usize, event: Event, reads: usize, at: Option<Revisiting> },
 }
@@ -78,6 +99,7 @@ struct Revisiting {
     restriction: Restriction,
     next: usize,
     low: usize,
+    renewed: usize,
 }
 
 impl Node {
@@ -109,8 +131,19 @@ impl<'a, 'p> Search<'a, 'p> {
         crew: &'a Crew<'p>,
     ) -> Search<'a, 'p> {
         let path = Path::default();
-        let since_handing_on = 0;
-        Search { runner, memory, graph, judge, numbers, observer, crew, path, since_handing_on }
+        let renews = observer.shared.options.reductions.contains(Reduction::InPlace);
+        Search {
+            runner,
+            memory,
+            graph,
+            judge,
+            numbers,
+            observer,
+            crew,
+            path,
+            since_handing_on: 0,
+            renews,
+        }
     }
 
     /// Looks at the threads before their first steps.
@@ -195,6 +228,7 @@ impl<'a, 'p> Search<'a, 'p> {
             crew: self.crew,
             path: self.path.clone(),
             since_handing_on: 0,
+            renews: self.renews,
         };
         while other.path.nodes.len() > first + 1 {
             if let Some(level) = other.path.nodes.pop() {
@@ -214,9 +248,9 @@ impl<'a, 'p> Search<'a, 'p> {
                     self.graph.pop();
                 }
             }
-            Node::Write { live, reads, .. } => {
+            Node::Write { live, reads, renewed, .. } => {
                 if live {
-                    self.graph.pop();
+                    self.undo_write(renewed);
                 }
                 self.forget_revisits(reads);
             }
@@ -381,7 +415,7 @@ impl<'a, 'p> Search<'a, 'p> {
         self.graph.reserve_place(event.loc);
         let (low, high) = self.positions(thread, &event);
         let reads = self.collect_revisits(thread, event.loc);
-        Some(Node::Write { live: false, thread, event, next: high + 1, low, reads })
+        Some(Node::Write { live: false, thread, event, next: high + 1, low, reads, renewed: 0 })
     }
 
     /// The second half of a read-modify-write.
@@ -428,8 +462,11 @@ impl<'a, 'p> Search<'a, 'p> {
                 self.advance_choice(live, thread, next, below)
             }
             Node::Read { live, thread, next, low } => self.advance_read(live, thread, next, low),
-            Node::Write { live, thread, event, next, low, reads } => {
-                self.advance_write(live, thread, event, next, low, reads)
+            Node::Write { live, thread, event, next, low, reads, renewed } => {
+                if live {
+                    self.undo_write(renewed);
+                }
+                self.advance_write(thread, event, next, low, reads)
             }
             Node::Revisit { thread, event, reads, at } => {
                 self.advance_revisit(thread, event, reads, at)
@@ -494,23 +531,19 @@ impl<'a, 'p> Search<'a, 'p> {
         {
             return false;
         }
+        // A read that its thread is stuck at, and not of the newest write, cannot be revisited:
+        // nothing comes of it.
         let id = self.graph.push(thread, event, usize::MAX);
         if !self.judge.allows(&self.graph, &[id], is_latest) {
             self.graph.pop();
             return false;
         }
         self.go_on(id);
-        if !is_latest && self.is_stuck(thread) {
+        if !is_latest && self.stuck_read(thread).is_some() {
             self.graph.pop();
             return false;
         }
         true
-    }
-
-    /// Whether a thread waits for the last read to see another value. One that reads an old
-    /// value cannot be revisited, so nothing comes of it.
-    fn is_stuck(&self, thread: usize) -> bool {
-        self.graph.now(thread).is_some_and(|now| matches!(now.at, At::Waiting))
     }
 
     /// The read that is next in its thread, of the write at that position.
@@ -554,40 +587,132 @@ impl<'a, 'p> Search<'a, 'p> {
 
     fn advance_write(
         &mut self,
-        live: bool,
         thread: usize,
         event: Event,
         mut next: usize,
         low: usize,
         reads: usize,
     ) -> bool {
-        if live {
-            self.graph.pop();
-        }
         while next > low {
             next -= 1;
-            if self.try_write(thread, event, next) {
-                self.push_node(Node::Write { live: true, thread, event, next, low, reads });
+            if let Some(renewed) = self.try_write(thread, event, next) {
+                let live = true;
+                self.push_node(Node::Write { live, thread, event, next, low, reads, renewed });
                 return true;
             }
         }
         self.advance_revisit(thread, event, reads, None)
     }
 
-    fn try_write(&mut self, thread: usize, event: Event, position: usize) -> bool {
+    /// Adds a write at a position; how many reads were renewed by it.
+    fn try_write(&mut self, thread: usize, event: Event, position: usize) -> Option<usize> {
         let place = self.graph.place(event.loc);
         let is_latest = position == place.co.len();
         // No write comes between the halves of a read-modify-write.
         if place.co.get(position).is_some_and(|next| self.graph.event(*next).marks.is_rmw()) {
-            return false;
+            return None;
         }
         let id = self.graph.push(thread, event, position);
         if !self.judge.allows(&self.graph, &[id], is_latest) {
             self.graph.pop();
-            return false;
+            return None;
         }
         self.go_on(id);
-        true
+        let renewed = if is_latest { self.renew(id, event.loc) } else { Some(0) };
+        if renewed.is_none() {
+            self.graph.pop();
+        }
+        renewed
+    }
+
+    fn undo_write(&mut self, renewed: usize) {
+        self.undo_renewals(renewed);
+        self.graph.pop();
+    }
+
+    /// Makes every read that its thread is stuck at read the newest write, where it stands: as
+    /// long as it reads an older one the thread does nothing, so there is no other execution
+    /// to tell from (M. Kokologiannakis, I. Marmanis, V. Vafeiadis, Unblocking dynamic partial
+    /// order reduction, CAV 2023). None, and nothing done, where the model objects.
+    fn renew(&mut self, by: Id, loc: Loc) -> Option<usize> {
+        let mut renewed = 0;
+        if !self.renews {
+            return Some(0);
+        }
+        for thread in 0..self.graph.threads.len() {
+            let Some(id) = self.renewable_read(thread) else {
+                continue;
+            };
+            let old = *self.graph.event(id);
+            if old.loc != loc || !self.would_be_revisited(by, id) {
+                continue;
+            }
+            let position = self.graph.place(loc).co.len();
+            let place = self.graph.order.iter().rposition(|other| *other == id).unwrap_or(0);
+            self.graph.pop_early(id, place);
+            self.path.renewed.push(Renewed { id, old, place });
+            renewed += 1;
+            let event = self.read_event(thread, position);
+            let new = event.map(|event| self.graph.push(thread, event, usize::MAX));
+            if !new.is_some_and(|new| self.judge.allows(&self.graph, &[new], true)) {
+                self.undo_renewals(renewed);
+                return None;
+            }
+            self.go_on(id);
+        }
+        Some(renewed)
+    }
+
+    fn undo_renewals(&mut self, count: usize) {
+        for _ in 0..count {
+            let Some(Renewed { id, old, place }) = self.path.renewed.pop() else {
+                return;
+            };
+            if self.graph.threads[id.thread()].events.len() > id.index() {
+                self.graph.pop();
+            }
+            self.graph.push_early(id.thread(), old, place);
+            let next = self.after(id);
+            self.graph.threads[id.thread()].standings.push(next);
+        }
+    }
+
+    /// Whether a read, stuck at what was the newest write before `by` was added, reads it in the
+    /// default way: else some other graph has it read `by`.
+    fn would_be_revisited(&self, by: Id, read: Id) -> bool {
+        let event = self.graph.event(read);
+        let place = self.graph.place(event.loc);
+        let was_there = |write: Id| {
+            write.is_init()
+                || self.graph.event(write).stamp <= event.stamp
+                || self.graph.clocks.before_next(Clock::Prefix, write, by.thread(), by.index())
+        };
+        let later = &place.co[place.position(event.rf)..];
+        event.rf != by
+            && was_there(event.rf)
+            && !later.iter().any(|write| *write != by && was_there(*write))
+    }
+
+    /// A read that its thread is stuck at, and that would not write if it saw something else:
+    /// a compare-and-swap competes with others for what it reads, so it must be revisited.
+    fn renewable_read(&self, thread: usize) -> Option<Id> {
+        let id = self.stuck_read(thread)?;
+        matches!(self.graph.standing(id).at, At::Load { .. }).then_some(id)
+    }
+
+    /// The last event of a thread, if it is a read that must see another write for the thread
+    /// to go on.
+    fn stuck_read(&self, thread: usize) -> Option<Id> {
+        let thread_graph = &self.graph.threads[thread];
+        let now = thread_graph.standings.last()?;
+        let is_stuck = match now.at {
+            At::Waiting => true,
+            At::Spinning { since } => now.operations() == since + 1,
+            _ => false,
+        };
+        let last = thread_graph.events.last().filter(|_| is_stuck)?;
+        let is_read = last.is_read() && last.loc != Loc::NONE && !last.marks.continues();
+        is_read.then(|| Id::new(thread, thread_graph.events.len() - 1))
     }
 
     /// Lists the reads that a write which is next in its thread revisits; how many they are. A
@@ -657,7 +782,7 @@ impl<'a, 'p> Search<'a, 'p> {
                 }
                 while revisiting.next > revisiting.low {
                     revisiting.next -= 1;
-                    if self.try_revisit(thread, event, &revisiting) {
+                    if self.try_revisit(thread, event, &mut revisiting) {
                         revisiting.live = true;
                         let at = Some(revisiting);
                         self.push_node(Node::Revisit { thread, event, reads, at });
@@ -679,6 +804,7 @@ impl<'a, 'p> Search<'a, 'p> {
     /// Takes out the read and what depends on it.
     fn begin_revisit(&mut self, thread: usize, event: &Event, read: Id) -> Revisiting {
         let old = *self.graph.event(read);
+        let was_stuck = self.renewable_read(read.thread()) == Some(read);
         let length = self.graph.threads[thread].events.len();
         let last = length.checked_sub(1).map(|index| Id::new(thread, index));
         let clock: Vec<u32> =
@@ -687,11 +813,15 @@ impl<'a, 'p> Search<'a, 'p> {
         let keep = |id: Id| crate::clocks::Clocks::covers(&clock, id);
         let restriction = self.graph.restrict(from, keep);
         let (low, high) = self.positions(thread, event);
-        Revisiting { live: false, read, old, restriction, next: high + 1, low }
+        // A read that its thread is stuck at reads the newest write anyway: see `renew`.
+        let is_renewed = self.renews && was_stuck && high == self.graph.place(event.loc).co.len();
+        let next = if is_renewed { high } else { high + 1 };
+        Revisiting { live: false, read, old, restriction, next, low, renewed: 0 }
     }
 
     /// Adds the write at a place in coherence order, and the read, which reads it.
-    fn try_revisit(&mut self, thread: usize, event: Event, at: &Revisiting) -> bool {
+    fn try_revisit(&mut self, thread: usize, event: Event, at: &mut Revisiting) -> bool {
+        at.renewed = 0;
         let position = at.next;
         let place = self.graph.place(event.loc);
         let is_latest = position == place.co.len();
@@ -699,7 +829,8 @@ impl<'a, 'p> Search<'a, 'p> {
             return false;
         }
         let marks = event.marks.with(Marks::REVISITED);
-        let write = self.graph.push(thread, Event { marks, ..event }, position);
+        let stamp = at.old.stamp + 1;
+        let write = self.graph.push(thread, Event { marks, stamp, ..event }, position);
         let reader = at.read.thread();
         let read = self
             .read_event(reader, position + 1)
@@ -717,14 +848,19 @@ impl<'a, 'p> Search<'a, 'p> {
         }
         self.go_on(write);
         self.go_on(read);
-        if !is_latest && self.is_stuck(reader) {
+        if !is_latest && self.stuck_read(reader).is_some() {
             self.undo_revisit(at);
             return false;
         }
+        at.renewed = match is_latest {
+            true => self.renew(write, event.loc).unwrap_or(0),
+            false => 0,
+        };
         true
     }
 
     fn undo_revisit(&mut self, at: &Revisiting) {
+        self.undo_renewals(at.renewed);
         self.graph.pop_early(at.read, at.restriction.from);
         self.graph.pop();
     }

@@ -20,13 +20,12 @@ fn all(program: &Program, name: &str) -> Verdict {
 }
 
 fn explored(program: &Program, model: &Model, jobs: usize) -> Verdict {
-    let options = Options {
-        properties: Vec::new(),
-        all: true,
-        reductions: Reductions::NONE,
-        jobs,
-        ..Options::default()
-    };
+    reduced(program, model, jobs, Reductions::NONE)
+}
+
+fn reduced(program: &Program, model: &Model, jobs: usize, reductions: Reductions) -> Verdict {
+    let options =
+        Options { properties: Vec::new(), all: true, reductions, jobs, ..Options::default() };
     explore(program, model, &options).expect("explored")
 }
 
@@ -138,14 +137,51 @@ fn line() -> impl Strategy<Value = String> {
     ]
 }
 
+/// A line that may have to wait: for a value, or for a lock.
+fn waiting_line() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => line(),
+        2 => (place(), order(), 0..3u32).prop_map(|(x, o, v)| {
+            format!("r4 = load.4 &{x} [A, {o}]\nok = r4 == {v}:32\nwait ok")
+        }),
+        2 => (place(), 1..3u32).prop_map(|(x, v)| {
+            format!("_, ok = cas.4 &{x}, 0:32, {v}:32 [A, ACQ] [A, ACQ] [A, RLX]\nwait ok")
+        }),
+        1 => (place(), order()).prop_map(|(x, o)| format!("store.4 &{x}, 0:32 [A, {o}]")),
+        1 => (place(), order(), 0..3u32).prop_map(|(x, o, v)| {
+            format!("r4 = load.4 &{x} [A, {o}]\nok = r4 == {v}:32\nassume ok")
+        }),
+    ]
+}
+
+/// Threads that take a lock each and write under it.
+fn locking_threads() -> impl Strategy<Value = Vec<String>> {
+    let lock = "_, ok = cas.4 &z, 0:32, 1:32 [A, ACQ] [A, ACQ] [A, RLX]\nwait ok\n";
+    let body = prop::collection::vec(line(), 0..2).prop_map(move |lines| {
+        let lines: Vec<String> = lines.into_iter().filter(|line| !line.contains("&z")).collect();
+        format!("{lock}{}\nstore.4 &z, 0:32 [A, REL]", lines.join("\n"))
+    });
+    prop::collection::vec(body, 2..most())
+}
+
+fn waiting_threads() -> impl Strategy<Value = Vec<String>> {
+    let body = prop::collection::vec(waiting_line(), 1..most()).prop_map(|lines| lines.join("\n"));
+    prop::collection::vec(body, 2..most())
+}
+
 fn threads() -> impl Strategy<Value = Vec<String>> {
-    let body = prop::collection::vec(line(), 1..4).prop_map(|lines| lines.join("\n"));
-    prop::collection::vec(body, 2..4)
+    let body = prop::collection::vec(line(), 1..most()).prop_map(|lines| lines.join("\n"));
+    prop::collection::vec(body, 2..most())
 }
 
 /// How many random programs: more on demand.
 fn cases() -> u32 {
     std::env::var("PARALLAX_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(200)
+}
+
+/// Threads, and lines of each, are fewer than this.
+fn most() -> usize {
+    if cases() > 1000 { 5 } else { 4 }
 }
 
 proptest! {
@@ -168,6 +204,20 @@ proptest! {
             let by_text = explored(&program, &as_text(name), 1);
             let expected = all(&program, name);
             prop_assert_eq!(by_text.counts.executions, expected.counts.executions, "{}", name);
+        }
+    }
+
+    #[test]
+    fn waiting_changes_no_count(
+        threads in prop_oneof![2 => waiting_threads(), 1 => locking_threads()]
+    ) {
+        let program = program(&threads);
+        for name in NATIVE {
+            let expected = enumerated(&program, name);
+            for reductions in [Reductions::NONE, Reductions::ALL] {
+                let counts = reduced(&program, &model(name), 1, reductions).counts;
+                prop_assert_eq!(counts.executions, expected, "{:?} under {}", reductions, name);
+            }
         }
     }
 }
