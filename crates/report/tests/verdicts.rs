@@ -259,3 +259,60 @@ fn long_executions_are_cut_to_what_matters() {
     let picture = focused_svg(&long(200), Caption::default());
     assert!(picture.contains("200 steps are not drawn"));
 }
+
+/// Each thread stores and then reads the other's variable, too early.
+fn store_buffering(order: &str) -> Violation {
+    let lines = |own: &str, other: &str| {
+        let store = format!("4: writes {own}=1 [{order}] ; {own} = 1;");
+        let load = format!("5: reads {other}=0 [{order}] ; r = {other};");
+        [store, load]
+    };
+    let (one, two) = (lines("x", "y"), lines("y", "x"));
+    let (one, two) = (one.each_ref().map(|s| s.as_str()), two.each_ref().map(|s| s.as_str()));
+    let threads = [("one#1", &one[..], ended()), ("two#2", &two[..], ended())];
+    let mut sb = execution(&["x=0", "y=0"], &threads);
+    sb.rf = vec![(1, 3), (0, 5)];
+    sb.co = vec![(0, 2), (1, 4)];
+    violation(Property::Assert, "assertion fails", 9, sb, &[])
+}
+
+fn told(model: &'static str, violation: Violation) -> String {
+    verdict_text(&VerifyRun { model, ..RUN }, &verdict(vec![violation]), STYLE)
+}
+
+#[test]
+fn the_missing_order_depends_on_the_model() {
+    let text = told("tso", store_buffering("RLX"));
+    assert_eq!(text.matches("(nothing in tso keeps this order: the store may stay").count(), 2);
+    let text = told("rc11", store_buffering("REL"));
+    assert_eq!(text.matches("a load may overtake an earlier store unless both").count(), 2);
+    assert_eq!(told("rc11", weak()).matches("nothing in rc11 keeps this order").count(), 2);
+    // What is said of a model that nobody knows is what happened, and no more.
+    let text = told("mine", weak());
+    assert!(!text.contains("keeps") && text.contains("then writes flag = 1"), "{text}");
+    assert!(text.contains("no interleaving of the threads does all of this; mine allows it"));
+}
+
+/// Two readers see two writers in different orders, although they acquire.
+#[test]
+fn acquiring_readers_may_still_disagree() {
+    let reader = |first: &str, second: &str| {
+        let one = format!("8: reads {first}=1 [ACQ] ; a = {first};");
+        let two = format!("9: reads {second}=0 [ACQ] ; b = {second};");
+        [one, two]
+    };
+    let (one, two) = (reader("x", "y"), reader("y", "x"));
+    let (one, two) = (one.each_ref().map(|s| s.as_str()), two.each_ref().map(|s| s.as_str()));
+    let threads = [
+        ("w#1", &["4: writes x=1 [REL] ; x = 1;"][..], ended()),
+        ("v#2", &["5: writes y=1 [REL] ; y = 1;"][..], ended()),
+        ("r#3", &one[..], ended()),
+        ("s#4", &two[..], ended()),
+    ];
+    let mut iriw = execution(&["x=0", "y=0"], &threads);
+    iriw.rf = vec![(2, 4), (1, 5), (3, 6), (0, 7)];
+    iriw.co = vec![(0, 2), (1, 3)];
+    let text = told("rc11", violation(Property::Assert, "assertion fails", 9, iriw, &[]));
+    assert!(!text.contains("nothing in"), "{text}");
+    assert!(text.contains("it lets threads see the stores of different threads"), "{text}");
+}

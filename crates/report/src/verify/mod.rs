@@ -34,6 +34,9 @@ pub fn story_events(violation: &Violation) -> HashSet<u32> {
     let links = links::Links::new(execution);
     let count = execution.events.len() as u32;
     let involved = violation.involved.iter().copied().filter(|event| *event < count);
+    if order::Order::new(execution, &links).interleaving {
+        return involved.collect();
+    }
     let cycle = cycle::shortest_cycle(execution, &links).unwrap_or_default();
     involved.chain(cycle.iter().map(|edge| edge.from)).collect()
 }

@@ -86,6 +86,9 @@ fn conclusion(model: &str, rules: Option<Rules>, kept: bool) -> String {
             ": it lets threads see the stores of different threads in different orders, unless \
              all are seq_cst"
         }
+        (Some(Rules::ReleaseAcquire), true) => {
+            ": it lets threads see the stores of different threads in different orders"
+        }
         _ => "",
     };
     format!("no interleaving of the threads does all of this; {model} allows it{why}")
@@ -100,6 +103,8 @@ enum Rules {
     Pso,
     /// Memory orders of C.
     C,
+    /// The same with every access a release or an acquire.
+    ReleaseAcquire,
 }
 
 impl Rules {
@@ -108,6 +113,7 @@ impl Rules {
             "tso" => Some(Rules::Tso),
             "pso" => Some(Rules::Pso),
             "c11" | "rc11" => Some(Rules::C),
+            "ra" => Some(Rules::ReleaseAcquire),
             _ => None,
         }
     }
@@ -129,6 +135,8 @@ impl Rules {
             Rules::Pso if earlier && later && pair.without_release().is_none() => None,
             Rules::Pso if earlier => pair.buffered("loads and stores to other places"),
             Rules::Tso | Rules::Pso => None,
+            Rules::ReleaseAcquire if earlier && !later => pair.without_fence(),
+            Rules::ReleaseAcquire => None,
             Rules::C => match (earlier, later) {
                 (true, true) => pair.without_release(),
                 (false, _) => pair.without_acquire(later),
@@ -179,6 +187,11 @@ impl Pair<'_> {
             return None;
         }
         Some("a load may overtake an earlier store unless both are seq_cst".to_string())
+    }
+
+    fn without_fence(&self) -> Option<String> {
+        let kept = self.fence_between(&["SC"]);
+        (!kept).then(|| "a load may overtake an earlier store".to_string())
     }
 
     fn order(&self, event: u32) -> String {
