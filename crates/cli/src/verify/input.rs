@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use parallax_frontend_c::{Options, load};
 use parallax_program::{Diagnostic, Diagnostics, Program, parse_program};
 
+use super::VerifyArguments;
 use crate::one_test::{read, shown};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,6 +57,16 @@ fn kind_of(path: &Path) -> Result<Kind, Diagnostic> {
             Err(Diagnostic::new(message).with_help(KNOWN))
         }
     }
+}
+
+/// A program in C, with what it uses of the library.
+pub fn load_c(options: &VerifyArguments, overflow: bool) -> Result<Program, Diagnostics> {
+    let clang = Options {
+        clang_args: options.clang.clone(),
+        spurious_wakeups: options.spurious_wakeups,
+        overflow,
+    };
+    load(&options.inputs, &clang)
 }
 
 /// A program in the text form of the intermediate language.

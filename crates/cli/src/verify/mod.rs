@@ -13,7 +13,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Instant;
 
-use parallax_program::{Diagnostic, Diagnostics};
+use parallax_program::{Diagnostic, Diagnostics, Property};
 use parallax_verdict::{Conclusion, Verdict};
 
 pub use arguments::VerifyArguments;
@@ -21,7 +21,6 @@ use input::Kind;
 use properties::Wanted;
 
 use crate::models::ModelChoice;
-use crate::one_test::shown;
 use crate::{Exit, interrupt};
 
 /// Deeply nested input makes deep recursion; address space costs nothing until it is used.
@@ -92,8 +91,8 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
         Kind::Litmus => litmus::verify(first, options),
         Kind::Text => explored::verify(&input::load_text(first)?, properties, options),
         Kind::C => {
-            let message = format!("'{}': C is not available yet", shown(first));
-            Err(vec![Diagnostic::new(message)])
+            let overflow = properties.contains(&Property::Overflow);
+            explored::verify(&input::load_c(options, overflow)?, properties, options)
         }
     }
 }

@@ -11,7 +11,7 @@ use parallax_verdict::{Edges, Event, EventKind, Execution, ThreadEnding, Violati
 
 use super::scene::Scene;
 use super::{Caption, dot, svg};
-use crate::verify::{shared_addresses, story_events};
+use crate::verify::{housekeeping, shared_addresses, story_events};
 
 /// As many events fit into a picture that nobody has to search.
 const SOME_EVENTS: usize = 28;
@@ -131,8 +131,10 @@ fn kept(violation: &Violation) -> HashSet<u32> {
     let mut about = story_events(violation);
     about.retain(|event| execution.events[*event as usize].kind.life().is_none());
     let events = || (0u32..).zip(&execution.events).filter(|(_, event)| event.thread.is_some());
+    let housekeeping = housekeeping(execution);
     let visible = |number: u32, event: &Event| {
-        event.kind.life().is_none() && (event.kind.is_visible() || about.contains(&number))
+        let worth = event.kind.is_visible() && !housekeeping[number as usize];
+        event.kind.life().is_none() && worth || about.contains(&number)
     };
     let all: HashSet<u32> = events().filter(|(n, e)| visible(*n, e)).map(|(n, _)| n).collect();
     if all.len() <= SOME_EVENTS {

@@ -2,10 +2,12 @@
 //!
 //! [`story`] works out once what is to be told about a violation: [`links`] how its events hang
 //! together, [`order`] an order to tell them in, [`cycle`] and [`why`] the reason why no
-//! interleaving has them, [`trace`] the steps of each thread, in the [`words`] that all share.
+//! interleaving has them, [`trace`] the steps of each thread without [`mod@housekeeping`], in the
+//! [`words`] that all share.
 //! [`text`], [`json`], [`sarif`] and [`html`] only write it down.
 
 mod cycle;
+mod housekeeping;
 mod html;
 mod json;
 mod links;
@@ -22,6 +24,7 @@ use std::time::Duration;
 
 use parallax_verdict::Violation;
 
+pub use housekeeping::housekeeping;
 pub use html::verdict_html;
 pub use json::verdict_json;
 pub use sarif::verdict_sarif;

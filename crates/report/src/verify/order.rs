@@ -7,16 +7,15 @@
 
 use std::collections::BTreeMap;
 
-use parallax_verdict::{EventKind, Execution, Life};
+use parallax_verdict::{EventKind, Execution};
 
 use super::links::Links;
 
 pub struct Order {
     /// The events of the threads, first to last.
     pub events: Vec<u32>,
-    /// For each event the number of its step, from 1. The halves of a read-modify-write are one
-    /// step; the first and last of a thread, like initial writes, are none and have 0.
-    pub step: Vec<u32>,
+    /// For each event its position, from 1; 0 for initial writes.
+    pub position: Vec<u32>,
     /// Whether the order explains every value: no read misses a write before it.
     pub interleaving: bool,
 }
@@ -28,30 +27,21 @@ impl Order {
         let with_frees: Vec<(u32, u32)> = strict.iter().chain(&frees).copied().collect();
         let told = sorted(execution, links, &with_frees)
             .or_else(|| sorted(execution, links, &strict))
-            .map(|events| Order::of(execution, links, events, true));
+            .map(|events| Order::of(execution, events, true));
         told.unwrap_or_else(|| {
             let given = Some(&execution.schedule).filter(|given| is_order(execution, given));
             let events = given.cloned().or_else(|| sorted(execution, links, &execution.rf));
             let events = events.unwrap_or_else(|| by_thread(execution));
-            Order::of(execution, links, events, false)
+            Order::of(execution, events, false)
         })
     }
 
-    fn of(execution: &Execution, links: &Links, events: Vec<u32>, interleaving: bool) -> Order {
-        let mut step = vec![0; execution.events.len()];
-        let mut count = 0;
-        for event in events.iter().map(|event| *event as usize) {
-            let life = execution.events[event].kind.life();
-            if step[event] > 0 || matches!(life, Some(Life::Begin(_) | Life::End(_))) {
-                continue;
-            }
-            count += 1;
-            step[event] = count;
-            if let Some(write) = links.update[event] {
-                step[write as usize] = count;
-            }
+    fn of(execution: &Execution, events: Vec<u32>, interleaving: bool) -> Order {
+        let mut position = vec![0; execution.events.len()];
+        for (number, event) in (1u32..).zip(&events) {
+            position[*event as usize] = number;
         }
-        Order { events, step, interleaving }
+        Order { events, position, interleaving }
     }
 }
 

@@ -1,13 +1,15 @@
 //! The trace of an execution: for each thread its steps in program order, with places, values
 //! and where they came from. A form without layout, for every output that shows it.
 //!
-//! Of long executions, accesses to memory that only one thread touches are left out first, then
-//! the middle of long threads; what the violation is about always stays.
+//! Housekeeping is left out, unless everything is wanted. Of long executions, accesses to memory
+//! that only one thread touches go next, then the middle of long threads; what the violation is
+//! about always stays. Only steps that are shown are numbered.
 
 use std::collections::{HashMap, HashSet};
 
-use parallax_verdict::{Event, EventKind, Execution, Life, Standing, ThreadEnding};
+use parallax_verdict::{EventKind, Execution, Life, Standing, ThreadEnding};
 
+use super::housekeeping::housekeeping;
 use super::links::Links;
 use super::order::Order;
 use super::words::Words;
@@ -42,6 +44,27 @@ pub struct StepRow {
     pub involved: bool,
 }
 
+/// What becomes of an event.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Plan {
+    /// It is shown, with that number.
+    Step(u32),
+    /// It is counted among those that are left out.
+    LeaveOut,
+    /// It is not worth mentioning.
+    Hide,
+}
+
+impl Plan {
+    /// 0 for what is not shown.
+    fn number(self) -> u32 {
+        match self {
+            Plan::Step(number) => number,
+            Plan::LeaveOut | Plan::Hide => 0,
+        }
+    }
+}
+
 /// How much to show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Detail {
@@ -67,20 +90,22 @@ pub struct Tracer<'a> {
 
 impl Tracer<'_> {
     pub fn threads(&self, detail: Detail) -> Vec<ThreadTrace> {
-        let shown = self.shown(detail);
+        let plan = self.plan(detail);
         let names = self.execution.threads.iter();
-        (0u32..).zip(names).map(|(thread, name)| self.thread(thread, name, &shown)).collect()
+        (0u32..).zip(names).map(|(thread, name)| self.thread(thread, name, &plan)).collect()
     }
 
-    fn thread(&self, thread: u32, name: &str, shown: &[bool]) -> ThreadTrace {
+    fn thread(&self, thread: u32, name: &str, plan: &[Plan]) -> ThreadTrace {
         let mut rows = Vec::new();
         let mut left_out = 0;
         for event in self.events_of(thread).filter(|event| !self.is_part(*event)) {
-            if shown[event as usize] {
-                flush(&mut rows, &mut left_out);
-                rows.push(Row::Step(self.row(event)));
-            } else {
-                left_out += 1;
+            match plan[event as usize] {
+                Plan::Step(_) => {
+                    flush(&mut rows, &mut left_out);
+                    rows.push(Row::Step(self.row(event, plan)));
+                }
+                Plan::LeaveOut => left_out += 1,
+                Plan::Hide => {}
             }
         }
         flush(&mut rows, &mut left_out);
@@ -133,21 +158,21 @@ impl Tracer<'_> {
         })
     }
 
-    fn row(&self, event: u32) -> StepRow {
+    fn row(&self, event: u32, plan: &[Plan]) -> StepRow {
         let words = self.words();
         let update = self.links.update[event as usize];
         let involved = |event: u32| self.involved.contains(&event);
         StepRow {
             event,
-            step: self.order.step[event as usize],
+            step: plan[event as usize].number(),
             place: words.place(event),
-            words: self.sentence(event, update),
+            words: self.sentence(event, update, plan),
             source: one_line(&words.event(event).text),
             involved: involved(event) || update.is_some_and(involved),
         }
     }
 
-    fn sentence(&self, event: u32, update: Option<u32>) -> String {
+    fn sentence(&self, event: u32, update: Option<u32>, plan: &[Plan]) -> String {
         let words = self.words();
         let kind = &words.event(event).kind;
         let order = words.memory_order(event).map_or_else(String::new, |o| format!(" ({o})"));
@@ -159,7 +184,10 @@ impl Tracer<'_> {
             _ => String::new(),
         };
         let missed = match self.overlooked(event, update) {
-            Some(write) => format!("; misses step {}", self.order.step[write as usize]),
+            Some(write) => match plan[write as usize].number() {
+                0 => format!("; misses {}", words.write_of(write)),
+                step => format!("; misses step {step}"),
+            },
             None => String::new(),
         };
         format!("{}{}{new}{order}{missed}", words.act(event), words.origin(event))
@@ -168,36 +196,63 @@ impl Tracer<'_> {
     /// A write that was told before this read, and replaces what it reads.
     fn overlooked(&self, read: u32, update: Option<u32>) -> Option<u32> {
         let missed = self.links.missed(read).filter(|missed| Some(*missed) != update)?;
-        let step = |event: u32| self.order.step[event as usize];
-        (!self.order.interleaving && step(missed) < step(read)).then_some(missed)
+        let position = |event: u32| self.order.position[event as usize];
+        (!self.order.interleaving && position(missed) < position(read)).then_some(missed)
     }
 
-    fn shown(&self, detail: Detail) -> Vec<bool> {
-        let count = self.execution.events.len();
-        let mut shown = vec![true; count];
-        if detail == Detail::Full || self.order.events.len() <= FEW_STEPS {
-            return shown;
+    fn plan(&self, detail: Detail) -> Vec<Plan> {
+        let mut plan = vec![Plan::Step(0); self.execution.events.len()];
+        if detail == Detail::Short {
+            self.hide_housekeeping(&mut plan);
+            let steps = plan.iter().filter(|plan| **plan != Plan::Hide).count();
+            if steps > FEW_STEPS {
+                self.shorten(&mut plan);
+            }
         }
+        let mut number = 0;
+        for event in self.order.events.iter().copied().filter(|event| !self.is_part(*event)) {
+            if let Plan::Step(of_event) = &mut plan[event as usize] {
+                number += 1;
+                *of_event = number;
+            }
+            let update = self.links.update[event as usize];
+            if let Some(write) = update {
+                plan[write as usize] = plan[event as usize];
+            }
+        }
+        plan
+    }
+
+    fn hide_housekeeping(&self, plan: &mut [Plan]) {
+        for (number, hidden) in housekeeping(self.execution).into_iter().enumerate() {
+            if hidden && !self.involved.contains(&(number as u32)) {
+                plan[number] = Plan::Hide;
+            }
+        }
+    }
+
+    fn shorten(&self, plan: &mut [Plan]) {
         let keep = self.kept();
         let shared = shared_addresses(self.execution);
-        let is_shared = |event: &Event| match event.kind.footprint() {
-            Some((address, _)) => shared.contains(&address),
-            None => false,
+        let leave_out = |event: u32, plan: &mut [Plan]| {
+            let plan = &mut plan[event as usize];
+            if *plan != Plan::Hide && !keep.contains(&event) {
+                *plan = Plan::LeaveOut;
+            }
         };
-        for (number, event) in self.execution.events.iter().enumerate() {
-            shown[number] = keep.contains(&(number as u32)) || is_shared(event);
+        for (number, event) in (0u32..).zip(&self.execution.events) {
+            if !event.kind.footprint().is_some_and(|(address, _)| shared.contains(&address)) {
+                leave_out(number, plan);
+            }
         }
         for thread in 0..self.execution.threads.len() as u32 {
-            let own = self.events_of(thread).filter(|event| shown[*event as usize]);
-            let own: Vec<u32> = own.collect();
-            if own.len() <= FIRST_STEPS + LAST_STEPS {
-                continue;
-            }
-            for event in &own[FIRST_STEPS..own.len() - LAST_STEPS] {
-                shown[*event as usize] = keep.contains(event);
+            let own = self.events_of(thread);
+            let own: Vec<u32> = own.filter(|e| plan[*e as usize] == Plan::Step(0)).collect();
+            if own.len() > FIRST_STEPS + LAST_STEPS {
+                let middle = &own[FIRST_STEPS..own.len() - LAST_STEPS];
+                middle.iter().for_each(|event| leave_out(*event, plan));
             }
         }
-        shown
     }
 
     /// What the violation is about, and where its values come from.
