@@ -11,7 +11,7 @@ use parallax_verdict::{Edges, Event, EventKind, Execution, ThreadEnding, Violati
 
 use super::scene::Scene;
 use super::{Caption, dot, svg};
-use crate::verify::{housekeeping, shared_addresses, story_events};
+use crate::verify::{Relevance, shared_addresses};
 
 /// As many events fit into a picture that nobody has to search.
 const SOME_EVENTS: usize = 28;
@@ -128,12 +128,11 @@ fn columns(execution: &Execution, kept: &HashSet<u32>) -> HashMap<u32, u32> {
 /// The events of threads that stay.
 fn kept(violation: &Violation) -> HashSet<u32> {
     let execution = &violation.execution;
-    let mut about = story_events(violation);
+    let Relevance { involved: mut about, idle } = Relevance::new(violation);
     about.retain(|event| execution.events[*event as usize].kind.life().is_none());
     let events = || (0u32..).zip(&execution.events).filter(|(_, event)| event.thread.is_some());
-    let housekeeping = housekeeping(execution);
     let visible = |number: u32, event: &Event| {
-        let worth = event.kind.is_visible() && !housekeeping[number as usize];
+        let worth = event.kind.is_visible() && !idle[number as usize];
         event.kind.life().is_none() && worth || about.contains(&number)
     };
     let all: HashSet<u32> = events().filter(|(n, e)| visible(*n, e)).map(|(n, _)| n).collect();

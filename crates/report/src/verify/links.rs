@@ -10,6 +10,8 @@ use parallax_verdict::Execution;
 pub struct Links {
     /// The next event of the same thread.
     pub next: Vec<Option<u32>>,
+    /// The event before it in the same thread.
+    pub previous: Vec<Option<u32>>,
     /// For a read, the write that its value comes from.
     pub source: Vec<Option<u32>>,
     /// For a write, its readers.
@@ -27,6 +29,7 @@ impl Links {
         let count = execution.events.len();
         let mut links = Links {
             next: vec![None; count],
+            previous: vec![None; count],
             source: vec![None; count],
             readers: vec![Vec::new(); count],
             replaced_by: replacements(execution),
@@ -38,6 +41,7 @@ impl Links {
             let before = event.thread.and_then(|thread| last.insert(thread, number));
             if let Some(before) = before {
                 links.next[before] = Some(number as u32);
+                links.previous[number] = Some(before as u32);
             }
         }
         for (write, read) in &execution.rf {

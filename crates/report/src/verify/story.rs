@@ -5,8 +5,10 @@ use std::collections::HashSet;
 use parallax_program::{Location, Property};
 use parallax_verdict::{Call, EventKind, Standing, ThreadEnding, Violation};
 
+use super::housekeeping::housekeeping;
 use super::links::Links;
 use super::order::Order;
+use super::past::causal_past;
 use super::trace::{Detail, ThreadTrace, Tracer, one_line};
 use super::why::{Why, why};
 use super::words::Words;
@@ -30,15 +32,49 @@ impl Story {
         let links = Links::new(execution);
         let order = Order::new(execution, &links);
         let why = if order.interleaving { None } else { why(execution, &links, model) };
-        let events = execution.events.len() as u32;
-        let involved = violation.involved.iter().copied().filter(|event| *event < events);
-        let mut involved: HashSet<u32> = involved.collect();
-        involved.extend(why.iter().flat_map(|why| &why.events));
-        let stuck = is_stuck(violation);
-        let tracer = Tracer { execution, links: &links, order: &order, involved, stuck };
+        let relevance = Relevance::of(violation, &links, why.as_ref());
+        let tracer = Tracer {
+            execution,
+            links: &links,
+            order: &order,
+            stuck: is_stuck(violation),
+            relevance: &relevance,
+        };
         let threads = tracer.threads(detail);
-        let finding = Teller { violation, words: Words { execution, links: &links } }.findings();
+        let words = Words { execution, links: &links };
+        let finding = Teller { violation, words, relevance: &relevance }.findings();
         Story { order, why, threads, finding }
+    }
+}
+
+/// Which events matter.
+pub struct Relevance {
+    /// What the violation is about, and what tells why it is possible.
+    pub involved: HashSet<u32>,
+    /// For each event whether a reader can do without it.
+    pub idle: Vec<bool>,
+}
+
+impl Relevance {
+    pub fn new(violation: &Violation) -> Relevance {
+        let execution = &violation.execution;
+        let links = Links::new(execution);
+        let weak = !Order::new(execution, &links).interleaving;
+        let why = if weak { why(execution, &links, "") } else { None };
+        Relevance::of(violation, &links, why.as_ref())
+    }
+
+    fn of(violation: &Violation, links: &Links, why: Option<&Why>) -> Relevance {
+        let mut idle = housekeeping(&violation.execution);
+        let named = violation.involved.iter().copied();
+        let named = named.filter(|event| idle.get(*event as usize) == Some(&false));
+        let mut about: Vec<u32> = named.collect();
+        about.extend(why.iter().flat_map(|why| &why.events));
+        let past = causal_past(violation, links, &about);
+        for (idle, past) in idle.iter_mut().zip(past) {
+            *idle |= !past;
+        }
+        Relevance { involved: about.into_iter().collect(), idle }
     }
 }
 
@@ -76,6 +112,7 @@ fn racing_location(violation: &Violation) -> String {
 struct Teller<'a> {
     violation: &'a Violation,
     words: Words<'a>,
+    relevance: &'a Relevance,
 }
 
 impl Teller<'_> {
@@ -168,12 +205,14 @@ impl Teller<'_> {
         stuck
             .into_iter()
             .map(|(thread, standing, name)| {
-                let waits = match standing.ending {
-                    ThreadEnding::Spinning { .. } => "repeats a loop",
-                    _ => "waits",
+                let (waits, waiting) = match standing.ending {
+                    ThreadEnding::Spinning { .. } => ("repeats a loop", ", waiting"),
+                    _ => ("waits", ""),
                 };
                 let for_what = match self.stuck_reads(thread) {
-                    reads if !reads.is_empty() => format!(": {reads}"),
+                    reads if !reads.is_empty() => {
+                        format!("{waiting} for {}", reads.join("; and for "))
+                    }
                     _ if !standing.text.is_empty() => format!(": {}", one_line(&standing.text)),
                     _ => String::new(),
                 };
@@ -191,24 +230,23 @@ impl Teller<'_> {
             .collect()
     }
 
-    /// `it reads m = 1 from main's store at a.c:3, and nobody changes that`
-    fn stuck_reads(&self, thread: u32) -> String {
+    /// What the reads that a thread is stuck at have found: `m: it is 1 since main's store at
+    /// a.c:3`.
+    fn stuck_reads(&self, thread: u32) -> Vec<String> {
         let events = &self.violation.execution.events;
-        let involved = self.violation.involved.iter().copied();
-        let own = involved.filter(|event| {
-            events.get(*event as usize).is_some_and(|event| {
-                event.thread == Some(thread) && matches!(event.kind, EventKind::Read { .. })
-            })
+        let named = self.violation.involved.iter().copied();
+        let own = named.filter(|event| {
+            self.relevance.involved.contains(event)
+                && events[*event as usize].thread == Some(thread)
+                && matches!(events[*event as usize].kind, EventKind::Read { .. })
         });
         let mut seen = HashSet::new();
         let own = own.filter(|event| seen.insert(self.words.access(*event)));
-        let reads: Vec<String> = own
-            .map(|event| format!("{}{}", self.words.access(event), self.words.origin(event)))
-            .collect();
-        match reads.as_slice() {
-            [] => String::new(),
-            reads => format!("it reads {}, and nobody changes that", reads.join("; ")),
-        }
+        own.map(|event| {
+            let since = self.words.since(event);
+            format!("{}: it is {}{since}", self.words.location(event), self.words.value(event))
+        })
+        .collect()
     }
 
     fn standings(&self, wanted: impl Fn(ThreadEnding) -> bool) -> Vec<(u32, &Standing, &str)> {

@@ -1,17 +1,17 @@
 //! The trace of an execution: for each thread its steps in program order, with places, values
 //! and where they came from. A form without layout, for every output that shows it.
 //!
-//! Housekeeping is left out, unless everything is wanted. Of long executions, accesses to memory
-//! that only one thread touches go next, then the middle of long threads; what the violation is
-//! about always stays. Only steps that are shown are numbered.
+//! Unless everything is wanted, steps that do not matter are left out. Of long executions,
+//! accesses to memory that only one thread touches go next, then the middle of long threads; what
+//! the violation is about always stays. Only steps that are shown are numbered.
 
 use std::collections::{HashMap, HashSet};
 
 use parallax_verdict::{EventKind, Execution, Life, Standing, ThreadEnding};
 
-use super::housekeeping::housekeeping;
 use super::links::Links;
 use super::order::Order;
+use super::story::Relevance;
 use super::words::Words;
 
 pub struct ThreadTrace {
@@ -82,10 +82,9 @@ pub struct Tracer<'a> {
     pub execution: &'a Execution,
     pub links: &'a Links,
     pub order: &'a Order,
-    /// What must be shown.
-    pub involved: HashSet<u32>,
     /// Whether it is about threads that wait: only then it is news that one does.
     pub stuck: bool,
+    pub relevance: &'a Relevance,
 }
 
 impl Tracer<'_> {
@@ -161,7 +160,7 @@ impl Tracer<'_> {
     fn row(&self, event: u32, plan: &[Plan]) -> StepRow {
         let words = self.words();
         let update = self.links.update[event as usize];
-        let involved = |event: u32| self.involved.contains(&event);
+        let involved = |event: u32| self.relevance.involved.contains(&event);
         StepRow {
             event,
             step: plan[event as usize].number(),
@@ -203,7 +202,7 @@ impl Tracer<'_> {
     fn plan(&self, detail: Detail) -> Vec<Plan> {
         let mut plan = vec![Plan::Step(0); self.execution.events.len()];
         if detail == Detail::Short {
-            self.hide_housekeeping(&mut plan);
+            self.hide_idle_steps(&mut plan);
             let steps = plan.iter().filter(|plan| **plan != Plan::Hide).count();
             if steps > FEW_STEPS {
                 self.shorten(&mut plan);
@@ -223,10 +222,10 @@ impl Tracer<'_> {
         plan
     }
 
-    fn hide_housekeeping(&self, plan: &mut [Plan]) {
-        for (number, hidden) in housekeeping(self.execution).into_iter().enumerate() {
-            if hidden && !self.involved.contains(&(number as u32)) {
-                plan[number] = Plan::Hide;
+    fn hide_idle_steps(&self, plan: &mut [Plan]) {
+        for (plan, idle) in plan.iter_mut().zip(&self.relevance.idle) {
+            if *idle {
+                *plan = Plan::Hide;
             }
         }
     }
@@ -257,8 +256,9 @@ impl Tracer<'_> {
 
     /// What the violation is about, and where its values come from.
     fn kept(&self) -> HashSet<u32> {
-        let sources = self.involved.iter().filter_map(|event| self.links.source[*event as usize]);
-        self.involved.iter().copied().chain(sources).collect()
+        let involved = self.relevance.involved.iter().copied();
+        let sources = involved.clone().filter_map(|event| self.links.source[event as usize]);
+        involved.chain(sources).collect()
     }
 }
 

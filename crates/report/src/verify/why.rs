@@ -67,16 +67,9 @@ fn sentence(words: &Words<'_>, edge: &Edge) -> String {
         Step::Fr => format!(
             "that {} = {} is older than {}",
             words.location(from),
-            value(words, from),
+            words.value(from),
             words.write_of(to)
         ),
-    }
-}
-
-fn value<'a>(words: &Words<'a>, event: u32) -> &'a str {
-    match &words.event(event).kind {
-        EventKind::Read { shown, .. } | EventKind::Write { shown, .. } => shown,
-        _ => "",
     }
 }
 

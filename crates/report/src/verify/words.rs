@@ -44,20 +44,26 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// `x = 1`; empty for what is no access.
+    /// `x = 1`
     pub fn access(&self, event: u32) -> String {
+        format!("{} = {}", self.location(event), self.value(event))
+    }
+
+    /// The name of what is accessed, as far as it is the program's own: `m` for the library's
+    /// `m.__data.__lock`. Empty for what is no access.
+    pub fn location(&self, event: u32) -> &'a str {
         match &self.event(event).kind {
-            EventKind::Read { location, shown, .. } | EventKind::Write { location, shown, .. } => {
-                format!("{location} = {shown}")
+            EventKind::Read { location, .. } | EventKind::Write { location, .. } => {
+                location.split(".__").next().unwrap_or(location)
             }
-            _ => String::new(),
+            _ => "",
         }
     }
 
-    /// The name of what is accessed; empty for what is no access.
-    pub fn location(&self, event: u32) -> &'a str {
+    /// What was read or written; empty for what is no access.
+    pub fn value(&self, event: u32) -> &'a str {
         match &self.event(event).kind {
-            EventKind::Read { location, .. } | EventKind::Write { location, .. } => location,
+            EventKind::Read { shown, .. } | EventKind::Write { shown, .. } => shown,
             _ => "",
         }
     }
@@ -110,6 +116,16 @@ impl<'a> Words<'a> {
         let place = self.place(write);
         let at = if place.is_empty() { place } else { format!(" at {place}") };
         format!(" from {whose} store{at}")
+    }
+
+    /// Since when what a read has found is there: ` since main's store at a.c:3`.
+    pub fn since(&self, read: u32) -> String {
+        let origin = self.origin(read);
+        match origin.strip_prefix(" from") {
+            Some(store) => format!(" since{store}"),
+            None if origin.is_empty() => origin,
+            None => " from the start".to_string(),
+        }
     }
 
     /// `relaxed`; None for plain accesses and where the tags say nothing to people.
