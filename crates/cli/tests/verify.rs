@@ -191,8 +191,12 @@ fn the_condition_of_a_litmus_test_is_the_property() {
 #[test]
 fn users_models_are_read() {
     let folder = folder();
-    folder.write("mine.cat", "Mine\nacyclic po | rf | co | fr as interleaving\n");
+    let interleaving = "Mine\nacyclic po | rf | co | fr as interleaving\n";
+    folder.write("mine.cat", format!("{interleaving}empty rmw & (fre; coe) as atomicity\n"));
     folder.run(&["verify", "--model", "mine.cat", "message.program"]).ends_with(0);
+    folder.write("half.cat", interleaving);
+    let half = folder.run(&["verify", "--model", "half.cat", "message.program"]);
+    half.ends_with(2).complains("exploration cannot use the model 'half'");
     let gone = folder.run(&["verify", "--model", "gone.cat", "message.program"]);
     gone.ends_with(2).complains("gone.cat");
     let fancy = folder.run(&["verify", "--model", "fancy", "message.program"]);

@@ -2,7 +2,8 @@
 //!
 //! The life of threads, choices and (where there is much to draw) memory that one thread has for
 //! itself are left out, then all but what the violation is about, the values it reads and the
-//! last steps of each thread. Memory orders get their short names, and instructions their lines.
+//! last steps of each thread. Arrows go between threads. Memory orders get their short names, and
+//! instructions their lines.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,6 +14,8 @@ use super::scene::Scene;
 use super::{Caption, dot, svg};
 use crate::verify::{Relevance, shared_addresses};
 
+/// As few events leave room for every arrow.
+const FEW_EVENTS: usize = 12;
 /// As many events fit into a picture that nobody has to search.
 const SOME_EVENTS: usize = 28;
 const MANY_EVENTS: usize = 56;
@@ -44,7 +47,14 @@ struct Focus {
 impl Focus {
     fn new(violation: &Violation) -> Focus {
         let execution = &violation.execution;
-        let kept = kept(violation);
+        let relevance = Relevance::new(violation);
+        let kept = kept(violation, &relevance);
+        // Reads of initial values are a matter of course, unless the story is about them.
+        let worth = |(write, read): &&(u32, u32)| {
+            let initial = execution.events.get(*write as usize).is_some_and(|w| w.thread.is_none());
+            !initial || kept.len() <= FEW_EVENTS || relevance.involved.contains(read)
+        };
+        let rf: Edges = execution.rf.iter().filter(worth).copied().collect();
         let mut numbers: HashMap<u32, u32> = HashMap::new();
         let mut events = Vec::new();
         let columns = columns(execution, &kept);
@@ -81,7 +91,7 @@ impl Focus {
                     .collect(),
                 events,
                 po: renumbered(&execution.po),
-                rf: renumbered(&execution.rf),
+                rf: renumbered(&rf),
                 co: renumbered(&execution.co),
                 addr: renumbered(&execution.addr),
                 data: renumbered(&execution.data),
@@ -94,6 +104,7 @@ impl Focus {
 
     fn scene(&self) -> Scene {
         let mut scene = Scene::new(&self.execution);
+        scene.between_threads();
         scene.highlight(&self.involved);
         for (column, action, detail) in &self.standings {
             scene.end_with(*column, action, detail);
@@ -126,9 +137,10 @@ fn columns(execution: &Execution, kept: &HashSet<u32>) -> HashMap<u32, u32> {
 }
 
 /// The events of threads that stay.
-fn kept(violation: &Violation) -> HashSet<u32> {
+fn kept(violation: &Violation, relevance: &Relevance) -> HashSet<u32> {
     let execution = &violation.execution;
-    let Relevance { involved: mut about, idle } = Relevance::new(violation);
+    let Relevance { involved, idle } = relevance;
+    let mut about = involved.clone();
     about.retain(|event| execution.events[*event as usize].kind.life().is_none());
     let events = || (0u32..).zip(&execution.events).filter(|(_, event)| event.thread.is_some());
     let visible = |number: u32, event: &Event| {

@@ -1,7 +1,7 @@
 //! What a picture shows, without coordinates: named events in columns and rows, and arrows
 //! between them, each with the relations it stands for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use parallax_verdict::{Event, EventKind, Execution};
 
@@ -143,6 +143,34 @@ impl Scene {
         for node in &mut self.nodes {
             node.involved = node.event.is_some_and(|event| events.contains(&event));
         }
+    }
+
+    /// Leaves out communication inside a thread, which its order shows well enough.
+    pub fn between_threads(&mut self) {
+        let column = |node: usize| match self.nodes[node].place {
+            Cell::Thread { column, .. } => Some(column),
+            Cell::Initial => None,
+        };
+        let communicates =
+            |relation: &usize| ["rf", "co", "fr"].contains(&&*self.relations[*relation].name);
+        for arrow in &mut self.arrows {
+            if column(arrow.from) == column(arrow.to) {
+                arrow.relations.retain(|relation| !communicates(relation));
+            }
+        }
+        self.arrows.retain(|arrow| !arrow.relations.is_empty());
+        let used: HashSet<usize> =
+            self.arrows.iter().flat_map(|arrow| arrow.relations.iter().copied()).collect();
+        let numbers: HashMap<usize, usize> =
+            (0..self.relations.len()).filter(|relation| used.contains(relation)).zip(0..).collect();
+        for relation in self.arrows.iter_mut().flat_map(|arrow| &mut arrow.relations) {
+            *relation = numbers[relation];
+        }
+        let mut number = 0;
+        self.relations.retain(|_| {
+            number += 1;
+            used.contains(&(number - 1))
+        });
     }
 
     /// Says below the last event of a thread where it stands.
