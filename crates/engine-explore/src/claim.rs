@@ -27,6 +27,11 @@ fn alive(graph: &Graph<'_>) -> usize {
     graph.threads.iter().rposition(|thread| !thread.standings.is_empty()).map_or(0, |last| last + 1)
 }
 
+/// The step that an event is.
+pub fn step_of(graph: &Graph<'_>, id: Id) -> StepId {
+    Steps { graph }.id(id)
+}
+
 struct Steps<'a, 'p> {
     graph: &'a Graph<'p>,
 }

@@ -7,6 +7,7 @@ mod claim;
 mod clocks;
 mod consistency;
 mod crew;
+mod estimate;
 mod event;
 mod graph;
 mod judge;
@@ -101,6 +102,9 @@ impl<'p> Exploration<'_, 'p> {
         };
         let work = |is_first: bool| {
             let mut search = search();
+            if is_first && self.options.estimate {
+                self.estimate(&mut search, &shared);
+            }
             if is_first {
                 search.begin();
                 search.run();
@@ -140,6 +144,15 @@ impl<'p> Exploration<'_, 'p> {
     /// Whether the engine follows what happens before what.
     fn sees_races(&self) -> bool {
         matches!(self.native, Some(Native::Sc | Native::Ra | Native::Rc11))
+    }
+
+    fn estimate<'a>(&self, search: &mut Search<'a, 'p>, shared: &Shared<'_>) {
+        let silent = search.observer.silent();
+        let observer = std::mem::replace(&mut search.observer, silent);
+        if let Some(estimate) = estimate::estimate(search) {
+            let _ = shared.estimate.set(estimate);
+        }
+        search.observer = observer;
     }
 
     /// The graph in which nothing has happened.
@@ -187,29 +200,24 @@ impl<'p> Exploration<'_, 'p> {
 
     /// Nothing is reported that the replayer does not confirm.
     fn violation(&self, found: Found) -> Result<Violation, Reason> {
-        let place =
-            found.site.map(|site| self.program.source.location(self.runner.code.span(site)));
-        let execution = rebuild(self.program, &found.claim, self.model).map_err(|refusal| {
-            let message = format!(
-                "an execution that seems to violate '{}' ({}) could not be replayed: {refusal}",
-                found.property, found.message
-            );
-            let help = "this is an error of the engine: please report it".to_string();
-            Reason { message, place: place.clone(), help: Some(help) }
+        let Found { property, message, failed, claim, involved } = found;
+        let execution = rebuild(self.program, &claim, self.model).map_err(|refusal| Reason {
+            message: format!(
+                "an execution that seems to violate '{property}' ({message}) could not be \
+                 replayed: {refusal}"
+            ),
+            place: None,
+            help: Some("this is an error of the engine: please report it".to_string()),
         })?;
-        let involved = found
-            .involved
-            .iter()
-            .filter_map(|id| {
-                let own = execution
-                    .events
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, event)| event.thread == Some(id.thread() as u32));
-                own.map(|(number, _)| number as u32).nth(id.index())
-            })
-            .collect();
-        let Found { property, message, .. } = found;
+        let involved: Vec<u32> =
+            involved.into_iter().filter_map(|step| execution.event_of(step)).collect();
+        let place = match (failed, involved.first()) {
+            (Some(thread), _) => {
+                execution.standings.get(thread).and_then(|standing| standing.place().cloned())
+            }
+            (None, Some(event)) => execution.events[*event as usize].place.clone(),
+            (None, None) => None,
+        };
         Ok(Violation { property, message, place, execution, involved })
     }
 }

@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use parallax_machine::{Fault, Site};
 use parallax_program::Property;
-use parallax_verdict::{Claim, Counts, Reason};
+use parallax_verdict::{Claim, Counts, Reason, StepId};
 
-use crate::claim::claim;
+use crate::claim::{claim, step_of};
 use crate::clocks::{Clock, Clocks};
 use crate::event::{Event, Id, Kind, Loc};
 use crate::graph::Graph;
@@ -21,10 +21,11 @@ use crate::standing::{At, Runner, Standing};
 pub struct Found {
     pub property: Property,
     pub message: String,
-    pub site: Option<Site>,
+    /// The thread that stands at it, if one does.
+    pub failed: Option<usize>,
     pub claim: Claim,
-    /// Events that it is about, by thread and step.
-    pub involved: Vec<Id>,
+    /// What it is about.
+    pub involved: Vec<StepId>,
 }
 
 /// What all threads of a search share.
@@ -35,7 +36,7 @@ pub struct Shared<'a> {
     executions: AtomicU64,
     blocked: AtomicU64,
     pub findings: Mutex<Findings>,
-    pub estimate: Option<(f64, f64)>,
+    pub estimate: OnceLock<(f64, f64)>,
 }
 
 #[derive(Default)]
@@ -56,7 +57,7 @@ impl<'a> Shared<'a> {
             executions: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
             findings: Mutex::default(),
-            estimate: None,
+            estimate: OnceLock::new(),
         }
     }
 
@@ -89,6 +90,8 @@ pub struct Observer<'a, 'p> {
     patience: u32,
     /// Executions, and blocked ones, that are in the totals already.
     told: (u64, u64),
+    /// Nothing is reported.
+    is_silent: bool,
 }
 
 impl<'a, 'p> Observer<'a, 'p> {
@@ -107,12 +110,13 @@ impl<'a, 'p> Observer<'a, 'p> {
             program,
             patience: 1,
             told: (0, 0),
+            is_silent: false,
         }
     }
 
     /// One that has nothing to count.
     pub fn silent(&self) -> Observer<'a, 'p> {
-        Observer::new(self.shared, self.program, self.sees_races)
+        Observer { is_silent: true, ..Observer::new(self.shared, self.program, self.sees_races) }
     }
 
     pub fn is_over(&mut self) -> bool {
@@ -152,7 +156,7 @@ impl<'a, 'p> Observer<'a, 'p> {
                 executions: more(&shared.executions, counts.executions, &mut self.told.0),
                 blocked: more(&shared.blocked, counts.blocked, &mut self.told.1),
                 elapsed,
-                estimate: shared.estimate,
+                estimate: shared.estimate.get().copied(),
             });
         }
     }
@@ -167,6 +171,9 @@ impl<'a, 'p> Observer<'a, 'p> {
 
     /// The program does something that the engine cannot follow.
     pub fn unsupported(&mut self, what: &str, site: Option<Site>, runner: &Runner<'p>) {
+        if self.is_silent {
+            return;
+        }
         let place = self.place(runner, site);
         let message = format!("{what}: not supported by this engine");
         self.shared.findings().reason.get_or_insert(Reason { message, place, help: None });
@@ -181,7 +188,7 @@ impl<'a, 'p> Observer<'a, 'p> {
         failed: Option<usize>,
         involved: Vec<Id>,
     ) {
-        if !self.wants(property) {
+        if self.is_silent || !self.wants(property) {
             return;
         }
         let site = match (failed, involved.first()) {
@@ -192,7 +199,8 @@ impl<'a, 'p> Observer<'a, 'p> {
         let mut findings = self.shared.findings();
         if findings.seen.insert((property, message.clone(), site)) {
             let claim = claim(graph, memory, failed);
-            findings.found.push(Found { property, message, site, claim, involved });
+            let involved = involved.into_iter().map(|id| step_of(graph, id)).collect();
+            findings.found.push(Found { property, message, failed, claim, involved });
         }
         if !self.shared.options.all {
             self.shared.end();
@@ -201,6 +209,9 @@ impl<'a, 'p> Observer<'a, 'p> {
 
     /// An event was added, and its thread has gone on.
     pub fn added(&mut self, graph: &Graph<'p>, memory: &Memory, runner: &Runner<'p>, id: Id) {
+        if self.is_silent {
+            return;
+        }
         self.counts.events += 1;
         let event = graph.event(id);
         if event.loc != Loc::NONE {

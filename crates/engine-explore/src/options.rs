@@ -63,17 +63,17 @@ pub struct Progress {
 pub enum Reduction {
     /// Loops that only wait are not repeated.
     SpinLoops,
-    /// Reads that their thread is stuck at read the newest write without a revisit.
-    InPlace,
+    /// Reads that would wait are added last, when others may have done what they wait for.
+    Waits,
 }
 
 impl Reduction {
-    pub const ALL: [Reduction; 2] = [Reduction::SpinLoops, Reduction::InPlace];
+    pub const ALL: [Reduction; 2] = [Reduction::SpinLoops, Reduction::Waits];
 
     pub fn name(self) -> &'static str {
         match self {
             Reduction::SpinLoops => "spin-loops",
-            Reduction::InPlace => "in-place",
+            Reduction::Waits => "waits",
         }
     }
 }

@@ -18,7 +18,7 @@ use parallax_program::Bits;
 use crate::clocks::Clock;
 use crate::crew::{Crew, Task};
 use crate::event::{Event, Id, Kind, Loc, Marks};
-use crate::graph::{Graph, Object, Restriction};
+use crate::graph::{Graph, Object, Restriction, ThreadGraph};
 use crate::judge::Judge;
 use crate::memory::{Memory, Parts};
 use crate::observer::Observer;
@@ -37,8 +37,8 @@ pub struct Search<'a, 'p> {
     path: Path,
     /// Steps back since work was given away last.
     since_handing_on: u32,
-    /// Whether reads that threads are stuck at are renewed in place.
-    renews: bool,
+    /// Whether reads that would wait are added last.
+    is_patient: bool,
 }
 
 /// Where a search is, apart from its graph.
@@ -47,16 +47,6 @@ pub struct Path {
     nodes: Vec<Level>,
     /// Reads that writes on the path are still to revisit.
     to_revisit: Vec<Id>,
-    /// Reads that were made to read a newer write where they are, and what they were.
-    renewed: Vec<Renewed>,
-}
-
-#[derive(Clone)]
-struct Renewed {
-    id: Id,
-    old: Event,
-    /// Its place in the order of addition.
-    place: usize,
 }
 
 #[derive(Clone)]
@@ -77,15 +67,7 @@ enum Node {
     Choice { live: bool, thread: usize, next: u64, below: u64 },
     /// A write, which tries positions `next - 1` down to `low`, and has `reads` to revisit after
     /// that, the last ones in the list.
-    Write {
-        live: bool,
-        thread: usize,
-        event: Event,
-        next: usize,
-        low: usize,
-        reads: usize,
-        renewed: usize,
-    },
+    Write { live: bool, thread: usize, event: Event, next: usize, low: usize, reads: usize },
     /// A write that revisits reads.
     Revisit { thread: usize, event: Event, reads: usize, at: Option<Revisiting> },
 }
@@ -99,7 +81,6 @@ struct Revisiting {
     restriction: Restriction,
     next: usize,
     low: usize,
-    renewed: usize,
 }
 
 impl Node {
@@ -131,7 +112,7 @@ impl<'a, 'p> Search<'a, 'p> {
         crew: &'a Crew<'p>,
     ) -> Search<'a, 'p> {
         let path = Path::default();
-        let renews = observer.shared.options.reductions.contains(Reduction::InPlace);
+        let is_patient = observer.shared.options.reductions.contains(Reduction::Waits);
         Search {
             runner,
             memory,
@@ -142,8 +123,54 @@ impl<'a, 'p> Search<'a, 'p> {
             crew,
             path,
             since_handing_on: 0,
-            renews,
+            is_patient,
         }
+    }
+
+    /// One way down the tree, by random choices, and back: how many leaves there are if all of
+    /// it looks like this way; 0 where it ends blocked. None where it ends for another reason.
+    pub fn sample(&mut self, mut pick: impl FnMut(u64) -> u64) -> Option<f64> {
+        let mut weight = 1.0;
+        let mut is_open = true;
+        while is_open {
+            let Some(thread) = self.next_thread() else {
+                break;
+            };
+            let ways = self.ways(thread);
+            if ways == 0 || self.memory.is_stale {
+                weight = 0.0;
+                break;
+            }
+            weight *= ways as f64;
+            let taken = pick(ways);
+            is_open = self.node(thread).is_some_and(|node| self.advance(node));
+            for _ in 0..taken {
+                is_open = self.path.nodes.pop().is_some_and(|level| self.advance(level.node));
+            }
+        }
+        let ended = |thread: &ThreadGraph<'_>| {
+            thread.standings.last().is_none_or(|now| matches!(now.at, At::Ended))
+        };
+        if !self.graph.threads.iter().all(ended) {
+            weight = 0.0;
+        }
+        while let Some(level) = self.path.nodes.pop() {
+            self.undo(level.node);
+        }
+        (!self.memory.is_stale).then_some(weight)
+    }
+
+    /// In how many ways the next event of a thread can be added.
+    fn ways(&mut self, thread: usize) -> u64 {
+        let mut ways = 0;
+        let mut node = self.node(thread);
+        while let Some(next) = node.take() {
+            if self.advance(next) {
+                ways += 1;
+                node = self.path.nodes.pop().map(|level| level.node);
+            }
+        }
+        ways
     }
 
     /// Looks at the threads before their first steps.
@@ -228,7 +255,7 @@ impl<'a, 'p> Search<'a, 'p> {
             crew: self.crew,
             path: self.path.clone(),
             since_handing_on: 0,
-            renews: self.renews,
+            is_patient: self.is_patient,
         };
         while other.path.nodes.len() > first + 1 {
             if let Some(level) = other.path.nodes.pop() {
@@ -248,9 +275,9 @@ impl<'a, 'p> Search<'a, 'p> {
                     self.graph.pop();
                 }
             }
-            Node::Write { live, reads, renewed, .. } => {
+            Node::Write { live, reads, .. } => {
                 if live {
-                    self.undo_write(renewed);
+                    self.graph.pop();
                 }
                 self.forget_revisits(reads);
             }
@@ -292,21 +319,53 @@ impl<'a, 'p> Search<'a, 'p> {
         }
     }
 
-    /// A thread in the middle of an operation, or else the first that can go on.
+    /// A thread in the middle of an operation, or else the first that can go on. One that would
+    /// wait at once lets the others go first: perhaps they do what it waits for.
     fn next_thread(&mut self) -> Option<usize> {
-        let mut first = None;
-        for (number, thread) in self.graph.threads.iter().enumerate() {
-            let Some(now) = thread.standings.last() else {
+        let halfway =
+            |thread: &ThreadGraph<'_>| thread.standings.last().is_some_and(Standing::is_halfway);
+        if let Some(thread) = self.graph.threads.iter().position(halfway) {
+            return Some(thread);
+        }
+        let mut patient = None;
+        for number in 0..self.graph.threads.len() {
+            let Some(now) = self.graph.now(number) else {
                 continue;
             };
-            if now.is_halfway() {
+            if !now.is_ready() || !self.can_go_on(now) {
+                continue;
+            }
+            if !self.is_patient || !self.would_wait(number) {
                 return Some(number);
             }
-            if first.is_none() && now.is_ready() && self.can_go_on(now) {
-                first = Some(number);
-            }
+            patient = patient.or(Some(number));
         }
-        first
+        patient
+    }
+
+    /// Whether a thread would be stuck if it read the newest value next.
+    fn would_wait(&mut self, thread: usize) -> bool {
+        let Some(now) = self.graph.now(thread) else {
+            return false;
+        };
+        if !self.runner.may_wait(now) {
+            return false;
+        }
+        let Some((address, bytes, _)) = now.at.access() else {
+            return false;
+        };
+        let parts = self.memory.parts(address, bytes);
+        let loc = parts.loc(0);
+        self.graph.reserve_place(loc);
+        if parts.count > 1 {
+            return false;
+        }
+        let newest = self.graph.place(loc).co.len();
+        let Some(event) = self.read_event(thread, newest) else {
+            return false;
+        };
+        let now = self.graph.now(thread);
+        now.is_some_and(|now| self.runner.would_wait(thread as u32, now, event.value))
     }
 
     fn can_go_on(&self, now: &Standing<'p>) -> bool {
@@ -415,7 +474,7 @@ impl<'a, 'p> Search<'a, 'p> {
         self.graph.reserve_place(event.loc);
         let (low, high) = self.positions(thread, &event);
         let reads = self.collect_revisits(thread, event.loc);
-        Some(Node::Write { live: false, thread, event, next: high + 1, low, reads, renewed: 0 })
+        Some(Node::Write { live: false, thread, event, next: high + 1, low, reads })
     }
 
     /// The second half of a read-modify-write.
@@ -462,9 +521,9 @@ impl<'a, 'p> Search<'a, 'p> {
                 self.advance_choice(live, thread, next, below)
             }
             Node::Read { live, thread, next, low } => self.advance_read(live, thread, next, low),
-            Node::Write { live, thread, event, next, low, reads, renewed } => {
+            Node::Write { live, thread, event, next, low, reads } => {
                 if live {
-                    self.undo_write(renewed);
+                    self.graph.pop();
                 }
                 self.advance_write(thread, event, next, low, reads)
             }
@@ -595,109 +654,28 @@ impl<'a, 'p> Search<'a, 'p> {
     ) -> bool {
         while next > low {
             next -= 1;
-            if let Some(renewed) = self.try_write(thread, event, next) {
-                let live = true;
-                self.push_node(Node::Write { live, thread, event, next, low, reads, renewed });
+            if self.try_write(thread, event, next) {
+                self.push_node(Node::Write { live: true, thread, event, next, low, reads });
                 return true;
             }
         }
         self.advance_revisit(thread, event, reads, None)
     }
 
-    /// Adds a write at a position; how many reads were renewed by it.
-    fn try_write(&mut self, thread: usize, event: Event, position: usize) -> Option<usize> {
+    fn try_write(&mut self, thread: usize, event: Event, position: usize) -> bool {
         let place = self.graph.place(event.loc);
         let is_latest = position == place.co.len();
         // No write comes between the halves of a read-modify-write.
         if place.co.get(position).is_some_and(|next| self.graph.event(*next).marks.is_rmw()) {
-            return None;
+            return false;
         }
         let id = self.graph.push(thread, event, position);
         if !self.judge.allows(&self.graph, &[id], is_latest) {
             self.graph.pop();
-            return None;
+            return false;
         }
         self.go_on(id);
-        let renewed = if is_latest { self.renew(id, event.loc) } else { Some(0) };
-        if renewed.is_none() {
-            self.graph.pop();
-        }
-        renewed
-    }
-
-    fn undo_write(&mut self, renewed: usize) {
-        self.undo_renewals(renewed);
-        self.graph.pop();
-    }
-
-    /// Makes every read that its thread is stuck at read the newest write, where it stands: as
-    /// long as it reads an older one the thread does nothing, so there is no other execution
-    /// to tell from (M. Kokologiannakis, I. Marmanis, V. Vafeiadis, Unblocking dynamic partial
-    /// order reduction, CAV 2023). None, and nothing done, where the model objects.
-    fn renew(&mut self, by: Id, loc: Loc) -> Option<usize> {
-        let mut renewed = 0;
-        if !self.renews {
-            return Some(0);
-        }
-        for thread in 0..self.graph.threads.len() {
-            let Some(id) = self.renewable_read(thread) else {
-                continue;
-            };
-            let old = *self.graph.event(id);
-            if old.loc != loc || !self.would_be_revisited(by, id) {
-                continue;
-            }
-            let position = self.graph.place(loc).co.len();
-            let place = self.graph.order.iter().rposition(|other| *other == id).unwrap_or(0);
-            self.graph.pop_early(id, place);
-            self.path.renewed.push(Renewed { id, old, place });
-            renewed += 1;
-            let event = self.read_event(thread, position);
-            let new = event.map(|event| self.graph.push(thread, event, usize::MAX));
-            if !new.is_some_and(|new| self.judge.allows(&self.graph, &[new], true)) {
-                self.undo_renewals(renewed);
-                return None;
-            }
-            self.go_on(id);
-        }
-        Some(renewed)
-    }
-
-    fn undo_renewals(&mut self, count: usize) {
-        for _ in 0..count {
-            let Some(Renewed { id, old, place }) = self.path.renewed.pop() else {
-                return;
-            };
-            if self.graph.threads[id.thread()].events.len() > id.index() {
-                self.graph.pop();
-            }
-            self.graph.push_early(id.thread(), old, place);
-            let next = self.after(id);
-            self.graph.threads[id.thread()].standings.push(next);
-        }
-    }
-
-    /// Whether a read, stuck at what was the newest write before `by` was added, reads it in the
-    /// default way: else some other graph has it read `by`.
-    fn would_be_revisited(&self, by: Id, read: Id) -> bool {
-        let event = self.graph.event(read);
-        let place = self.graph.place(event.loc);
-        let was_there = |write: Id| {
-            write.is_init()
-                || self.graph.event(write).stamp <= event.stamp
-                || self.graph.clocks.before_next(Clock::Prefix, write, by.thread(), by.index())
-        };
-        let later = &place.co[place.position(event.rf)..];
-        event.rf != by
-            && was_there(event.rf)
-            && !later.iter().any(|write| *write != by && was_there(*write))
-    }
-
-    /// A read that its thread is stuck at, and that would not write if it saw something else:
-    /// a compare-and-swap competes with others for what it reads, so it must be revisited.
-    fn renewable_read(&self, thread: usize) -> Option<Id> {
-        let id = self.stuck_read(thread)?;
-        matches!(self.graph.standing(id).at, At::Load { .. }).then_some(id)
+        true
     }
 
     /// The last event of a thread, if it is a read that must see another write for the thread
@@ -705,12 +683,7 @@ impl<'a, 'p> Search<'a, 'p> {
     fn stuck_read(&self, thread: usize) -> Option<Id> {
         let thread_graph = &self.graph.threads[thread];
         let now = thread_graph.standings.last()?;
-        let is_stuck = match now.at {
-            At::Waiting => true,
-            At::Spinning { since } => now.operations() == since + 1,
-            _ => false,
-        };
-        let last = thread_graph.events.last().filter(|_| is_stuck)?;
+        let last = thread_graph.events.last().filter(|_| now.is_stuck_after_one())?;
         let is_read = last.is_read() && last.loc != Loc::NONE && !last.marks.continues();
         is_read.then(|| Id::new(thread, thread_graph.events.len() - 1))
     }
@@ -782,7 +755,7 @@ impl<'a, 'p> Search<'a, 'p> {
                 }
                 while revisiting.next > revisiting.low {
                     revisiting.next -= 1;
-                    if self.try_revisit(thread, event, &mut revisiting) {
+                    if self.try_revisit(thread, event, &revisiting) {
                         revisiting.live = true;
                         let at = Some(revisiting);
                         self.push_node(Node::Revisit { thread, event, reads, at });
@@ -804,7 +777,6 @@ impl<'a, 'p> Search<'a, 'p> {
     /// Takes out the read and what depends on it.
     fn begin_revisit(&mut self, thread: usize, event: &Event, read: Id) -> Revisiting {
         let old = *self.graph.event(read);
-        let was_stuck = self.renewable_read(read.thread()) == Some(read);
         let length = self.graph.threads[thread].events.len();
         let last = length.checked_sub(1).map(|index| Id::new(thread, index));
         let clock: Vec<u32> =
@@ -813,15 +785,11 @@ impl<'a, 'p> Search<'a, 'p> {
         let keep = |id: Id| crate::clocks::Clocks::covers(&clock, id);
         let restriction = self.graph.restrict(from, keep);
         let (low, high) = self.positions(thread, event);
-        // A read that its thread is stuck at reads the newest write anyway: see `renew`.
-        let is_renewed = self.renews && was_stuck && high == self.graph.place(event.loc).co.len();
-        let next = if is_renewed { high } else { high + 1 };
-        Revisiting { live: false, read, old, restriction, next, low, renewed: 0 }
+        Revisiting { live: false, read, old, restriction, next: high + 1, low }
     }
 
     /// Adds the write at a place in coherence order, and the read, which reads it.
-    fn try_revisit(&mut self, thread: usize, event: Event, at: &mut Revisiting) -> bool {
-        at.renewed = 0;
+    fn try_revisit(&mut self, thread: usize, event: Event, at: &Revisiting) -> bool {
         let position = at.next;
         let place = self.graph.place(event.loc);
         let is_latest = position == place.co.len();
@@ -852,15 +820,10 @@ impl<'a, 'p> Search<'a, 'p> {
             self.undo_revisit(at);
             return false;
         }
-        at.renewed = match is_latest {
-            true => self.renew(write, event.loc).unwrap_or(0),
-            false => 0,
-        };
         true
     }
 
     fn undo_revisit(&mut self, at: &Revisiting) {
-        self.undo_renewals(at.renewed);
         self.graph.pop_early(at.read, at.restriction.from);
         self.graph.pop();
     }

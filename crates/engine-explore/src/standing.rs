@@ -182,6 +182,29 @@ impl<'p> Runner<'p> {
         Standing { thread: from.thread.clone(), at: At::Ended, done: 0, seen: 0 }
     }
 
+    /// Whether the thread may find that it has to wait right after the read it stands at: the
+    /// read is in a loop, or its block goes on with a wait.
+    pub fn may_wait(&self, standing: &Standing<'p>) -> bool {
+        let is_read = matches!(standing.at, At::Load { .. } | At::Cas(_)) && standing.done == 0;
+        let site = standing.site().filter(|_| is_read);
+        site.is_some_and(|site| {
+            let block = &self.code.program.function(site.function).blocks[site.block.0 as usize];
+            let rest = block.insts.get(site.index as usize + 1..).unwrap_or_default();
+            self.code.can_repeat(site) && self.limits.spins
+                || rest.iter().any(|inst| matches!(inst.kind, InstKind::Wait { .. }))
+        })
+    }
+
+    /// Whether the thread waits if it reads that value.
+    pub fn would_wait(&self, number: u32, standing: &Standing<'p>, value: Bits) -> bool {
+        let next = match &standing.at {
+            At::Load { .. } => self.pass_with(number, standing, value),
+            At::Cas(cas) if value != cas.expected => self.pass_cas(number, standing, value, false),
+            _ => return false,
+        };
+        next.is_stuck_after_one()
+    }
+
     /// Still at the same operation, after one more of its events.
     pub fn within(&self, from: &Standing<'p>, seen: u128) -> Standing<'p> {
         Standing { thread: from.thread.clone(), at: from.at.clone(), done: from.done + 1, seen }
@@ -345,6 +368,15 @@ impl<'p> Standing<'p> {
                 | At::Failed { .. }
                 | At::Fault(_)
         )
+    }
+
+    /// Whether the thread waits, and its last operation is all that decides for how long.
+    pub fn is_stuck_after_one(&self) -> bool {
+        match self.at {
+            At::Waiting => true,
+            At::Spinning { since } => self.operations() == since + 1,
+            _ => false,
+        }
     }
 
     /// Whether it has read what it is about to modify.

@@ -51,6 +51,11 @@ impl<'p> Code<'p> {
         &self.loops[function.0 as usize]
     }
 
+    /// Whether an instruction is in a loop of its function.
+    pub fn can_repeat(&self, site: Site) -> bool {
+        self.loops(site.function).repeating(site.block).is_some()
+    }
+
     /// Where each global lies.
     pub fn addresses(&self) -> &[u64] {
         &self.addresses
