@@ -105,7 +105,7 @@ Exit codes:
   3  unknown: something is not supported, or a limit or Ctrl-C stopped the search
 
 Examples:
-  parallax verify examples/programs/counter.program
+  parallax verify examples/tutorial/message-passing-fixed.c
   parallax verify --model sc --format json examples/store-buffering.litmus";
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -9,9 +9,9 @@ use super::housekeeping::housekeeping;
 use super::links::Links;
 use super::order::Order;
 use super::past::causal_past;
-use super::trace::{Detail, ThreadTrace, Tracer, one_line};
+use super::trace::{Detail, ThreadTrace, Tracer};
 use super::why::{Why, why};
-use super::words::Words;
+use super::words::{Words, own_call, source};
 
 pub struct Story {
     pub order: Order,
@@ -213,7 +213,9 @@ impl Teller<'_> {
                     reads if !reads.is_empty() => {
                         format!("{waiting} for {}", reads.join("; and for "))
                     }
-                    _ if !standing.text.is_empty() => format!(": {}", one_line(&standing.text)),
+                    _ if !standing.text.is_empty() => {
+                        format!(": {}", source(&standing.stack, &standing.text))
+                    }
                     _ => String::new(),
                 };
                 let last = || {
@@ -221,7 +223,8 @@ impl Teller<'_> {
                     let last = events.iter().rfind(|event| event.thread == Some(thread));
                     last.and_then(|event| event.place.as_ref())
                 };
-                let place = at(standing.place().or_else(last));
+                let own = own_call(&standing.stack).map(|call| &call.place);
+                let place = at(own.or_else(last));
                 Finding {
                     text: format!("{name} {waits}{place}{for_what}"),
                     calls: self.calls(standing.stack.iter().rev().skip(1)),

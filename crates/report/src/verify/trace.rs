@@ -12,7 +12,7 @@ use parallax_verdict::{EventKind, Execution, Life, Standing, ThreadEnding};
 use super::links::Links;
 use super::order::Order;
 use super::story::Relevance;
-use super::words::Words;
+use super::words::{Words, own_call, source};
 
 pub struct ThreadTrace {
     pub name: String,
@@ -149,11 +149,12 @@ impl Tracer<'_> {
             _ => return None,
         };
         let last = || self.words().event(self.events_of(thread).last()?).place.as_ref();
-        let place = standing.place().or_else(last).map(|place| self.words().line_of(place));
+        let own = own_call(&standing.stack).map(|call| &call.place);
+        let place = own.or_else(last).map(|place| self.words().line_of(place));
         Some(Row::Standing {
             place: place.unwrap_or_default(),
             words: words.to_string(),
-            source: one_line(&standing.text),
+            source: source(&standing.stack, &standing.text),
         })
     }
 
@@ -166,7 +167,7 @@ impl Tracer<'_> {
             step: plan[event as usize].number(),
             place: words.place(event),
             words: self.sentence(event, update, plan),
-            source: one_line(&words.event(event).text),
+            source: words.source(event),
             involved: involved(event) || update.is_some_and(involved),
         }
     }
@@ -281,9 +282,4 @@ pub fn shared_addresses(execution: &Execution) -> HashSet<u64> {
         }
     }
     shared
-}
-
-/// Source text without line ends and needless blanks.
-pub fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

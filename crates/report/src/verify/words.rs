@@ -25,9 +25,18 @@ impl<'a> Words<'a> {
         self.event(event).thread.map_or("the start", |thread| self.thread_name(thread))
     }
 
-    /// `queue.c:12`; empty for initial writes.
+    /// `queue.c:12`; empty for initial writes. For what the library does, where it was called.
     pub fn place(&self, event: u32) -> String {
-        self.event(event).place.as_ref().map_or_else(String::new, |place| self.line_of(place))
+        let stack = self.execution.stacks.get(event as usize);
+        let caller = stack.and_then(|stack| own_call(stack)).map(|call| &call.place);
+        let place = caller.or(self.event(event).place.as_ref());
+        place.map_or_else(String::new, |place| self.line_of(place))
+    }
+
+    /// The source text of an event, or the function of the library that it belongs to.
+    pub fn source(&self, event: u32) -> String {
+        let stack = self.execution.stacks.get(event as usize);
+        source(stack.map_or(&[], |stack| stack), &self.event(event).text)
     }
 
     /// The line, with the folder of its file only where it is needed to tell files apart.
@@ -144,6 +153,26 @@ impl<'a> Words<'a> {
     }
 }
 
+/// The innermost call that is not in the library.
+pub fn own_call(stack: &[Call]) -> Option<&Call> {
+    stack.iter().rfind(|call| !is_library(call))
+}
+
+/// The text of the instruction that a stack leads to, or the function of the library that it is
+/// in, without line ends and needless blanks.
+pub fn source(stack: &[Call], text: &str) -> String {
+    let first_of_library = stack.iter().skip_while(|call| !is_library(call)).next();
+    match first_of_library.filter(|_| stack.last().is_some_and(is_library)) {
+        Some(call) => format!("in {}", call.function),
+        None => text.split_whitespace().collect::<Vec<_>>().join(" "),
+    }
+}
+
+/// Files of the library have no names that files of programs have.
+fn is_library(call: &Call) -> bool {
+    call.place.file.starts_with("<library>")
+}
+
 pub fn bytes(size: u64) -> String {
     if size == 1 { "1 byte".to_string() } else { format!("{size} bytes") }
 }
@@ -200,5 +229,19 @@ mod tests {
         let words = |n: usize| -> Vec<String> { (0..n).map(|i| format!("t{i}")).collect() };
         assert_eq!(listed(&words(1)), "t0");
         assert_eq!(listed(&words(3)), "t0, t1 and t2");
+    }
+
+    #[test]
+    fn steps_of_the_library_belong_to_its_caller() {
+        let call = |function: &str, file: &str| Call {
+            function: function.to_string(),
+            place: Location { file: file.into(), line: 3, column: 1 },
+        };
+        let stack =
+            [call("main", "a.c"), call("pthread_join", "<library>/t"), call("x", "<library>/t")];
+        assert_eq!(own_call(&stack).map(|call| &*call.function), Some("main"));
+        assert_eq!(source(&stack, "wait ok"), "in pthread_join");
+        assert_eq!(source(&stack[..1], "a  =\n 1;"), "a = 1;");
+        assert_eq!(source(&[], "MOV"), "MOV");
     }
 }
