@@ -3,8 +3,12 @@
 #[allow(dead_code)]
 mod support;
 
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
 use serde_json::Value;
-use support::{Folder, MP, SB, endless};
+use support::{Folder, MP, SB, command, endless};
 
 /// The reader may see the flag and not the data, under weak models.
 const MESSAGE: &str = r#"program "message" pointers 64
@@ -231,6 +235,48 @@ fn limits_end_in_unknown_with_what_was_found() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn ctrl_c_prints_what_was_found_so_far() {
+    let folder = folder();
+    folder.write("many.program", many());
+    let mut child = command()
+        .current_dir(folder.path())
+        .args(["verify", "many.program"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    std::thread::sleep(Duration::from_millis(500));
+    let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(signal.expect("kill runs").success());
+    let mut text = String::new();
+    child.stdout.take().expect("a pipe").read_to_string(&mut text).expect("text");
+    assert!(text.starts_with("unknown: "), "{text}");
+    assert!(text.contains(" executions; not everything was covered\n"), "{text}");
+    assert_eq!(child.wait().expect("an end").code(), Some(3));
+}
+
+/// The C front end is reached: two files, and arguments for clang.
+#[test]
+fn c_files_are_linked() {
+    let folder = folder();
+    folder
+        .write(
+            "main.c",
+            "int twice(int);\n#include <assert.h>\n\nint main(void)\n{\n    \
+            assert(twice(2) == EXPECTED);\n}\n",
+        )
+        .write("twice.c", "int twice(int n) { return 2 * n; }\n")
+        .write("broken.c", "int main(void) { return 1 }\n");
+    let verify = |value| folder.run(&["verify", "main.c", "twice.c", "--", value]);
+    verify("-DEXPECTED=4").ends_with(0).says("1 execution; every execution was covered");
+    verify("-DEXPECTED=5").ends_with(1).says("main.c:6:5");
+    let broken = folder.run(&["verify", "broken.c"]);
+    broken.ends_with(2).complains("broken.c:1:");
+    assert_eq!(broken.stdout, "");
+}
+
 #[test]
 fn bad_input_is_refused() {
     let folder = folder();
@@ -246,6 +292,9 @@ fn bad_input_is_refused() {
         (&["SB.litmus", "message.program"], "different kinds"),
         (&["--engine", "bounded", "message.program"], "the engine 'bounded' is not available"),
         (&["SB.litmus", "--", "-O2"], "for C files only"),
+        (&["--engine", "explore", "SB.litmus"], "needs its own engine"),
+        (&["--property", "race", "SB.litmus"], "only the final condition"),
+        (&["--nondet", "0..1", "SB.litmus"], "have no inputs"),
     ] {
         let arguments = [&["verify"], arguments].concat();
         folder.run(&arguments).ends_with(2).complains(message);

@@ -8,11 +8,12 @@ use std::path::Path;
 
 use parallax_engine_enumerate::{Options, enumerate};
 use parallax_frontend_litmus::{LitmusTest, parse};
-use parallax_program::{Diagnostics, Prop, Property, Quantifier, Question};
+use parallax_program::{Diagnostic, Diagnostics, Prop, Property, Quantifier, Question};
 use parallax_verdict::{
     Conclusion, Counts, Ending, Execution, Outcomes, Reason, Scope, Verdict, Violation, replay,
 };
 
+use super::engine::Engine;
 use super::{Answer, VerifyArguments, model_choice};
 use crate::interrupt;
 use crate::models::{ModelChoice, Models};
@@ -20,6 +21,23 @@ use crate::one_test::{not_replayed, read, shown};
 
 /// How often a loop is repeated where nothing is said.
 const USUAL_BOUND: u32 = 2;
+
+/// What is asked for and does not make sense of a litmus test.
+pub fn check(properties: &[Property], options: &VerifyArguments) -> Result<(), Diagnostics> {
+    let refuse = |message: &str, help: &str| Err(vec![Diagnostic::new(message).with_help(help)]);
+    if options.engine != Engine::Auto {
+        let help = "leave out --engine";
+        return refuse("the final condition of a litmus test needs its own engine", help);
+    }
+    if !properties.contains(&Property::Assert) {
+        let help = "leave out --property, or say --property assert";
+        return refuse("of a litmus test, only the final condition can be checked", help);
+    }
+    if options.nondet.is_some() {
+        return refuse("litmus tests have no inputs", "leave out --nondet");
+    }
+    Ok(())
+}
 
 pub fn verify(path: &Path, options: &VerifyArguments) -> Result<Answer, Diagnostics> {
     let test = parse(&shown(path), &read(path)?)?;

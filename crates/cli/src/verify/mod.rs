@@ -88,7 +88,10 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
     }
     let first = options.inputs.first().map_or(Path::new(""), |path| path.as_path());
     match kind {
-        Kind::Litmus => litmus::verify(first, options),
+        Kind::Litmus => {
+            litmus::check(&properties, options)?;
+            litmus::verify(first, options)
+        }
         Kind::Text => explored::verify(&input::load_text(first)?, properties, options),
         Kind::C => {
             let overflow = properties.contains(&Property::Overflow);

@@ -128,6 +128,10 @@ impl Writer<'_> {
                 self.row(row, &columns)?;
             }
         }
+        let rows = story.threads.iter().flat_map(|thread| &thread.rows);
+        if rows.clone().any(|row| matches!(row, Row::LeftOut(_))) {
+            writeln!(self.out, "\n  (--verbose shows every step)")?;
+        }
         Ok(())
     }
 
@@ -141,7 +145,7 @@ impl Writer<'_> {
             }
             Row::LeftOut(count) => {
                 let steps = counted(*count as u64, "step");
-                let text = format!("    {:>step$}  … {steps} left out (--verbose shows all)", "");
+                let text = format!("    {:>step$}  … {steps} left out", "");
                 let text = self.painted(DIM, &text);
                 writeln!(self.out, "{text}")
             }

@@ -1,9 +1,9 @@
 //! The trace of an execution: for each thread its steps in program order, with places, values
 //! and where they came from. A form without layout, for every output that shows it.
 //!
-//! Unless everything is wanted, steps that do not matter are left out. Of long executions,
-//! accesses to memory that only one thread touches go next, then the middle of long threads; what
-//! the violation is about always stays. Only steps that are shown are numbered.
+//! Unless everything is wanted, steps that do not matter are left out. Of long executions, those
+//! by which threads do not communicate go next, then the middle of long threads; what the
+//! violation is about always stays. Only steps that are shown are numbered.
 
 use std::collections::{HashMap, HashSet};
 
@@ -233,17 +233,14 @@ impl Tracer<'_> {
 
     fn shorten(&self, plan: &mut [Plan]) {
         let keep = self.kept();
-        let shared = shared_addresses(self.execution);
         let leave_out = |event: u32, plan: &mut [Plan]| {
             let plan = &mut plan[event as usize];
             if *plan != Plan::Hide && !keep.contains(&event) {
                 *plan = Plan::LeaveOut;
             }
         };
-        for (number, event) in (0u32..).zip(&self.execution.events) {
-            if !event.kind.footprint().is_some_and(|(address, _)| shared.contains(&address)) {
-                leave_out(number, plan);
-            }
+        for event in (0..self.execution.events.len() as u32).filter(|e| !self.communicates(*e)) {
+            leave_out(event, plan);
         }
         for thread in 0..self.execution.threads.len() as u32 {
             let own = self.events_of(thread);
@@ -253,6 +250,17 @@ impl Tracer<'_> {
                 middle.iter().for_each(|event| leave_out(*event, plan));
             }
         }
+    }
+
+    /// Whether an event takes a value from another thread, or gives it one.
+    fn communicates(&self, event: u32) -> bool {
+        let thread = |event: u32| self.execution.events[event as usize].thread;
+        let other = |partner: u32| thread(partner) != thread(event) && thread(partner).is_some();
+        let at = event as usize;
+        let gives = |event: u32| self.links.readers[event as usize].iter().any(|r| other(*r));
+        gives(event)
+            || self.links.source[at].is_some_and(other)
+            || self.links.update[at].is_some_and(gives)
     }
 
     /// What the violation is about, and where its values come from.

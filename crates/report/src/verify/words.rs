@@ -161,7 +161,7 @@ pub fn own_call(stack: &[Call]) -> Option<&Call> {
 /// The text of the instruction that a stack leads to, or the function of the library that it is
 /// in, without line ends and needless blanks.
 pub fn source(stack: &[Call], text: &str) -> String {
-    let first_of_library = stack.iter().skip_while(|call| !is_library(call)).next();
+    let first_of_library = stack.iter().find(|call| is_library(call));
     match first_of_library.filter(|_| stack.last().is_some_and(is_library)) {
         Some(call) => format!("in {}", call.function),
         None => text.split_whitespace().collect::<Vec<_>>().join(" "),
