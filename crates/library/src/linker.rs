@@ -263,8 +263,9 @@ impl<'p> Linker<'p> {
         }
         let start = self.text_end + 1;
         self.text_end = start + self.modules.file(module).1.len();
-        self.files.push((module, start as u32));
-        start as u32
+        let start = u32::try_from(start).unwrap_or(u32::MAX);
+        self.files.push((module, start));
+        start
     }
 
     fn append_files(&mut self) {

@@ -5,8 +5,9 @@ use parallax_program::{Expr, Function, InstKind, Program};
 
 use crate::features::bytes;
 
-/// Longer conditions are cut.
+/// Longer conditions are cut, and larger objects are no texts.
 const LONGEST: usize = 200;
+const LARGEST: u64 = 1 << 16;
 
 /// Whether the first argument of a function is the text of the condition that failed.
 pub(crate) fn takes_condition(name: &str) -> bool {
@@ -27,7 +28,11 @@ pub(crate) fn text(program: &Program, expr: &Expr) -> Option<String> {
     let Expr::Address(global) = expr else {
         return None;
     };
-    let bytes = bytes(program.globals.get(global.0 as usize)?);
+    let global = program.globals.get(global.0 as usize)?;
+    if global.size > LARGEST {
+        return None;
+    }
+    let bytes = bytes(global);
     let end = bytes.iter().position(|byte| *byte == 0)?;
     let text = String::from_utf8_lossy(&bytes[..end.min(LONGEST)]).into_owned();
     (!text.is_empty()).then_some(text)

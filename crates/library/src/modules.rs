@@ -30,6 +30,7 @@ const TEXTS: &[(&str, &str)] = texts![
     "genmc",
     "keys",
     "malloc",
+    "math",
     "memory",
     "mutex",
     "once",

@@ -193,6 +193,27 @@ fn the_end_of_a_number_is_told() {
 }
 
 #[test]
+fn square_roots_and_remainders() {
+    let double = |value: f64| format!("{:#x}:64", value.to_bits());
+    let lines = format!(
+        "  p = call extern sqrt({})\n  assert p == {}, \"sqrt\"\n  \
+         p = call extern fabs({})\n  assert p == {}, \"fabs\"\n  \
+         p = call extern fmod({}, {})\n  assert p == {}, \"fmod\"",
+        double(2.0),
+        double(2.0f64.sqrt()),
+        double(-3.5),
+        double(3.5),
+        double(-7.5),
+        double(2.0),
+        double(-1.5),
+    );
+    assert_eq!(ends("", &lines), End::Done);
+    let lines = "  p = call extern strerror(5:32)\n  q = call extern strlen(p)\n  \
+        assert q == 5:64, \"a text\"";
+    assert_eq!(ends("", lines), End::Done);
+}
+
+#[test]
 fn the_heap() {
     let lines = "  p = call extern malloc(4:64)\n  store.4 p, 7:32\n  \
         p = call extern realloc(p, 64:64)\n  r = load.4 p\n  assert r == 7:32, \"kept\"\n  \
