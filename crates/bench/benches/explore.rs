@@ -7,6 +7,10 @@ use parallax_bench::programs::FAMILIES;
 use parallax_engine_explore::{Options, Reductions, explore};
 use parallax_memory::Model;
 
+/// The allocator of the command.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let setting =
         |name: &str, default: &str| std::env::var(name).unwrap_or_else(|_| default.to_string());

@@ -11,6 +11,8 @@ impl Id {
     pub const INIT: Id = Id(u32::MAX);
     const INDEX_BITS: u32 = 20;
     pub const MAX_THREADS: usize = 1 << 11;
+    /// Events of one thread.
+    pub const MAX_EVENTS: usize = 1_000_000;
 
     pub fn new(thread: usize, index: usize) -> Id {
         Id((thread as u32) << Self::INDEX_BITS | index as u32)

@@ -383,11 +383,9 @@ impl<'a, 'p> Observer<'a, 'p> {
                 },
             }
         }
-        if is_blocked {
+        if is_blocked && !has_failed {
             self.counts.blocked += 1;
-            if !has_failed {
-                self.look_for_endless_waits(graph, memory);
-            }
+            self.look_for_endless_waits(graph, memory);
         } else {
             self.counts.executions += 1;
             if !has_failed {

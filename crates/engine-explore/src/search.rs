@@ -202,17 +202,22 @@ impl<'a, 'p> Search<'a, 'p> {
 
     /// Explores everything from the present graph on.
     pub fn run(&mut self) {
-        while self.extend() {}
+        self.forward();
         while self.back() {
-            while self.extend() {}
+            self.forward();
         }
+    }
+
+    /// Adds events as long as that is possible.
+    fn forward(&mut self) {
+        while self.extend() && !self.observer.is_over() {}
     }
 
     /// Explores what is left on a path that someone else began.
     pub fn take_over(&mut self, task: Task<'p>) {
         (self.graph, self.memory, self.path) = (task.graph, task.memory, task.path);
         while self.back() {
-            while self.extend() {}
+            self.forward();
         }
     }
 
@@ -305,6 +310,11 @@ impl<'a, 'p> Search<'a, 'p> {
     /// Adds the next event in the first way that is left; false where there is none.
     fn extend(&mut self) -> bool {
         match self.next_thread() {
+            Some(thread) if self.graph.threads[thread].events.len() >= Id::MAX_EVENTS => {
+                let site = self.graph.now(thread).and_then(Standing::site);
+                self.observer.unsupported("a thread of a million steps", site, self.runner);
+                false
+            }
             Some(thread) => match self.node(thread) {
                 Some(node) => self.advance(node),
                 None => false,
@@ -692,19 +702,21 @@ impl<'a, 'p> Search<'a, 'p> {
     /// read is revisited if everything that this would take out was added in the default way.
     fn collect_revisits(&mut self, thread: usize, loc: Loc) -> usize {
         let graph = &self.graph;
-        if graph.place(loc).reads.is_empty() {
-            return 0;
-        }
-        let listed = self.path.to_revisit.len();
         let length = graph.threads[thread].events.len();
+        let is_before = |id: Id| graph.clocks.before_next(Clock::Prefix, id, thread, length);
+        let open = graph.place(loc).reads.iter().filter(|read| !is_before(**read));
+        let Some(oldest) = open.map(|read| graph.event(*read).stamp).min() else {
+            return 0;
+        };
+        let listed = self.path.to_revisit.len();
         for id in graph.order.iter().rev() {
-            if graph.clocks.before_next(Clock::Prefix, *id, thread, length) {
+            if is_before(*id) {
                 continue;
             }
-            if !self.is_default(thread, length, *id) {
+            let event = graph.event(*id);
+            if event.stamp < oldest || !self.is_default(thread, length, *id) {
                 break;
             }
-            let event = graph.event(*id);
             if event.loc == loc && event.is_read() {
                 self.path.to_revisit.push(*id);
             }
