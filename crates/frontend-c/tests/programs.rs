@@ -35,18 +35,27 @@ fn run(path: &Path) -> String {
     world::run(&program)
 }
 
+/// What is wrong with a program, if something is.
+fn difference(path: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let expected = said(&text, "expect").expect("an expectation");
+    let found = run(path);
+    (found != expected).then(|| format!("{}: {found}, not {expected}", path.display()))
+}
+
 #[test]
 fn programs_end_as_they_say() {
     let paths = programs();
     assert!(paths.len() >= 60);
-    let mut wrong = Vec::new();
-    for path in paths {
-        let text = std::fs::read_to_string(&path).unwrap();
-        let expected = said(&text, "expect").expect("an expectation");
-        let found = run(&path);
-        if found != expected {
-            wrong.push(format!("{}: {found}, not {expected}", path.display()));
-        }
-    }
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = paths.len().div_ceil(workers);
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let check = |paths: &[PathBuf]| -> Vec<String> {
+            paths.iter().filter_map(|path| difference(path)).collect()
+        };
+        let running: Vec<_> =
+            paths.chunks(share).map(|paths| scope.spawn(move || check(paths))).collect();
+        running.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -3,10 +3,14 @@
 use parallax_frontend_c::{Input, Options, translate};
 use proptest::prelude::*;
 
-const MODULES: [&str; 2] = [include_str!("ll/unnamed.ll"), include_str!("ll/typed_pointers.ll")];
+const MODULES: [&str; 3] = [
+    include_str!("ll/unnamed.ll"),
+    include_str!("ll/typed_pointers.ll"),
+    include_str!("ll/broad.ll"),
+];
 
 /// Words that mean something somewhere.
-const WORDS: [&str; 24] = [
+const WORDS: [&str; 28] = [
     "i32",
     "ptr",
     "%0",
@@ -31,6 +35,10 @@ const WORDS: [&str; 24] = [
     "zeroinitializer",
     "[99999999999 x i64]",
     "getelementptr",
+    "[999999999999 x {}]",
+    "{ i64, [9223372036854775807 x i16] }",
+    "i128",
+    "%struct.item",
 ];
 
 fn translated(text: String) {

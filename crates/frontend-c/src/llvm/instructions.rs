@@ -19,8 +19,14 @@ impl Cursor<'_> {
         }
         let line = self.peek().line;
         let operation = self.operation()?;
-        let mut instruction =
-            Instruction { result, operation, debug: None, copy_layout: None, start: first.start };
+        let mut instruction = Instruction {
+            result,
+            operation,
+            debug: None,
+            typed: false,
+            copy_layout: None,
+            start: first.start,
+        };
         self.attachments(&mut instruction)?;
         if matches!(instruction.operation, Operation::Unknown { .. }) {
             self.skip_line(line);
@@ -33,6 +39,7 @@ impl Cursor<'_> {
         while self.is(b',') && self.ahead(1).kind == Kind::MetadataName {
             self.next();
             let name = self.next().text;
+            instruction.typed |= name == "tbaa";
             match name {
                 "dbg" if self.peek().kind == Kind::MetadataId => {
                     instruction.debug = Some(self.metadata_id()?);

@@ -100,6 +100,8 @@ pub struct Instruction {
     pub result: Option<Name>,
     pub operation: Operation,
     pub debug: Option<MetadataId>,
+    /// Whether clang says which type is accessed, `!tbaa`.
+    pub typed: bool,
     /// The layout of what a copy copies, `!tbaa.struct`.
     pub copy_layout: Option<MetadataId>,
     /// First byte in the text.

@@ -188,7 +188,7 @@ impl Body<'_> {
 
     fn phis(&self, target: &Name) -> Vec<(Name, Type, Value)> {
         let here = &self.function.blocks[self.block].name;
-        let block = self.function.blocks.iter().find(|block| block.name == *target);
+        let block = self.blocks.get(target).map(|number| &self.function.blocks[*number]);
         let instructions = block.map_or(&[][..], |block| block.instructions.as_slice());
         let mut phis = Vec::new();
         for instruction in instructions {

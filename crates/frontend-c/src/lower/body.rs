@@ -24,12 +24,16 @@ pub struct Body<'u> {
     pub signature: Signature,
     /// The block that is being lowered.
     pub block: usize,
+    /// Blocks by name.
+    pub blocks: HashMap<&'u Name, usize>,
     /// Instructions by their results.
     pub definitions: HashMap<Name, &'u Instruction>,
     /// The source variable that lies at an address …
     pub declared: HashMap<Name, MetadataId>,
     /// … and the first that holds a value.
     pub holders: HashMap<Name, MetadataId>,
+    /// Structures that the function steps through from a pointer to a field.
+    pub stepped: HashMap<Name, Type>,
     /// Addresses of the objects that end with the function.
     pub stack: Vec<VarId>,
     uses: HashMap<Name, Uses>,
@@ -58,9 +62,11 @@ impl<'u> Body<'u> {
             builder,
             signature: of,
             block: 0,
+            blocks: function.blocks.iter().zip(0..).map(|(block, at)| (&block.name, at)).collect(),
             definitions: HashMap::new(),
             declared: HashMap::new(),
             holders: HashMap::new(),
+            stepped: HashMap::new(),
             stack: Vec::new(),
             uses: uses(function),
             scalars: HashMap::new(),
@@ -102,6 +108,12 @@ impl<'u> Body<'u> {
                 let scalars = self.unit.layout.scalars(&ty).unwrap_or_default();
                 self.scalars.insert(result.clone(), scalars);
                 self.definitions.insert(result.clone(), instruction);
+            }
+            if let Operation::Gep { element, base, .. } = &instruction.operation
+                && let Value::Local(name) = &base.value
+                && matches!(self.unit.layout.resolve(element), Type::Struct { .. })
+            {
+                self.stepped.entry(name.clone()).or_insert_with(|| element.clone());
             }
             if let Operation::Debug { value: Some(typed), variable: Some(variable), declares } =
                 &instruction.operation

@@ -168,21 +168,22 @@ impl Unit<'_> {
             (Type::Array(_, element) | Type::Vector(_, element), Value::Aggregate(elements)) => {
                 let size = self.layout.size(element)?;
                 for (index, element) in elements.iter().enumerate() {
-                    self.cells(&element.ty, &element.value, offset + index as u64 * size, cells)?;
+                    let at = offset.wrapping_add((index as u64).wrapping_mul(size));
+                    self.cells(&element.ty, &element.value, at, cells)?;
                 }
                 Ok(())
             }
             (Type::Struct { packed, fields }, Value::Aggregate(elements)) => {
                 let offsets = self.layout.field_offsets(*packed, fields)?;
                 for (element, at) in elements.iter().zip(offsets) {
-                    self.cells(&element.ty, &element.value, offset + at, cells)?;
+                    self.cells(&element.ty, &element.value, offset.wrapping_add(at), cells)?;
                 }
                 Ok(())
             }
             (_, Value::Bytes(bytes)) => {
                 let bytes = bytes.iter().enumerate().filter(|(_, byte)| **byte != 0);
                 cells.extend(bytes.map(|(at, byte)| Cell {
-                    offset: offset + at as u64,
+                    offset: offset.wrapping_add(at as u64),
                     width: 8,
                     value: Expr::constant(8, u128::from(*byte)),
                 }));
@@ -208,7 +209,8 @@ impl Unit<'_> {
                 false => value,
             };
             if value != Expr::constant(width, 0) {
-                cells.push(Cell { offset: offset + scalar.offset, width, value });
+                let offset = offset.wrapping_add(scalar.offset);
+                cells.push(Cell { offset, width, value });
             }
         }
         Ok(())

@@ -8,6 +8,7 @@ use parallax_program::{BinaryOp, Expr, InstKind, Terminator};
 use super::body::Body;
 use super::layout::Lowered;
 use super::memory::{Piece, pieces, plain_tags};
+use super::pointee::Pointee;
 use crate::llvm::{Instruction, Type, Typed, Value};
 
 /// Longer copies become loops.
@@ -69,13 +70,7 @@ impl Body<'_> {
         let copied = tags.with(["COPY"]);
         let mut values = Vec::new();
         for piece in pieces {
-            if let Some(content) = self.constant_piece(from, *piece) {
-                values.push(content);
-                continue;
-            }
-            let value = self.builder.temp(piece.bytes * 8);
-            self.load_piece(from, *piece, &copied, value)?;
-            values.push(Expr::Var(value));
+            values.push(self.piece_value(from, *piece, &copied)?);
         }
         for (piece, value) in pieces.iter().zip(values) {
             self.store_piece(to, *piece, &tags, value)?;
@@ -85,7 +80,7 @@ impl Body<'_> {
 
     /// For a long array: the accesses of one element, and its size.
     fn stride(&self, pointer: &Value, bytes: u64) -> Option<(Vec<Piece>, u64)> {
-        let (ty, 0) = self.pointee(pointer)? else {
+        let Pointee { ty, offset: 0, .. } = self.pointee(pointer)? else {
             return None;
         };
         let Type::Array(_, element) = self.unit.layout.resolve(&ty) else {

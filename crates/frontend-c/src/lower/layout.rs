@@ -118,9 +118,11 @@ impl<'m> Layout<'m> {
         if depth > Self::MAX_DEPTH {
             return Err("a type that nests too deeply".to_string());
         }
-        let round = |bytes: u64, align: u64| (bytes.next_multiple_of(align), align);
+        let round = |bytes: u64, align: u64| Ok((rounded(bytes, align)?, align));
         Ok(match self.resolve(ty) {
-            Type::Int(width) => round(u64::from(width.div_ceil(8)), self.integer_align(*width)),
+            Type::Int(width) => {
+                return round(u64::from(width.div_ceil(8)), self.integer_align(*width));
+            }
             Type::Float => (4, 4),
             Type::Double => (8, self.double_align),
             Type::Pointer => (u64::from(self.pointer_bits / 8), self.pointer_align),
@@ -132,12 +134,12 @@ impl<'m> Layout<'m> {
                 let bits = count.checked_mul(u64::from(self.width(element)?));
                 let bytes = bits.ok_or("a vector without bounds")?.div_ceil(8);
                 let align = bytes.checked_next_power_of_two().ok_or("a vector without bounds")?;
-                round(bytes, align)
+                return round(bytes, align);
             }
             Type::Struct { packed, fields } => self.structure(*packed, fields, depth)?,
             Type::Other(name) => match name.as_ref() {
                 "half" | "bfloat" => (2, 2),
-                "x86_fp80" => round(10, self.extended_align),
+                "x86_fp80" => return round(10, self.extended_align),
                 "fp128" | "ppc_fp128" => (16, 16),
                 _ => return Err(format!("a value of type '{name}'")),
             },
@@ -151,10 +153,10 @@ impl<'m> Layout<'m> {
         for field in fields {
             let (size, align) = self.size_and_align(field, depth + 1)?;
             let align = if packed { 1 } else { align };
-            end = end.next_multiple_of(align).checked_add(size).ok_or("a type without bounds")?;
+            end = rounded(end, align)?.checked_add(size).ok_or("a type without bounds")?;
             widest = widest.max(align);
         }
-        Ok((end.next_multiple_of(widest), widest))
+        Ok((rounded(end, widest)?, widest))
     }
 
     /// Integers without a rule are aligned as the next wider one, or as the widest.
@@ -169,7 +171,7 @@ impl<'m> Layout<'m> {
         let mut end = 0u64;
         for field in fields {
             let (size, align) = self.size_and_align(field, 0)?;
-            let start = end.next_multiple_of(if packed { 1 } else { align });
+            let start = rounded(end, if packed { 1 } else { align })?;
             offsets.push(start);
             end = start.checked_add(size).ok_or("a type without bounds")?;
         }
@@ -198,6 +200,8 @@ impl<'m> Layout<'m> {
     pub fn scalars(&self, ty: &Type) -> Lowered<Vec<Scalar>> {
         let mut scalars = Vec::new();
         if *ty != Type::Void {
+            // Offsets of parts are then within bounds too.
+            self.size(ty)?;
             self.collect(ty, 0, 0, &mut scalars)?;
         }
         Ok(scalars)
@@ -214,7 +218,11 @@ impl<'m> Layout<'m> {
             Type::Array(count, element) => {
                 let size = self.size(element)?;
                 for index in 0..*count {
+                    let before = into.len();
                     self.collect(element, at + index * size, depth + 1, into)?;
+                    if into.len() == before {
+                        break;
+                    }
                 }
             }
             Type::Vector(count, element) => {
@@ -261,6 +269,10 @@ impl<'m> Layout<'m> {
         let length = self.scalars(&ty)?.len();
         Ok((ty, start..start + length))
     }
+}
+
+fn rounded(bytes: u64, align: u64) -> Lowered<u64> {
+    bytes.checked_next_multiple_of(align).ok_or("a type without bounds".to_string())
 }
 
 #[cfg(test)]

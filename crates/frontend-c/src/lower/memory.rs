@@ -2,7 +2,8 @@
 //!
 //! Engines work on cells, and accesses of different sizes to the same bytes cost them dearly. C's
 //! calling conventions pass small structures as whole integers, so an access that covers several
-//! scalars of an object whose type is known is split along them.
+//! scalars of an object whose type is known is split along them. What lies between the scalars is
+//! not read, and reads as zero.
 
 use std::sync::Arc;
 
@@ -36,6 +37,12 @@ pub fn pieces(offset: u64, bytes: u64) -> Vec<Piece> {
     pieces
 }
 
+/// Zeros for the bytes between two places.
+fn gap(from: u64, to: u64) -> Option<Expr> {
+    let bits = to.checked_sub(from).filter(|bytes| *bytes > 0)? as u32 * 8;
+    Some(Expr::constant(bits, 0))
+}
+
 pub fn access_size(bytes: u64) -> Lowered<AccessSize> {
     let size = u32::try_from(bytes).ok().and_then(AccessSize::from_bytes);
     size.ok_or_else(|| format!("an atomic access of {bytes} bytes"))
@@ -54,12 +61,18 @@ impl Body<'_> {
                 };
                 match order {
                     Some(order) => self.atomic_load(ty, address, *order, result),
-                    None => self.load(ty, address, *volatile, result),
+                    None => {
+                        let own = instruction.typed || !self.unit.tells_types;
+                        self.load(ty, address, *volatile, own, result)
+                    }
                 }
             }
             Operation::Store { value, address, volatile, order } => match order {
                 Some(order) => self.atomic_store(value, address, *order),
-                None => self.store(value, address, *volatile),
+                None => {
+                    let own = instruction.typed || !self.unit.tells_types;
+                    self.store(value, address, *volatile, own)
+                }
             },
             Operation::Alloca { ty, count, align } => match &instruction.result {
                 Some(result) => self.alloca(ty, count.as_ref(), *align, result),
@@ -70,13 +83,23 @@ impl Body<'_> {
     }
 
     /// How a scalar at an address is accessed.
-    fn split(&self, address: &Value, scalar: Scalar) -> Vec<Piece> {
+    fn split(&self, address: &Value, scalar: Scalar, own: bool) -> Vec<Piece> {
         let bytes = scalar.bytes();
-        self.natural_pieces(address, scalar.offset, bytes)
+        self.natural_pieces(address, scalar.offset, bytes, own)
             .unwrap_or_else(|| pieces(scalar.offset, bytes))
     }
 
-    fn load(&mut self, ty: &Type, at: &Value, volatile: bool, result: &Name) -> Lowered<()> {
+    /// A read that is not the source's `own` may touch what was never written.
+    fn load(
+        &mut self,
+        ty: &Type,
+        at: &Value,
+        volatile: bool,
+        own: bool,
+        result: &Name,
+    ) -> Lowered<()> {
+        let tags = plain_tags(volatile);
+        let tags = if own { tags } else { tags.with(["COPY"]) };
         let address = self.address(at)?;
         let scalars = self.unit.layout.scalars(ty)?;
         let address = match scalars.len() {
@@ -88,16 +111,9 @@ impl Body<'_> {
             let pieces = if volatile {
                 pieces(scalar.offset, scalar.bytes())
             } else {
-                self.split(at, scalar)
+                self.split(at, scalar, own)
             };
-            if let ([piece], false) = (pieces.as_slice(), volatile)
-                && let Some(content) = self.constant_piece(&address, *piece)
-            {
-                let content = content.resize(piece.bytes * 8, scalar.width);
-                self.builder.assign(var, content);
-                continue;
-            }
-            self.load_scalar(&address, scalar, &pieces, &plain_tags(volatile), var)?;
+            self.load_scalar(&address, scalar, &pieces, &tags, var)?;
         }
         Ok(())
     }
@@ -112,41 +128,50 @@ impl Body<'_> {
     ) -> Lowered<()> {
         if let [piece] = pieces
             && piece.bytes * 8 == scalar.width
+            && self.constant_piece(address, *piece, tags).is_none()
         {
             return self.load_piece(address, *piece, tags, var);
         }
         let mut parts = Vec::new();
+        let mut at = scalar.offset;
         for piece in pieces {
-            let part = self.builder.temp(piece.bytes * 8);
-            self.load_piece(address, *piece, tags, part)?;
-            parts.push(Expr::Var(part));
+            parts.extend(gap(at, piece.offset));
+            parts.push(self.piece_value(address, *piece, tags)?);
+            at = piece.offset + u64::from(piece.bytes);
         }
-        let total: u32 = pieces.iter().map(|piece| piece.bytes * 8).sum();
+        parts.extend(gap(at, scalar.offset + scalar.bytes()));
         let whole = joined(parts).ok_or("an access of no bytes")?;
-        self.builder.assign(var, whole.resize(total, scalar.width));
+        self.builder.assign(var, whole.resize(scalar.bytes() as u32 * 8, scalar.width));
         Ok(())
     }
 
-    /// What never changes is not read.
-    pub fn constant_piece(&self, address: &Expr, piece: Piece) -> Option<Expr> {
+    /// What is read at a piece.
+    pub fn piece_value(&mut self, address: &Expr, piece: Piece, tags: &Tags) -> Lowered<Expr> {
+        if let Some(content) = self.constant_piece(address, piece, tags) {
+            return Ok(content);
+        }
+        let value = self.builder.temp(piece.bytes * 8);
+        self.load_piece(address, piece, tags, value)?;
+        Ok(Expr::Var(value))
+    }
+
+    /// What never changes need not be read, unless it is volatile.
+    fn constant_piece(&self, address: &Expr, piece: Piece, tags: &Tags) -> Option<Expr> {
+        if tags.contains("VOLATILE") {
+            return None;
+        }
         let address = displaced(address.clone(), piece.offset, self.pointer_width());
         self.unit.constant_content(&address, piece.bytes)
     }
 
-    pub fn load_piece(
-        &mut self,
-        address: &Expr,
-        piece: Piece,
-        tags: &Tags,
-        dst: VarId,
-    ) -> Lowered<()> {
+    fn load_piece(&mut self, address: &Expr, piece: Piece, tags: &Tags, dst: VarId) -> Lowered<()> {
         let address = displaced(address.clone(), piece.offset, self.pointer_width());
         let size = access_size(u64::from(piece.bytes))?;
         self.builder.emit(InstKind::Load { dst, address, size, tags: tags.clone() });
         Ok(())
     }
 
-    fn store(&mut self, value: &Typed, at: &Value, volatile: bool) -> Lowered<()> {
+    fn store(&mut self, value: &Typed, at: &Value, volatile: bool, own: bool) -> Lowered<()> {
         let address = self.address(at)?;
         let scalars = self.unit.layout.scalars(&value.ty)?;
         let values = self.operand(&value.ty, &value.value)?;
@@ -158,7 +183,7 @@ impl Body<'_> {
             let pieces = if volatile {
                 pieces(scalar.offset, scalar.bytes())
             } else {
-                self.split(at, scalar)
+                self.split(at, scalar, own)
             };
             self.store_scalar(&address, scalar, &pieces, &plain_tags(volatile), value)?;
         }
@@ -173,17 +198,18 @@ impl Body<'_> {
         tags: &Tags,
         value: Expr,
     ) -> Lowered<()> {
-        let total: u32 = pieces.iter().map(|piece| piece.bytes * 8).sum();
+        let total = scalar.bytes() as u32 * 8;
         let whole = value.resize(scalar.width, total);
-        if let [piece] = pieces {
+        if let [piece] = pieces
+            && piece.bytes * 8 == total
+        {
             return self.store_piece(address, *piece, tags, whole);
         }
         let whole = self.in_var(whole, total);
-        let mut low = 0;
         for piece in pieces {
+            let low = (piece.offset - scalar.offset) as u32 * 8;
             let part = whole.clone().extract(low, piece.bytes * 8);
             self.store_piece(address, *piece, tags, part)?;
-            low += piece.bytes * 8;
         }
         Ok(())
     }

@@ -102,9 +102,25 @@ fn units<'s>(
     let mut units = Vec::new();
     for (number, (module, names)) in modules.iter().zip(&symbols.names).enumerate() {
         let layout = Layout::new(module).map_err(|what| vec![Diagnostic::new(what)])?;
-        units.push(Unit { number, module, layout, symbols: names, globals, shared });
+        let tells_types = tells_types(module);
+        let objects = module.globals.iter().map(|global| (&global.name, global)).collect();
+        units.push(Unit {
+            number,
+            module,
+            layout,
+            objects,
+            symbols: names,
+            tells_types,
+            globals,
+            shared,
+        });
     }
     Ok(units)
+}
+
+fn tells_types(module: &Module) -> bool {
+    let blocks = module.functions.iter().flat_map(|function| &function.blocks);
+    blocks.flat_map(|block| &block.instructions).any(|instruction| instruction.typed)
 }
 
 /// The objects, with what they hold at first. One whose content cannot be told is marked, so

@@ -3,46 +3,81 @@
 use super::body::Body;
 use super::layout::Lowered;
 use super::memory::{Piece, pieces};
+use super::shapes;
 use super::unit::Symbol;
 use crate::llvm::{Constant, Metadata, MetadataId, Name, Operation, Type, Typed, Value};
 
 /// Pointers are followed back over so many steps.
 const MAX_STEPS: u32 = 16;
 
+/// An object that a pointer points into.
+#[derive(Clone, Debug)]
+pub struct Pointee {
+    pub ty: Type,
+    /// How far into it.
+    pub offset: u64,
+    /// Whether the object was made with this type, and is not only used with it.
+    pub certain: bool,
+}
+
+impl Pointee {
+    fn certain(ty: Type) -> Pointee {
+        Pointee { ty, offset: 0, certain: true }
+    }
+
+    fn likely(ty: Type, offset: u64) -> Pointee {
+        Pointee { ty, offset, certain: false }
+    }
+}
+
 impl Body<'_> {
-    /// A type, and how far into an object of it a pointer points.
-    pub fn pointee(&self, pointer: &Value) -> Option<(Type, u64)> {
+    pub fn pointee(&self, pointer: &Value) -> Option<Pointee> {
         self.pointee_within(pointer, MAX_STEPS)
     }
 
-    fn pointee_within(&self, pointer: &Value, steps: u32) -> Option<(Type, u64)> {
+    fn pointee_within(&self, pointer: &Value, steps: u32) -> Option<Pointee> {
         let steps = steps.checked_sub(1)?;
         match pointer {
-            Value::Global(name) => {
-                self.unit.module.globals.iter().find(|g| g.name == *name).map(|g| (g.ty.clone(), 0))
-            }
+            Value::Global(name) => Some(Pointee::certain(self.unit.objects.get(name)?.ty.clone())),
             Value::Constant(constant) => match constant.as_ref() {
                 Constant::Gep { element, base, indices } => {
                     self.gep_pointee(element, base, indices, steps)
                 }
                 _ => None,
             },
-            Value::Local(name) => match &self.definitions.get(name)?.operation {
-                Operation::Alloca { ty, count: None, .. } => Some((ty.clone(), 0)),
-                Operation::Gep { element, base, indices } => {
-                    self.gep_pointee(element, base, indices, steps)
-                }
-                Operation::Freeze(value) => self.pointee_within(&value.value, steps),
-                _ => None,
+            Value::Local(name) => {
+                let made = self.definitions.get(name).map(|instruction| &instruction.operation);
+                let known = match made {
+                    Some(Operation::Alloca { ty, count: None, .. }) => {
+                        Some(Pointee::certain(ty.clone()))
+                    }
+                    Some(Operation::Gep { element, base, indices }) => {
+                        self.gep_pointee(element, base, indices, steps)
+                    }
+                    Some(Operation::Freeze(value)) => self.pointee_within(&value.value, steps),
+                    Some(_) => None,
+                    None => self.param_pointee(name),
+                };
+                known.or_else(|| self.used_as(name))
             }
-            .or_else(|| self.param_pointee(name)),
             _ => None,
         }
     }
 
-    fn param_pointee(&self, name: &Name) -> Option<(Type, u64)> {
+    fn param_pointee(&self, name: &Name) -> Option<Pointee> {
         let param = self.function.params.iter().find(|param| param.name == *name)?;
-        Some((param.pointee.clone()?, 0))
+        param.pointee.clone().map(Pointee::certain)
+    }
+
+    /// What the function takes a pointer for: it steps to a field, or keeps it in a variable of
+    /// some type.
+    fn used_as(&self, name: &Name) -> Option<Pointee> {
+        if let Some(ty) = self.stepped.get(name) {
+            return Some(Pointee::likely(ty.clone(), 0));
+        }
+        let variable = self.holders.get(name)?;
+        let ty = shapes::pointee_type(self.unit.module, *variable)?;
+        Some(Pointee::likely(ty, 0))
     }
 
     /// A constant step stays in the object that the base leads to; if that is not known, or the
@@ -53,16 +88,16 @@ impl Body<'_> {
         base: &Typed,
         indices: &[Typed],
         steps: u32,
-    ) -> Option<(Type, u64)> {
+    ) -> Option<Pointee> {
         let offset = self.constant_offset(element, indices);
         if let Some(offset) = offset
-            && let Some((ty, at)) = self.pointee_within(&base.value, steps)
+            && let Some(whole) = self.pointee_within(&base.value, steps)
         {
-            return Some((ty, at.wrapping_add(offset)));
+            return Some(Pointee { offset: whole.offset.wrapping_add(offset), ..whole });
         }
         match (offset, indices.first().map(|index| &index.value)) {
-            (Some(offset), Some(Value::Int(0))) => Some((element.clone(), offset)),
-            _ => Some((self.indexed(element, indices).ok()?, 0)),
+            (Some(offset), Some(Value::Int(0))) => Some(Pointee::likely(element.clone(), offset)),
+            _ => Some(Pointee::likely(self.indexed(element, indices).ok()?, 0)),
         }
     }
 
@@ -93,26 +128,50 @@ impl Body<'_> {
         Ok(ty)
     }
 
-    /// The scalars of the object at a pointer that so many bytes cover, if they cover whole ones
-    /// and nothing lies beyond.
-    pub fn natural_pieces(&self, pointer: &Value, from: u64, bytes: u64) -> Option<Vec<Piece>> {
-        const MOST_BYTES: u64 = 1 << 16;
+    /// How to access so many bytes along the scalars of the object that they lie in. An access of
+    /// the program's own may leave bytes out only if the object was made without them.
+    pub fn natural_pieces(
+        &self,
+        pointer: &Value,
+        from: u64,
+        bytes: u64,
+        own: bool,
+    ) -> Option<Vec<Piece>> {
         const LARGEST_TEXT: u64 = 16;
-        let (ty, at) = self.pointee(pointer)?;
+        let Pointee { ty, offset, certain } = self.pointee(pointer)?;
         // Long arrays of bytes are room for something else.
         if matches!(self.unit.layout.resolve(&ty), Type::Array(count, element)
             if **element == Type::Int(8) && *count > LARGEST_TEXT)
         {
             return None;
         }
-        let start = at.checked_add(from)?;
+        let start = offset.checked_add(from)?;
+        let mut natural = self.scalars_within(&ty, start, bytes)?;
+        let covered = natural.iter().map(|piece| u64::from(piece.bytes)).sum::<u64>();
+        if natural.is_empty() || (covered < bytes && own && !certain) {
+            return None;
+        }
+        natural.iter_mut().for_each(|piece| piece.offset += from);
+        Some(natural)
+    }
+
+    /// The same for a copy.
+    pub fn natural_copy(&self, pointer: &Value, bytes: u64) -> Option<Vec<Piece>> {
+        let Pointee { ty, offset, .. } = self.pointee(pointer)?;
+        self.scalars_within(&ty, offset, bytes)
+    }
+
+    /// The scalars of a type that lie in a range of bytes, counted from its start; none if one
+    /// lies partly outside.
+    fn scalars_within(&self, ty: &Type, start: u64, bytes: u64) -> Option<Vec<Piece>> {
+        const LARGEST: u64 = 1 << 16;
         let end = start.checked_add(bytes)?;
-        let size = self.unit.layout.size(&ty).ok()?;
-        if size < end || size > MOST_BYTES {
+        let size = self.unit.layout.size(ty).ok()?;
+        if size < end || size > LARGEST {
             return None;
         }
         let mut natural = Vec::new();
-        for scalar in self.unit.layout.scalars(&ty).ok()? {
+        for scalar in self.unit.layout.scalars(ty).ok()? {
             let (first, last) = (scalar.offset, scalar.offset + scalar.bytes());
             if last <= start || first >= end {
                 continue;
@@ -120,56 +179,56 @@ impl Body<'_> {
             if first < start || last > end {
                 return None;
             }
-            natural.extend(pieces(first - at, scalar.bytes()));
-        }
-        let whole = natural.iter().map(|piece| u64::from(piece.bytes)).sum::<u64>() == bytes;
-        whole.then_some(natural)
-    }
-
-    /// The same for a copy, which may leave out what lies between the scalars.
-    pub fn natural_copy(&self, pointer: &Value, bytes: u64) -> Option<Vec<Piece>> {
-        let (ty, at) = self.pointee(pointer)?;
-        let end = at.checked_add(bytes)?;
-        if self.unit.layout.size(&ty).ok()? < end {
-            return None;
-        }
-        let mut natural = Vec::new();
-        for scalar in self.unit.layout.scalars(&ty).ok()? {
-            let (first, last) = (scalar.offset, scalar.offset + scalar.bytes());
-            if last <= at || first >= end {
-                continue;
-            }
-            if first < at || last > end {
-                return None;
-            }
-            natural.extend(pieces(first - at, scalar.bytes()));
+            natural.extend(pieces(first - start, scalar.bytes()));
         }
         Some(natural)
     }
 
     /// The fields that a copy copies, where `!tbaa.struct` tells them: offset, size and type of
-    /// each. Fields that are arrays are told as one; types that are known say more of them.
+    /// each. Fields that are arrays are told as one; a structure with such fields says more.
     pub fn told_copy(&self, layout: MetadataId, bytes: u64) -> Option<Vec<Piece>> {
-        let number = |metadata: &Metadata| match metadata {
-            Metadata::Value(typed) => match typed.value {
-                Value::Int(number) => u64::try_from(number).ok(),
-                _ => None,
-            },
-            _ => None,
-        };
         let node = self.unit.module.node(layout)?;
-        let mut told = Vec::new();
+        let mut fields = Vec::new();
         for field in node.items.chunks(3) {
             let (offset, size) = (number(field.first()?)?, number(field.get(1)?)?);
-            if offset >= bytes {
-                continue;
+            if offset < bytes {
+                fields.push((offset, size));
             }
-            if !matches!(size, 1 | 2 | 4 | 8 | 16) || offset.checked_add(size)? > bytes {
-                return None;
+        }
+        let mut told = Vec::new();
+        for (offset, size) in &fields {
+            if !matches!(size, 1 | 2 | 4 | 8 | 16) || offset.checked_add(*size)? > bytes {
+                return self.structure_of(&fields, bytes);
             }
-            told.extend(pieces(offset, size));
+            told.extend(pieces(*offset, *size));
         }
         Some(told)
+    }
+
+    /// The scalars of the structures of that size that have such fields, if they agree.
+    fn structure_of(&self, fields: &[(u64, u64)], bytes: u64) -> Option<Vec<Piece>> {
+        let mut found: Option<Vec<Piece>> = None;
+        for ty in self.unit.module.types.values() {
+            if self.unit.layout.size(ty) != Ok(bytes) {
+                continue;
+            }
+            let Some(natural) = self.scalars_within(ty, 0, bytes) else {
+                continue;
+            };
+            let starts = |(offset, _): &(u64, u64)| natural.iter().any(|p| p.offset == *offset);
+            let told = |piece: &Piece| {
+                let end = piece.offset + u64::from(piece.bytes);
+                fields.iter().any(|(at, size)| *at <= piece.offset && end <= at + size)
+            };
+            if !fields.iter().all(starts) || !natural.iter().all(told) {
+                continue;
+            }
+            match &found {
+                Some(other) if *other != natural => return None,
+                _ => found = Some(natural),
+            }
+        }
+        found
     }
 
     /// The bytes of a text that a pointer leads to, without the zero at its end.
@@ -189,7 +248,7 @@ impl Body<'_> {
         if !matches!(self.unit.symbols.get(name), Some(Symbol::Object(_))) {
             return None;
         }
-        let global = self.unit.module.globals.iter().find(|global| global.name == *name)?;
+        let global = self.unit.objects.get(name)?;
         match &global.init {
             Some(Value::Bytes(bytes)) if global.constant => {
                 let rest = bytes.get(offset as usize..)?;
@@ -198,5 +257,15 @@ impl Body<'_> {
             Some(Value::Zero) if global.constant => Some(Vec::new()),
             _ => None,
         }
+    }
+}
+
+fn number(metadata: &Metadata) -> Option<u64> {
+    match metadata {
+        Metadata::Value(typed) => match typed.value {
+            Value::Int(number) => u64::try_from(number).ok(),
+            _ => None,
+        },
+        _ => None,
     }
 }

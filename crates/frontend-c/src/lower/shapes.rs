@@ -2,7 +2,7 @@
 
 use parallax_program::{Field, Shape};
 
-use crate::llvm::{Metadata, MetadataId, Module, Node};
+use crate::llvm::{Metadata, MetadataId, Module, Name, Node, Type};
 
 /// Types nest at most this deep, pointers apart.
 const MAX_DEPTH: u32 = 30;
@@ -21,6 +21,25 @@ pub fn of_pointee(module: &Module, variable: MetadataId) -> Option<(Shape, u64)>
     }
     let ty = module.target(pointer.field("baseType"))?;
     Some((shape(module, ty, 0), bytes(module, ty, 0)?))
+}
+
+/// The structure that a pointer variable points to, by the name that clang gives it.
+pub fn pointee_type(module: &Module, variable: MetadataId) -> Option<Type> {
+    let pointer = plain(module, variable_type(module, variable)?);
+    if pointer.word("tag") != Some("DW_TAG_pointer_type") {
+        return None;
+    }
+    let ty = module.target(pointer.field("baseType"))?;
+    let structure = plain(module, ty);
+    let kind = match structure.word("tag")? {
+        "DW_TAG_structure_type" => "struct",
+        "DW_TAG_union_type" => "union",
+        _ => return None,
+    };
+    // One without a name is called as the type that is defined to be it.
+    let name = structure.text("name").or_else(|| ty.text("name"))?;
+    let name: Name = format!("{kind}.{name}").into();
+    module.types.contains_key(&name).then_some(Type::Named(name))
 }
 
 pub fn variable_name(module: &Module, variable: MetadataId) -> Option<&str> {

@@ -8,7 +8,7 @@ use parallax_program::{BinaryOp, Expr, FunctionId, Global, GlobalId};
 use super::layout::{Layout, Lowered};
 use super::places::Places;
 use crate::Options;
-use crate::llvm::{Module, Name, Type, Value};
+use crate::llvm::{self, Module, Name, Type, Value};
 
 /// What a name stands for in a unit.
 #[derive(Clone, Debug)]
@@ -48,7 +48,12 @@ pub struct Unit<'s> {
     pub number: usize,
     pub module: &'s Module,
     pub layout: Layout<'s>,
+    /// Its objects by name.
+    pub objects: HashMap<&'s Name, &'s llvm::Global>,
     pub symbols: &'s HashMap<Name, Symbol>,
+    /// Whether clang has said which types accesses are to, so that one without is none of the
+    /// source's: an argument on its way to a register, or the storage of a bit-field.
+    pub tells_types: bool,
     /// The objects of the program, once they are known.
     pub globals: &'s [Global],
     pub shared: &'s Shared<'s>,
