@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use parallax_library::{Options, is_library_file, link, names};
 use parallax_machine::Code;
 use parallax_program::{Callee, Function, InstKind, Program, parse_program};
+use proptest::prelude::*;
 use world::{End, World, out, program, program_with};
 
 fn parse(text: &str) -> Program {
@@ -141,4 +142,33 @@ fn a_failed_assertion_tells_its_condition() {
     let code = Code::new(&program);
     let End::Failed(_, message) = World::new(&code).run() else { panic!("no failure") };
     assert_eq!(message, "assertion failed: x == 1");
+}
+
+/// A call with arguments and a result of any widths.
+fn any_call() -> impl Strategy<Value = String> {
+    let width = || prop::sample::select(vec![1u32, 8, 16, 31, 32, 64, 128]);
+    let args = prop::collection::vec(width(), 0..7);
+    (prop::sample::select(names()), args, prop::option::of(width())).prop_map(
+        |(name, args, result)| {
+            let args: Vec<_> = args.iter().map(|width| format!("1:{width}")).collect();
+            let dst = result.map_or(String::new(), |width| format!("v{width} = "));
+            format!("  {dst}call extern \"{name}\"({})\n", args.join(", "))
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_calls_link_to_a_program_that_checks(
+        calls in prop::collection::vec(any_call(), 1..40),
+        spurious_wakeups: bool,
+    ) {
+        let vars = "  var v1: 1, v8: 8, v16: 16, v31: 31, v32: 32, v64: 64, v128: 128\n";
+        let text = format!("fn main() {{\n{vars}{}  return\n}}\n", calls.concat());
+        let linked = program_with(&text, &Options { spurious_wakeups });
+        let again = parse_program("again", &linked.to_string()).unwrap();
+        prop_assert_eq!(again.to_string(), linked.to_string());
+    }
 }
