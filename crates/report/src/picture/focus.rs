@@ -7,12 +7,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use parallax_program::{Location, Tags};
-use parallax_verdict::{Edges, Event, EventKind, Execution, ThreadEnding, Violation};
+use parallax_program::{Location, Property, Tags};
+use parallax_verdict::{Edges, Event, EventKind, Execution, Standing, ThreadEnding, Violation};
 
 use super::scene::Scene;
 use super::{Caption, dot, svg};
-use crate::verify::{Relevance, shared_addresses};
+use crate::verify::{Relevance, own_call, shared_addresses, source};
 
 /// As few events leave room for every arrow.
 const FEW_EVENTS: usize = 12;
@@ -57,7 +57,7 @@ impl Focus {
         let rf: Edges = execution.rf.iter().filter(worth).copied().collect();
         let mut numbers: HashMap<u32, u32> = HashMap::new();
         let mut events = Vec::new();
-        let columns = columns(execution, &kept);
+        let columns = columns(violation, &kept);
         let standings = (0u32..).zip(&execution.standings);
         for (number, event) in (0u32..).zip(&execution.events) {
             if event.thread.is_none() || kept.contains(&number) {
@@ -74,12 +74,10 @@ impl Focus {
             involved: violation.involved.iter().filter_map(|e| numbers.get(e).copied()).collect(),
             standings: standings
                 .filter_map(|(thread, standing)| {
-                    let column = *columns.get(&thread)? as usize;
-                    Some((
-                        column,
-                        ending(standing.ending)?,
-                        numbered(standing.place(), &standing.text),
-                    ))
+                    let action = ending(violation, standing)?;
+                    let place = own_call(&standing.stack).map(|call| &call.place);
+                    let text = source(&standing.stack, &standing.text);
+                    Some((*columns.get(&thread)? as usize, action, numbered(place, &text)))
                 })
                 .collect(),
             left_out: execution.events.iter().filter(|event| event.thread.is_some()).count()
@@ -122,11 +120,12 @@ impl Focus {
 }
 
 /// The column of each thread that has something to show.
-fn columns(execution: &Execution, kept: &HashSet<u32>) -> HashMap<u32, u32> {
+fn columns(violation: &Violation, kept: &HashSet<u32>) -> HashMap<u32, u32> {
+    let execution = &violation.execution;
     let threads = 0..execution.threads.len() as u32;
     let stands = |thread: u32| {
         let standing = execution.standings.get(thread as usize);
-        standing.is_some_and(|standing| ending(standing.ending).is_some())
+        standing.is_some_and(|standing| ending(violation, standing).is_some())
     };
     let shows = |thread: &u32| {
         let mut events = (0u32..).zip(&execution.events);
@@ -194,12 +193,14 @@ fn numbered(place: Option<&Location>, text: &str) -> String {
     }
 }
 
-/// None for threads that have ended, or were just not run any further.
-fn ending(ending: ThreadEnding) -> Option<&'static str> {
-    match ending {
-        ThreadEnding::Ended | ThreadEnding::Stopped => None,
-        ThreadEnding::Waiting => Some("waits for ever"),
-        ThreadEnding::Spinning { .. } => Some("repeats for ever"),
+/// None for threads that just ended, or were not run any further. That one waits is news only
+/// where the violation is about that.
+fn ending(violation: &Violation, standing: &Standing) -> Option<&'static str> {
+    let stuck = matches!(violation.property, Property::Deadlock | Property::Liveness);
+    match standing.ending {
+        ThreadEnding::Waiting if stuck => Some("waits for ever"),
+        ThreadEnding::Spinning { .. } if stuck => Some("repeats for ever"),
         ThreadEnding::Failed => Some("fails here"),
+        _ => None,
     }
 }

@@ -18,7 +18,7 @@ mod sketch;
 mod svg;
 
 #[cfg(test)]
-mod properties;
+pub(crate) mod properties;
 
 pub use dot::dot;
 pub use focus::{focused_dot, focused_svg};

@@ -25,7 +25,7 @@ fn event(thread: Option<u32>, kind: u8) -> Event {
 }
 
 /// Any events and any pairs of them: pictures must cope with more than models allow.
-fn executions() -> impl Strategy<Value = Execution> {
+pub fn executions() -> impl Strategy<Value = Execution> {
     let threads = prop::collection::vec(prop::collection::vec(0u8..3, 0..7), 1..6);
     (0usize..4, threads).prop_flat_map(|(initial, threads)| {
         let count = initial + threads.iter().map(Vec::len).sum::<usize>();
@@ -52,6 +52,8 @@ fn executions() -> impl Strategy<Value = Execution> {
             execution.rf = edges(0);
             execution.data = edges(1);
             execution.ctrl = edges(2);
+            execution.rmw = edges(1);
+            execution.co = edges(2);
             execution.model_relations = vec![("hb".to_string(), edges(3))];
             execution
         })

@@ -32,8 +32,9 @@ const MOST_STARTS: usize = 512;
 /// A shortest cycle, starting with what a read has missed. None for interleavings.
 pub fn shortest_cycle(execution: &Execution, links: &Links) -> Option<Vec<Edge>> {
     let search = Search { execution, links };
+    let core = search.core();
     let starts = (0..execution.events.len() as u32)
-        .filter(|event| search.communications(*event).iter().any(|(step, _)| *step != Step::Rf));
+        .filter(|event| core[*event as usize] && !search.communications(*event).is_empty());
     let mut best: Option<Vec<Edge>> = None;
     for start in starts.take(MOST_STARTS) {
         let limit = best.as_ref().map_or(usize::MAX, Vec::len);
@@ -87,6 +88,23 @@ impl Search<'_> {
         None
     }
 
+    /// For each event whether it is on a cycle, or on the way from one to another: what is left
+    /// when events that nothing leads to, and such that lead nowhere, are taken away.
+    fn core(&self) -> Vec<bool> {
+        let count = self.execution.events.len();
+        let mut forwards: Vec<Vec<u32>> = vec![Vec::new(); count];
+        let mut backwards: Vec<Vec<u32>> = vec![Vec::new(); count];
+        for event in 0..count as u32 {
+            for (_, to) in self.steps(event, false) {
+                forwards[event as usize].push(to);
+                backwards[to as usize].push(event);
+            }
+        }
+        let reached = peeled(&forwards, &backwards);
+        let leading = peeled(&backwards, &forwards);
+        reached.into_iter().zip(leading).map(|(reached, leading)| reached && leading).collect()
+    }
+
     fn steps(&self, event: u32, communications_only: bool) -> Vec<(Step, u32)> {
         let mut steps = self.communications(event);
         if !communications_only {
@@ -106,6 +124,23 @@ impl Search<'_> {
         let steps = rf.chain(co).chain(fr);
         steps.filter(|(_, to)| *to != event && apart(*to)).collect()
     }
+}
+
+/// What is left when events without a predecessor are taken away again and again.
+fn peeled(successors: &[Vec<u32>], predecessors: &[Vec<u32>]) -> Vec<bool> {
+    let mut left: Vec<usize> = predecessors.iter().map(Vec::len).collect();
+    let mut open: Vec<usize> = (0..left.len()).filter(|event| left[*event] == 0).collect();
+    let mut kept = vec![true; left.len()];
+    while let Some(event) = open.pop() {
+        kept[event] = false;
+        for next in successors[event].iter().map(|next| *next as usize) {
+            left[next] -= 1;
+            if left[next] == 0 {
+                open.push(next);
+            }
+        }
+    }
+    kept
 }
 
 fn continues(by: Option<Step>, step: Step) -> bool {

@@ -13,6 +13,8 @@ mod json;
 mod links;
 mod order;
 mod past;
+#[cfg(test)]
+mod properties;
 mod sarif;
 mod story;
 mod text;
@@ -28,6 +30,7 @@ pub use sarif::verdict_sarif;
 pub use story::Relevance;
 pub use text::{TextStyle, verdict_text};
 pub use trace::{Detail, shared_addresses};
+pub use words::{own_call, source};
 
 /// What was verified, and how.
 #[derive(Clone, Copy, Debug)]
