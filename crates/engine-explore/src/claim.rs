@@ -5,7 +5,7 @@ use parallax_verdict::{Claim, Source, Step, StepId, ThreadClaim, ThreadEnding};
 use crate::event::{Event, Id, Kind, Loc};
 use crate::graph::Graph;
 use crate::memory::Memory;
-use crate::standing::{At, Standing};
+use crate::standing::{At, SECTIONS, Standing};
 
 /// The claim that the graph happened; `failed` is the thread that stands at a violation.
 pub fn claim(graph: &Graph<'_>, memory: &Memory, failed: Option<usize>) -> Claim {
@@ -17,7 +17,12 @@ pub fn claim(graph: &Graph<'_>, memory: &Memory, failed: Option<usize>) -> Claim
         ThreadClaim { steps, ending: ending(graph, number, failed) }
     };
     let threads = (0..alive(graph)).map(thread).collect();
-    let co = graph.places.iter().filter(|place| !place.co.is_empty());
+    let shown = graph
+        .places
+        .iter()
+        .enumerate()
+        .filter(|(loc, place)| !place.co.is_empty() && memory.table[*loc].0 != SECTIONS);
+    let co = shown.map(|(_, place)| place);
     let co = co.map(|place| place.co.iter().map(|id| steps.id(*id)).collect()).collect();
     Claim { threads, co, schedule: schedule(graph) }
 }
@@ -32,15 +37,21 @@ pub fn step_of(graph: &Graph<'_>, id: Id) -> StepId {
     Steps { graph }.id(id)
 }
 
+/// Events that answer questions are no steps, nor are looks at the lock of atomic sections.
+fn is_step(graph: &Graph<'_>, id: Id) -> bool {
+    let event = graph.event(id);
+    let is_look = event.is_read() && matches!(graph.standing(id).at, At::Enter);
+    event.kind != Kind::Query && !is_look
+}
+
 struct Steps<'a, 'p> {
     graph: &'a Graph<'p>,
 }
 
 impl Steps<'_, '_> {
-    /// Events that answer questions are no steps.
     fn id(&self, id: Id) -> StepId {
-        let before = &self.graph.threads[id.thread()].events[..id.index()];
-        let index = before.iter().filter(|event| event.kind != Kind::Query).count();
+        let before = (0..id.index()).map(|index| Id::new(id.thread(), index));
+        let index = before.filter(|id| is_step(self.graph, *id)).count();
         StepId { thread: id.thread() as u32, index: index as u32 }
     }
 
@@ -56,6 +67,9 @@ impl Steps<'_, '_> {
             (At::Join { .. }, _) => Step::Join { of: self.id(event.rf) },
             (At::Spawn { .. }, _) => Step::Spawn { child: event.value.unsigned() as u32 },
             (At::End, _) => Step::End,
+            (At::Enter, Kind::Read) => return None,
+            (At::Enter, _) => Step::AtomicBegin,
+            (At::Leave, _) => Step::AtomicEnd,
             (_, Kind::Read) => {
                 Step::Read { source: self.source(event.rf), bytes: part(memory, standing, event) }
             }
@@ -111,7 +125,7 @@ fn schedule(graph: &Graph<'_>) -> Vec<u32> {
                 && (!event.is_read() || source.is_init() || done[source.thread()] > source.index());
             if ready {
                 done[id.thread()] += 1;
-                if event.kind != Kind::Query {
+                if is_step(graph, *id) {
                     schedule.push(id.thread() as u32);
                 }
             }

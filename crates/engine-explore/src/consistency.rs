@@ -136,11 +136,8 @@ impl Past {
 
     fn communication(&mut self, model: Native, graph: &Graph<'_>, id: Id, event: &Event) {
         match event.kind {
-            Kind::Read => {
-                if model == Native::Sc || event.rf.is_init() || event.rf.thread() != id.thread() {
-                    self.visit(event.rf);
-                }
-            }
+            Kind::Read if model == Native::Sc || event.rf.is_init() => self.visit(event.rf),
+            Kind::Read if event.rf.thread() != id.thread() => self.visit(event.rf),
             Kind::Write if event.loc != Loc::NONE => {
                 let place = graph.place(event.loc);
                 let before = place.at(place.position(id) - 1);

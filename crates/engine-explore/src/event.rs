@@ -66,7 +66,7 @@ pub enum Kind {
 
 /// What memory models ask of an event, as a set of marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Marks(u16);
+pub struct Marks(u32);
 
 macro_rules! marks {
     ($($bit:literal $name:ident $query:ident,)*) => {
@@ -100,9 +100,21 @@ marks! {
     12 LIFE is_life,
     // A write that an older read was made to read.
     13 REVISITED has_revisited,
+    // The first and the last write of an atomic section.
+    14 ENTER is_enter,
+    15 LEAVE is_leave,
+    // A read that only copies, so that what was never written may be read.
+    16 COPY is_copy,
+    // The read by which a thread leaves an object that others may end after that.
+    17 FAREWELL is_farewell,
 }
 
 impl Marks {
+    /// On the accesses that take the lock of atomic sections.
+    pub fn section_lock() -> Marks {
+        Marks::ATOMIC.with(Marks::ACQUIRE).with(Marks::RMW).with(Marks::LOCKED)
+    }
+
     pub fn with(self, other: Marks) -> Marks {
         Marks(self.0 | other.0)
     }
@@ -130,6 +142,8 @@ impl Marks {
                 "SFENCE" => Marks::STORE_BARRIER,
                 "LOCK_WRITE" => Marks::LOCK,
                 "UNLOCK" => Marks::UNLOCK,
+                "COPY" => Marks::COPY,
+                "LEAVE" => Marks::FAREWELL,
                 _ => Marks(0),
             })
         })
@@ -153,6 +167,8 @@ pub struct Event {
     pub last_write: u32,
     pub last_flush: u32,
     pub last_release_fence: u32,
+    /// Whether it is inside an atomic section.
+    pub in_section: bool,
 }
 
 impl Event {
@@ -168,6 +184,7 @@ impl Event {
             last_write: 0,
             last_flush: 0,
             last_release_fence: 0,
+            in_section: false,
         }
     }
 
@@ -186,6 +203,7 @@ impl Event {
         self.last_read = here(before.is_read(), before.last_read);
         self.last_write = here(before.is_write(), before.last_write);
         self.last_flush = here(flushes, before.last_flush);
+        self.in_section = before.marks.is_enter() || before.in_section && !before.marks.is_leave();
         self.last_release_fence =
             here(fence && before.marks.is_release(), before.last_release_fence);
     }

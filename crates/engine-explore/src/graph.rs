@@ -21,6 +21,8 @@ pub struct Graph<'p> {
     pub clocks: Clocks,
     /// Events with the mark of sequential consistency, and fences with it.
     pub seq_cst: u32,
+    /// Whether there has been an atomic section.
+    pub has_sections: bool,
     removed: Vec<Removed<'p>>,
     removed_order: Vec<Id>,
 }
@@ -128,6 +130,7 @@ impl<'p> Graph<'p> {
             order: Vec::new(),
             clocks: Clocks::new(synchronisation),
             seq_cst: 0,
+            has_sections: false,
             removed: Vec::new(),
             removed_order: Vec::new(),
         }
@@ -239,6 +242,7 @@ impl<'p> Graph<'p> {
     /// Enters an event into what is kept beside the threads.
     fn attach(&mut self, id: Id, event: &Event, position: usize) {
         self.seq_cst += u32::from(event.marks.is_seq_cst());
+        self.has_sections |= event.marks.is_enter();
         match event.kind {
             Kind::Read if event.loc != Loc::NONE => {
                 let place = &mut self.places[event.loc.0 as usize];

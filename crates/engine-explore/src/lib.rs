@@ -22,7 +22,7 @@ mod threads;
 
 use parallax_machine::{Code, Concrete, Limits};
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, Program, Property};
+use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, Property};
 use parallax_verdict::{Conclusion, Counts, Reason, Scope, Verdict, Violation, rebuild};
 
 use crate::cat::CatJudge;
@@ -188,7 +188,21 @@ impl<'p> Exploration<'_, 'p> {
         let properties: Vec<Property> =
             self.options.properties.iter().filter(sees).copied().collect();
         let reason = if conclusion == Conclusion::Unknown { reason } else { None };
-        Verdict { conclusion, scope, reason, properties, counts, violations, notes: Vec::new() }
+        let notes = self.notes();
+        Verdict { conclusion, scope, reason, properties, counts, violations, notes }
+    }
+
+    /// What limits the verdict besides its scope.
+    fn notes(&self) -> Vec<String> {
+        let kinds = self.program.functions.iter().flat_map(|function| &function.blocks);
+        let mut kinds = kinds.flat_map(|block| &block.insts).map(|inst| &inst.kind);
+        let has_inputs = kinds.any(|kind| matches!(kind, InstKind::Nondet { .. }));
+        match self.options.nondet {
+            Some((low, high)) if has_inputs => {
+                vec![format!("only inputs from {low} to {high} were tried")]
+            }
+            _ => Vec::new(),
+        }
     }
 
     fn scope(&self, is_cut: bool) -> Scope {

@@ -14,7 +14,7 @@ use parallax_program::{AllocKind, Bits, Program};
 
 use crate::event::Loc;
 use crate::graph::{Graph, Object};
-use crate::standing::At;
+use crate::standing::{At, SECTIONS};
 
 /// Addresses are spread well by one multiplication.
 #[derive(Clone, Copy, Default)]
@@ -40,7 +40,7 @@ pub type Cells = BTreeMap<u64, u8>;
 #[derive(Clone)]
 pub struct Memory {
     globals: Arc<[GlobalObject]>,
-    /// Initial bytes of the globals, one after the other.
+    /// Initial bytes of the globals that are not all zero, one after the other.
     image: Arc<[u8]>,
     pub cells: Cells,
     /// Whether a cell was split, so that what was explored before is void.
@@ -54,8 +54,8 @@ struct GlobalObject {
     address: u64,
     size: u64,
     constant: bool,
-    /// Where its initial bytes start in the image.
-    start: usize,
+    /// Where its initial bytes start in the image; None if they are all zero.
+    start: Option<usize>,
 }
 
 /// What is wrong with an access.
@@ -106,13 +106,14 @@ impl Parts {
 }
 
 impl Memory {
-    /// The largest total size of globals.
+    /// The largest total size of globals that are not all zero.
     const LARGEST_IMAGE: u64 = 1 << 30;
 
     /// None if the globals are too large.
     pub fn new(code: &Code<'_>, cells: Cells) -> Option<Memory> {
         let program: &Program = code.program;
-        let total = program.globals.iter().fold(0u64, |sum, g| sum.saturating_add(g.size));
+        let initialised = program.globals.iter().filter(|global| !global.init.is_empty());
+        let total = initialised.fold(0u64, |sum, global| sum.saturating_add(global.size));
         if total > Self::LARGEST_IMAGE {
             return None;
         }
@@ -132,9 +133,11 @@ impl Memory {
                 address: *address,
                 size: global.size,
                 constant: global.constant,
-                start,
+                start: (!global.init.is_empty()).then_some(start),
             });
-            start += global.size as usize;
+            if !global.init.is_empty() {
+                start += global.size as usize;
+            }
         }
         Some(Memory {
             globals: globals.into(),
@@ -218,8 +221,14 @@ impl Memory {
             let zeroed = graph.threads[thread].objects[index].zeroed;
             return zeroed.then(|| Bits::zero(width));
         }
+        if address == SECTIONS {
+            return Some(Bits::zero(width));
+        }
         let object = self.global(address)?;
-        let from = object.start + (address - object.address) as usize;
+        let Some(start) = object.start else {
+            return Some(Bits::zero(width));
+        };
+        let from = start + (address - object.address) as usize;
         let image = self.image.get(from..from + usize::from(bytes))?;
         let value = image.iter().rev().fold(0u128, |value, byte| value << 8 | u128::from(*byte));
         Some(Bits::new(width, value))
@@ -265,7 +274,9 @@ impl Memory {
             return self.bad_free(graph, *address, *kind);
         }
         let (address, bytes, writes) = at.access()?;
-        self.bad_access(graph, address, bytes, writes)
+        let wrong = self.bad_access(graph, address, bytes, writes)?;
+        let is_farewell = matches!(at, At::Load { marks, .. } if marks.is_farewell());
+        (wrong != BadAccess::Freed || !is_farewell).then_some(wrong)
     }
 
     fn bad_free(&self, graph: &Graph<'_>, address: u64, kind: AllocKind) -> Option<BadAccess> {
@@ -290,6 +301,9 @@ impl Memory {
         bytes: u8,
         writes: bool,
     ) -> Option<BadAccess> {
+        if address == SECTIONS {
+            return None;
+        }
         if address < 0x1000 {
             return Some(BadAccess::Null);
         }

@@ -15,7 +15,7 @@ use crate::event::{Event, Id, Kind, Loc};
 use crate::graph::Graph;
 use crate::memory::{BadAccess, Memory};
 use crate::options::{Options, Progress};
-use crate::standing::{At, Runner, Standing};
+use crate::standing::{At, Runner, SECTIONS, Standing};
 
 /// Something wrong, as the search found it.
 pub struct Found {
@@ -191,6 +191,13 @@ impl<'a, 'p> Observer<'a, 'p> {
         if self.is_silent || !self.wants(property) {
             return;
         }
+        let is_apart = |id: &Id| {
+            let event = graph.event(*id);
+            event.loc == Loc::NONE || is_apart(graph, memory, *id, event)
+        };
+        if graph.has_sections && !graph.order.iter().all(is_apart) {
+            return;
+        }
         let site = match (failed, involved.first()) {
             (Some(thread), _) => graph.now(thread).and_then(Standing::site),
             (None, Some(id)) => graph.standing(*id).site(),
@@ -218,6 +225,7 @@ impl<'a, 'p> Observer<'a, 'p> {
             self.look_for_races(graph, memory, id, event);
             self.look_at_initial(graph, memory, id, event);
             self.look_at_unlock(graph, memory, id, event);
+            self.look_at_sections(graph, memory, runner, id, event);
         }
         if event.kind == Kind::Free {
             self.look_at_users(graph, memory, id, event);
@@ -308,6 +316,7 @@ impl<'a, 'p> Observer<'a, 'p> {
     fn look_at_initial(&mut self, graph: &Graph<'p>, memory: &Memory, id: Id, event: &Event) {
         let undefined = event.is_read()
             && event.rf.is_init()
+            && !event.marks.is_copy()
             && self.wants(Property::Memory)
             && memory.initial(graph, event.loc).is_none();
         if undefined {
@@ -330,6 +339,22 @@ impl<'a, 'p> Observer<'a, 'p> {
         }
     }
 
+    /// Atomic sections exclude one another, but not what is outside of all of them: where the
+    /// two meet, the engine would let in too much.
+    fn look_at_sections(
+        &mut self,
+        graph: &Graph<'p>,
+        memory: &Memory,
+        runner: &Runner<'p>,
+        id: Id,
+        event: &Event,
+    ) {
+        if !is_apart(graph, memory, id, event) {
+            let site = graph.standing(id).site();
+            self.unsupported("an access that may fall into an atomic section", site, runner);
+        }
+    }
+
     /// Nobody uses an object that is freed, unless that happens before.
     fn look_at_users(&mut self, graph: &Graph<'p>, memory: &Memory, id: Id, event: &Event) {
         if !self.wants(Property::Memory) {
@@ -341,7 +366,11 @@ impl<'a, 'p> Observer<'a, 'p> {
         let object = graph.threads[owner].objects[index];
         let kind = if self.sees_races { Clock::Happens } else { Clock::Prefix };
         let clock = graph.clocks.get(kind, id);
-        let late = |user: &&Id| user.thread() != id.thread() && !Clocks::covers(clock, **user);
+        let late = |user: &&Id| {
+            user.thread() != id.thread()
+                && !Clocks::covers(clock, **user)
+                && !graph.event(**user).marks.is_farewell()
+        };
         for loc in memory.locs_within(object.address, object.size) {
             let Some(place) = graph.places.get(loc.0 as usize) else {
                 continue;
@@ -454,6 +483,26 @@ impl<'a, 'p> Observer<'a, 'p> {
             self.report(graph, memory, Property::Leak, message, None, involved);
         }
     }
+}
+
+/// Whether no access inside of an atomic section meets one outside of all of them, where one of
+/// them is this event.
+fn is_apart(graph: &Graph<'_>, memory: &Memory, id: Id, event: &Event) -> bool {
+    if !graph.has_sections || memory.table[event.loc.0 as usize].0 == SECTIONS {
+        return true;
+    }
+    let place = graph.place(event.loc);
+    let meets = |other: &Id| {
+        let inner = graph.event(*other);
+        let is_ordered =
+            |first: Id, last: Id| Clocks::covers(graph.clocks.get(Clock::Prefix, last), first);
+        other.thread() != id.thread()
+            && inner.in_section != event.in_section
+            && (inner.is_write() || event.is_write())
+            && !is_ordered(*other, id)
+            && !is_ordered(id, *other)
+    };
+    !place.co.iter().chain(&place.reads).any(meets)
 }
 
 /// The step that freed what is accessed.

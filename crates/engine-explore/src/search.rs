@@ -23,7 +23,7 @@ use crate::judge::Judge;
 use crate::memory::{Memory, Parts};
 use crate::observer::Observer;
 use crate::options::Reduction;
-use crate::standing::{At, Runner, Standing};
+use crate::standing::{At, Runner, SECTIONS, Standing};
 use crate::threads::Numbers;
 
 pub struct Search<'a, 'p> {
@@ -412,7 +412,18 @@ impl<'a, 'p> Search<'a, 'p> {
                 let parts = self.memory.parts(*address, *bytes);
                 self.read_node(thread, parts.loc(now.done))
             }
-            At::Rmw { .. } | At::Cas(_) if now.done > 0 => self.write_half(thread, &now),
+            At::Rmw { .. } | At::Cas(_) | At::Enter if now.done > 0 => {
+                self.write_half(thread, &now)
+            }
+            At::Enter => {
+                let loc = self.memory.loc(SECTIONS, 4);
+                self.read_node(thread, loc)
+            }
+            At::Leave => {
+                let loc = self.memory.loc(SECTIONS, 4);
+                let marks = release.without(Marks::LIFE).with(Marks::LEAVE);
+                self.write_node(thread, Event::new(Kind::Write, marks, loc, Bits::zero(32)))
+            }
             At::Rmw { address, bytes, .. } => {
                 let parts = self.memory.parts(*address, *bytes);
                 self.whole(thread, parts)?;
@@ -472,7 +483,7 @@ impl<'a, 'p> Search<'a, 'p> {
             // One that succeeds may have to know more: see `try_read`.
             At::Cas(cas) => cas.fail,
             At::Load { marks, .. } => *marks,
-            _ => Marks::default(),
+            _ => Marks::ATOMIC,
         };
         let probe = Event::new(Kind::Read, marks, loc, Bits::zero(1));
         let low = self.judge.must_know(&self.graph, thread, &probe);
@@ -492,6 +503,7 @@ impl<'a, 'p> Search<'a, 'p> {
         let (address, bytes, marks) = match &now.at {
             At::Rmw { address, bytes, write, .. } => (*address, *bytes, *write),
             At::Cas(cas) => (cas.address, cas.bytes, cas.write),
+            At::Enter => (SECTIONS, 4, Marks::section_lock().with(Marks::ENTER)),
             _ => return None,
         };
         let old = Bits::new(u32::from(bytes) * 8, now.seen);
@@ -626,6 +638,8 @@ impl<'a, 'p> Search<'a, 'p> {
             At::Rmw { read, .. } => *read,
             At::Cas(cas) if value == cas.expected => cas.read,
             At::Cas(cas) => cas.fail,
+            At::Enter if value.is_zero() => Marks::section_lock(),
+            At::Enter => Marks::ATOMIC,
             _ => return None,
         };
         Some(Event { rf: source, ..Event::new(Kind::Read, marks, loc, value) })
@@ -877,6 +891,10 @@ impl<'a, 'p> Search<'a, 'p> {
                 let old = Bits::new(u32::from(*bytes) * 8, standing.seen);
                 runner.pass_with(number, standing, old)
             }
+            At::Enter if event.is_read() => match event.value.is_zero() {
+                true => runner.within(standing, 0),
+                false => runner.shut_out(standing),
+            },
             At::Cas(cas) if event.is_read() => match event.value == cas.expected {
                 true => runner.within(standing, event.value.unsigned()),
                 false => runner.pass_cas(number, standing, event.value, false),

@@ -23,6 +23,9 @@ pub struct Standing<'p> {
     pub seen: u128,
 }
 
+/// Where the lock is that all atomic sections share. No object of the program is there.
+pub const SECTIONS: u64 = 0x0800_0000;
+
 /// A visible operation, or why there is none.
 #[derive(Clone)]
 pub enum At<'p> {
@@ -77,6 +80,10 @@ pub enum At<'p> {
     HeapSize {
         address: u64,
     },
+    /// Before an atomic section, which is a lock that all of them share …
+    Enter,
+    /// … and at its end.
+    Leave,
     /// The last step of every thread.
     End,
     Ended,
@@ -185,6 +192,9 @@ impl<'p> Runner<'p> {
     /// Whether the thread may find that it has to wait right after the read it stands at: the
     /// read is in a loop, or its block goes on with a wait.
     pub fn may_wait(&self, standing: &Standing<'p>) -> bool {
+        if matches!(standing.at, At::Enter) {
+            return standing.done == 0;
+        }
         let is_read = matches!(standing.at, At::Load { .. } | At::Cas(_)) && standing.done == 0;
         let site = standing.site().filter(|_| is_read);
         site.is_some_and(|site| {
@@ -200,9 +210,15 @@ impl<'p> Runner<'p> {
         let next = match &standing.at {
             At::Load { .. } => self.pass_with(number, standing, value),
             At::Cas(cas) if value != cas.expected => self.pass_cas(number, standing, value, false),
+            At::Enter => return !value.is_zero(),
             _ => return false,
         };
         next.is_stuck_after_one()
+    }
+
+    /// Waiting to enter an atomic section.
+    pub fn shut_out(&self, from: &Standing<'p>) -> Standing<'p> {
+        Standing { thread: from.thread.clone(), at: At::Waiting, done: 0, seen: 0 }
     }
 
     /// Still at the same operation, after one more of its events.
@@ -277,9 +293,8 @@ impl<'p> Runner<'p> {
             },
             Operation::Nondet { width } => self.nondet(width),
             Operation::HeapSize { address } => At::HeapSize { address: place(address) },
-            Operation::AtomicBegin | Operation::AtomicEnd => {
-                At::Fault(Box::new(Fault::Unsupported("an atomic section".into())))
-            }
+            Operation::AtomicBegin => At::Enter,
+            Operation::AtomicEnd => At::Leave,
             Operation::Assume { .. } => At::Stopped,
             Operation::Wait { .. } => At::Waiting,
             Operation::Spin { since } => At::Spinning { since },
@@ -340,6 +355,7 @@ impl At<'_> {
                 (*address, *bytes, true)
             }
             At::Cas(cas) => (cas.address, cas.bytes, true),
+            At::Enter | At::Leave => (SECTIONS, 4, true),
             _ => return None,
         })
     }
@@ -389,6 +405,7 @@ impl<'p> Standing<'p> {
         match &self.at {
             At::Rmw { op, operand, .. } => Some(modify(*op, &old, operand, &mut Concrete)),
             At::Cas(cas) => (old == cas.expected).then_some(cas.desired),
+            At::Enter => old.is_zero().then(|| Bits::new(32, 1)),
             _ => None,
         }
     }

@@ -159,3 +159,21 @@ fn accesses_of_different_sizes() {
     expect_safe(text, "rc11");
     expect_safe(text, "sc");
 }
+
+#[test]
+fn atomic_sections_exclude_one_another() {
+    let text = |begin: &str, end: &str| {
+        let add = format!("{begin}v = load.4 &x [NA]\nstore.4 &x, v + 1:32 [NA]\n{end}");
+        format!(
+            "fn add() {{\nvar v: 32\n{add}}}\nfn main() {{\nvar t: 32, v: 32\n\
+             t = spawn add()\natomic begin\nv = load.4 &x [NA]\nstore.4 &x, v + 1:32 [NA]\n\
+             atomic end\njoin t\nv = load.4 &x [NA]\nassert v == 2:32, \"both\"\n}}\n\
+             thread main = main()\n"
+        )
+    };
+    for name in ["sc", "tso", "pso", "ra", "rc11"] {
+        expect_safe(&text("atomic begin\n", "atomic end\n"), name);
+    }
+    let (property, message) = found(&text("", ""), "tso");
+    assert_eq!((property, message.contains("atomic section")), (None, true), "{message}");
+}
