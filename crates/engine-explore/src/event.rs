@@ -107,6 +107,8 @@ marks! {
     16 COPY is_copy,
     // The read by which a thread leaves an object that others may end after that.
     17 FAREWELL is_farewell,
+    // One of several cells of an access.
+    18 PART is_part,
 }
 
 impl Marks {

@@ -20,6 +20,8 @@ mod search;
 mod standing;
 mod threads;
 
+use std::time::Instant;
+
 use parallax_machine::{Code, Concrete, Limits};
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, Property};
@@ -59,9 +61,9 @@ pub fn explore(
         ..Limits::default()
     };
     let runner = Runner::new(Code::new(program), limits, options.nondet, strength);
-    let mut cells = Cells::new();
+    let (mut cells, start) = (Cells::new(), Instant::now());
     for _ in 0..MOST_SPLITS {
-        let exploration = Exploration { program, model, native, runner: &runner, options };
+        let exploration = Exploration { program, model, native, runner: &runner, options, start };
         match exploration.run(cells)? {
             Run::Done(verdict) => return Ok(*verdict),
             Run::Split(finer) => cells = finer,
@@ -76,6 +78,7 @@ struct Exploration<'a, 'p> {
     native: Option<Native>,
     runner: &'a Runner<'p>,
     options: &'a Options<'a>,
+    start: Instant,
 }
 
 enum Run {
@@ -86,7 +89,7 @@ enum Run {
 
 impl<'p> Exploration<'_, 'p> {
     fn run(&self, cells: Cells) -> Result<Run, Diagnostics> {
-        let shared = Shared::new(self.options);
+        let shared = Shared::new(self.options, self.start);
         let numbers = Numbers::new(self.program.threads.len());
         let memory = Memory::new(&self.runner.code, cells)
             .ok_or_else(|| vec![Diagnostic::new("the globals of the program are too large")])?;

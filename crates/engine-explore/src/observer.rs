@@ -49,10 +49,10 @@ pub struct Findings {
 }
 
 impl<'a> Shared<'a> {
-    pub fn new(options: &'a Options<'a>) -> Shared<'a> {
+    pub fn new(options: &'a Options<'a>, start: Instant) -> Shared<'a> {
         Shared {
             options,
-            start: Instant::now(),
+            start,
             over: AtomicBool::new(false),
             executions: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
@@ -226,6 +226,7 @@ impl<'a, 'p> Observer<'a, 'p> {
             self.look_at_initial(graph, memory, id, event);
             self.look_at_unlock(graph, memory, id, event);
             self.look_at_sections(graph, memory, runner, id, event);
+            self.look_at_parts(graph, runner, id, event);
         }
         if event.kind == Kind::Free {
             self.look_at_users(graph, memory, id, event);
@@ -352,6 +353,27 @@ impl<'a, 'p> Observer<'a, 'p> {
         if !is_apart(graph, memory, id, event) {
             let site = graph.standing(id).site();
             self.unsupported("an access that may fall into an atomic section", site, runner);
+        }
+    }
+
+    /// An access of several cells is not one event. Where races are errors nobody can tell; where
+    /// they are not, others may come in between only if that is what the machine does.
+    fn look_at_parts(&mut self, graph: &Graph<'p>, runner: &Runner<'p>, id: Id, event: &Event) {
+        if self.sees_races {
+            return;
+        }
+        let place = graph.place(event.loc);
+        let clock = graph.clocks.get(Clock::Prefix, id);
+        let meets = |other: &Id| {
+            let inner = graph.event(*other);
+            other.thread() != id.thread()
+                && (inner.marks.is_part() || event.marks.is_part())
+                && (inner.is_write() || event.is_write())
+                && !Clocks::covers(clock, *other)
+        };
+        if place.co.iter().chain(&place.reads).any(meets) {
+            let site = graph.standing(id).site();
+            self.unsupported("an access of mixed size that others may interrupt", site, runner);
         }
     }
 

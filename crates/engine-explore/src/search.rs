@@ -408,8 +408,11 @@ impl<'a, 'p> Search<'a, 'p> {
         };
         let word = |value: u64| Bits::new(64, u128::from(value));
         match &now.at {
-            At::Load { address, bytes, .. } => {
+            At::Load { address, bytes, marks } => {
                 let parts = self.memory.parts(*address, *bytes);
+                if marks.is_atomic() {
+                    self.whole(thread, parts)?;
+                }
                 self.read_node(thread, parts.loc(now.done))
             }
             At::Rmw { .. } | At::Cas(_) | At::Enter if now.done > 0 => {
@@ -436,8 +439,13 @@ impl<'a, 'p> Search<'a, 'p> {
             }
             At::Store { address, bytes, value, marks } => {
                 let parts = self.memory.parts(*address, *bytes);
+                if marks.is_atomic() {
+                    self.whole(thread, parts)?;
+                }
                 let (below, width) = parts.bits(now.done);
-                let marks = marks.with(Marks::CONTINUES.when(now.done > 0));
+                let marks = marks
+                    .with(Marks::CONTINUES.when(now.done > 0))
+                    .with(Marks::PART.when(parts.count > 1));
                 let value = value.extract(below, width);
                 let event = Event::new(Kind::Write, marks, parts.loc(now.done), value);
                 self.write_node(thread, event)
@@ -525,7 +533,7 @@ impl<'a, 'p> Search<'a, 'p> {
         (self.judge.must_know(&self.graph, thread, event), high)
     }
 
-    /// Atomic read-modify-writes of several cells are beyond the engine.
+    /// Atomic accesses of several cells are beyond the engine.
     fn whole(&mut self, thread: usize, parts: Parts) -> Option<()> {
         if parts.count == 1 {
             return Some(());
@@ -634,7 +642,12 @@ impl<'a, 'p> Search<'a, 'p> {
         let source = self.graph.place(loc).at(position);
         let value = self.value_of(source, loc);
         let marks = match &now.at {
-            At::Load { marks, .. } => marks.with(Marks::CONTINUES.when(now.done > 0)),
+            At::Load { bytes, marks, .. } => {
+                let (_, part) = self.memory.table[loc.0 as usize];
+                marks
+                    .with(Marks::CONTINUES.when(now.done > 0))
+                    .with(Marks::PART.when(part != *bytes))
+            }
             At::Rmw { read, .. } => *read,
             At::Cas(cas) if value == cas.expected => cas.read,
             At::Cas(cas) => cas.fail,
