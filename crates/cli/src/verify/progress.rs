@@ -58,7 +58,9 @@ fn line(progress: &Progress) -> String {
         line.push_str(&format!(", {} blocked", progress.blocked));
     }
     line.push_str(&format!(", {}/s", rounded(rate)));
-    if let Some((mean, deviation)) = progress.estimate {
+    // An estimate that has been overtaken says nothing any more.
+    let estimate = progress.estimate.filter(|(mean, _)| *mean >= searched as f64);
+    if let Some((mean, deviation)) = estimate {
         line.push_str(&format!("; about {} ± {} in all", rounded(mean), rounded(deviation)));
         let left = (mean - searched as f64).max(0.0) / rate.max(0.001);
         line.push_str(&format!(", {} left", duration(left)));
@@ -103,6 +105,8 @@ mod tests {
         let expected =
             "900 executions, 100 blocked, 500/s; about 61 thousand ± 2000 in all, 2 min left";
         assert_eq!(line(&progress), expected);
+        progress.estimate = Some((0.0, 0.0));
+        assert_eq!(line(&progress), "900 executions, 100 blocked, 500/s");
         progress.estimate = Some((f64::INFINITY, f64::NAN));
         assert!(line(&progress).contains("very many"));
     }

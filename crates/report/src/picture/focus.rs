@@ -12,7 +12,7 @@ use parallax_verdict::{Edges, Event, EventKind, Execution, Standing, ThreadEndin
 
 use super::scene::Scene;
 use super::{Caption, dot, svg};
-use crate::verify::{Relevance, own_call, shared_addresses, source};
+use crate::verify::{Relevance, own_call, shared_addresses, source, telling_tags};
 
 /// As few events leave room for every arrow.
 const FEW_EVENTS: usize = 12;
@@ -175,8 +175,7 @@ fn kept(violation: &Violation, relevance: &Relevance) -> HashSet<u32> {
 
 /// The event in its column, with short tags and the number of its line.
 fn reworded(event: &Event, columns: &HashMap<u32, u32>) -> Event {
-    let names = event.tags.iter().map(|tag| tag.as_str()).filter(|tag| !["A", "NA"].contains(tag));
-    let names: Vec<String> = names.map(str::to_lowercase).collect();
+    let names: Vec<String> = telling_tags(&event.tags).map(str::to_lowercase).collect();
     Event {
         thread: event.thread.and_then(|thread| columns.get(&thread).copied()),
         tags: Tags::new(names.iter().map(String::as_str)),

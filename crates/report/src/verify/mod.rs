@@ -30,7 +30,7 @@ pub use sarif::verdict_sarif;
 pub use story::Relevance;
 pub use text::{TextStyle, verdict_text};
 pub use trace::{Detail, shared_addresses};
-pub use words::{own_call, source};
+pub use words::{own_call, source, telling_tags};
 
 /// What was verified, and how.
 #[derive(Clone, Copy, Debug)]

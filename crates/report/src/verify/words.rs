@@ -205,10 +205,13 @@ fn memory_order(tags: &Tags) -> Option<String> {
     if let Some((_, order)) = known {
         return Some(order.to_string());
     }
-    let ignored = ["A", "NA"];
-    let rest: Vec<&str> = tags.iter().map(|tag| tag.as_str()).collect();
-    let rest: Vec<&str> = rest.into_iter().filter(|tag| !ignored.contains(tag)).collect();
+    let rest: Vec<&str> = telling_tags(tags).collect();
     (!rest.is_empty()).then(|| rest.join(", ").to_lowercase())
+}
+
+/// Tags that tell people something: not those that all accesses of C have.
+pub fn telling_tags(tags: &Tags) -> impl Iterator<Item = &str> {
+    tags.iter().map(|tag| tag.as_str()).filter(|tag| !["A", "NA", "COPY"].contains(tag))
 }
 
 #[cfg(test)]
@@ -220,6 +223,7 @@ mod tests {
         let order = |tags: &[&str]| memory_order(&Tags::new(tags.iter().copied()));
         assert_eq!(order(&["A", "RLX"]).as_deref(), Some("relaxed"));
         assert_eq!(order(&["NA"]), None);
+        assert_eq!(order(&["NA", "COPY"]), None);
         assert_eq!(order(&["NA", "VOLATILE"]).as_deref(), Some("volatile"));
         assert_eq!(order(&["MFENCE"]).as_deref(), Some("mfence"));
     }

@@ -175,6 +175,9 @@ impl<'p> Objects<'p> {
             return number.to_string();
         }
         let address = u64::try_from(value.unsigned()).ok();
+        if let Some(object) = address.and_then(|address| self.objects.get(&address)) {
+            return format!("&{}", object.name);
+        }
         if let Some(place) = address.and_then(|address| self.place(address)) {
             return format!("&{place}");
         }
