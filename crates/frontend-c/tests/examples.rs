@@ -1,0 +1,263 @@
+//! The programs in `examples/c`, each under several models: `expected.csv` has the answers.
+//!
+//! `UPDATE_EXAMPLES=1` writes new counts of executions into the table; a verdict that differs is
+//! for a person to judge. `EXAMPLES=part-of-a-name` runs a part and tells more.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use parallax_engine_explore::{Reductions, explore};
+use parallax_frontend_c::load;
+use parallax_memory::Model;
+use parallax_program::{Program, Property};
+use parallax_verdict::{Conclusion, Verdict};
+
+/// No example takes nearly as long.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const COLUMNS: &str = "file,arguments,model,options,verdict,property,executions,blocked";
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c")
+}
+
+/// A line of the table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Row {
+    file: String,
+    arguments: String,
+    model: String,
+    options: String,
+    verdict: String,
+    property: String,
+    executions: String,
+    blocked: String,
+}
+
+impl Row {
+    fn parse(line: &str) -> Row {
+        let fields: Vec<String> = line.split(',').map(str::to_string).collect();
+        let Ok([file, arguments, model, options, verdict, property, executions, blocked]) =
+            <[String; 8]>::try_from(fields)
+        else {
+            panic!("a line without eight fields: {line}");
+        };
+        Row { file, arguments, model, options, verdict, property, executions, blocked }
+    }
+
+    fn line(&self) -> String {
+        let Row { file, arguments, model, options, verdict, property, executions, blocked } = self;
+        format!("{file},{arguments},{model},{options},{verdict},{property},{executions},{blocked}")
+    }
+
+    fn name(&self) -> String {
+        [&self.file, &self.arguments, &self.model, &self.options]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .cloned()
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    /// The same question with the answer that was found.
+    fn answered(&self, found: &Verdict) -> Row {
+        let mut row = self.clone();
+        let (verdict, is_counted) = match found.conclusion {
+            Conclusion::Safe => ("safe", true),
+            Conclusion::Unsafe => ("unsafe", false),
+            Conclusion::Unknown => ("unknown", false),
+        };
+        row.verdict = verdict.to_string();
+        let property = found.violations.first().map(|violation| violation.property);
+        row.property = property.map(|property| property.name().to_string()).unwrap_or_default();
+        let count = |count: u64| if is_counted { count.to_string() } else { String::new() };
+        row.executions = count(found.counts.executions);
+        row.blocked = count(found.counts.blocked);
+        row
+    }
+}
+
+/// What the options of `parallax verify` in a row ask for.
+struct Asked {
+    properties: Vec<Property>,
+    unroll: Option<u32>,
+    nondet: Option<(i128, i128)>,
+    reductions: Reductions,
+    spurious_wakeups: bool,
+}
+
+impl Asked {
+    fn parse(options: &str) -> Asked {
+        let usual = parallax_engine_explore::Options::default();
+        let mut asked = Asked {
+            properties: usual.properties,
+            unroll: None,
+            nondet: None,
+            reductions: usual.reductions,
+            spurious_wakeups: false,
+        };
+        let mut words = options.split_whitespace();
+        while let Some(word) = words.next() {
+            if word == "--spurious-wakeups" {
+                asked.spurious_wakeups = true;
+                continue;
+            }
+            let value = words.next().unwrap_or_else(|| panic!("{word} without a value"));
+            match word {
+                "--property" if value == "all" => asked.properties = Property::ALL.to_vec(),
+                "--property" => {
+                    let named = |name| Property::named(name).expect("a property");
+                    asked.properties = value.split('+').map(named).collect();
+                }
+                "--unroll" => asked.unroll = Some(value.parse().expect("a number")),
+                "--nondet" => {
+                    let (low, high) = value.split_once("..").expect("a range");
+                    let number = |text: &str| text.parse().expect("a number");
+                    asked.nondet = Some((number(low), number(high)));
+                }
+                "--reductions" => asked.reductions = Reductions::parse(value).expect("reductions"),
+                other => panic!("unknown option {other}"),
+            }
+        }
+        asked
+    }
+}
+
+type Loaded = Arc<OnceLock<Program>>;
+
+/// Programs, each read once.
+#[derive(Default)]
+struct Programs {
+    loaded: Mutex<HashMap<(String, String, bool, bool), Loaded>>,
+}
+
+impl Programs {
+    fn get(&self, row: &Row, asked: &Asked) -> Loaded {
+        let overflow = asked.properties.contains(&Property::Overflow);
+        let spurious_wakeups = asked.spurious_wakeups;
+        let key = (row.file.clone(), row.arguments.clone(), overflow, spurious_wakeups);
+        let loaded = self.loaded.lock().unwrap().entry(key).or_default().clone();
+        loaded.get_or_init(|| {
+            let options = parallax_frontend_c::Options {
+                clang_args: row.arguments.split_whitespace().map(str::to_string).collect(),
+                spurious_wakeups,
+                overflow,
+            };
+            load(&[folder().join(&row.file)], &options)
+                .unwrap_or_else(|errors| panic!("{}: {}", row.file, errors[0]))
+        });
+        loaded
+    }
+
+    fn verify(&self, row: &Row) -> Verdict {
+        let asked = Asked::parse(&row.options);
+        let program = self.get(row, &asked);
+        let model = Model::builtin(&row.model).expect("a model").expect("a good model");
+        let options = parallax_engine_explore::Options {
+            properties: asked.properties,
+            unroll: asked.unroll,
+            nondet: asked.nondet,
+            reductions: asked.reductions,
+            timeout: Some(PATIENCE),
+            ..Default::default()
+        };
+        let verdict = explore(program.get().expect("a program"), &model, &options);
+        verdict.unwrap_or_else(|errors| panic!("{}: {}", row.name(), errors[0]))
+    }
+}
+
+/// What a row says and what was found, where they differ.
+fn difference(row: &Row, found: &Row, verdict: &Verdict) -> Option<String> {
+    if row == found {
+        return None;
+    }
+    let answer = |row: &Row| {
+        [&row.verdict, &row.property, &row.executions, &row.blocked].map(String::as_str).join(" ")
+    };
+    let mut text = format!("{}: {}, not {}", row.name(), answer(found), answer(row));
+    tell(verdict, &mut text);
+    Some(text)
+}
+
+/// Where a violation is, or why the answer is not known.
+fn tell(verdict: &Verdict, text: &mut String) {
+    for violation in &verdict.violations {
+        let place = violation.place.as_ref().map(|place| format!("{place:?}"));
+        write!(text, "\n    {} at {}", violation.message, place.unwrap_or_default()).unwrap();
+    }
+    if let Some(reason) = &verdict.reason {
+        write!(text, "\n    {} at {:?}", reason.message, reason.place).unwrap();
+    }
+}
+
+/// Answers to all rows, by all processors.
+fn answers(rows: &[Row]) -> Vec<(Row, Option<String>)> {
+    let programs = Programs::default();
+    let next = AtomicUsize::new(0);
+    let found: Vec<OnceLock<(Row, Option<String>)>> = vec![OnceLock::new(); rows.len()];
+    let is_told = std::env::var("EXAMPLES").is_ok();
+    let work = || {
+        while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let start = Instant::now();
+            let verdict = programs.verify(row);
+            let answer = row.answered(&verdict);
+            if is_told {
+                let mut text = answer.line();
+                write!(text, "   {:?}", start.elapsed()).unwrap();
+                tell(&verdict, &mut text);
+                println!("{text}");
+            }
+            let difference = difference(row, &answer, &verdict);
+            let number = rows.iter().position(|other| other == row).expect("a row");
+            let _ = found[number].set((answer, difference));
+        }
+    };
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| (0..processors).for_each(|_| drop(scope.spawn(work))));
+    found.into_iter().map(|answer| answer.into_inner().expect("an answer")).collect()
+}
+
+/// The table with new counts, where the verdict is as before.
+fn updated(rows: &[Row], answers: &[(Row, Option<String>)]) -> String {
+    let mut text = format!("{COLUMNS}\n");
+    for (row, (found, _)) in rows.iter().zip(answers) {
+        let is_same = (&row.verdict, &row.property) == (&found.verdict, &found.property);
+        writeln!(text, "{}", if is_same { found.line() } else { row.line() }).unwrap();
+    }
+    text
+}
+
+#[test]
+fn examples_have_the_expected_answers() {
+    let table = folder().join("expected.csv");
+    let text = std::fs::read_to_string(&table).unwrap();
+    let (first, lines) = text.split_once('\n').unwrap();
+    assert_eq!(first, COLUMNS);
+    let part = std::env::var("EXAMPLES").unwrap_or_default();
+    let rows: Vec<Row> =
+        lines.lines().map(Row::parse).filter(|row| row.file.contains(&part)).collect();
+    let answers = answers(&rows);
+    if std::env::var("UPDATE_EXAMPLES").is_ok() && part.is_empty() {
+        std::fs::write(&table, updated(&rows, &answers)).unwrap();
+    }
+    let differences: Vec<String> =
+        answers.into_iter().filter_map(|(_, difference)| difference).collect();
+    assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
+}
+
+#[test]
+fn every_program_is_in_the_table_and_in_the_index() {
+    let table = std::fs::read_to_string(folder().join("expected.csv")).unwrap();
+    let index = std::fs::read_to_string(folder().join("README.md")).unwrap();
+    for entry in std::fs::read_dir(folder()).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if name.ends_with(".c") {
+            assert!(table.contains(&format!("\n{name},")), "{name} is not in expected.csv");
+            assert!(index.contains(&format!("({name})")), "{name} is not in README.md");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/* BUG: push publishes the node with a relaxed compare-and-swap, so who pops it may read it before
+ * it was written. */
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct node {
+    struct node *next;
+    int value;
+};
+
+static _Atomic(struct node *) top;
+
+static void push(struct node *node) {
+    struct node *old = atomic_load_explicit(&top, memory_order_relaxed);
+    do
+        node->next = old;
+    while (!atomic_compare_exchange_strong_explicit(&top, &old, node, memory_order_relaxed,
+                                                    memory_order_relaxed));
+}
+
+static struct node *pop(void) {
+    struct node *old = atomic_load_explicit(&top, memory_order_acquire);
+    while (old && !atomic_compare_exchange_strong_explicit(&top, &old, old->next,
+                                                           memory_order_acquire,
+                                                           memory_order_acquire))
+        ;
+    return old;
+}
+
+static struct node *popped[2];
+
+static void *worker(void *argument) {
+    int me = (int)(long)argument;
+    struct node *node = malloc(sizeof *node);
+    node->value = me + 1;
+    push(node);
+    popped[me] = pop();
+    return NULL;
+}
+
+int main(void) {
+    pthread_t threads[2];
+    for (long i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, worker, (void *)i);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    assert(popped[0] && popped[1] && popped[0] != popped[1]);
+    assert(popped[0]->value + popped[1]->value == 3);
+    assert(!pop());
+    free(popped[0]);
+    free(popped[1]);
+}
