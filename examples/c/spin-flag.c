@@ -1,5 +1,4 @@
-/* Waiting for a flag in a loop: the loop ends, because the flag is set in the end. One execution
- * is complete; in the other the flag is not seen yet. */
+/* Waiting for a flag in a loop: the loop ends, because the flag is set in the end. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
