@@ -12,7 +12,8 @@
 //! variable whose value is not used stays, and so does a copy of a structure that nobody looks at.
 //! It is run in the mode that leaves control flow alone, and on a target that has no favourite
 //! integer sizes, since otherwise it would copy small structures as single integers.
-//! Nothing else is run: inlining, simplification of expressions, removal of dead code and all
+//! Lowering does the same once more for local structures that the pass leaves in memory because
+//! they are copied as a whole. Nothing else is run: inlining, simplification of expressions, removal of dead code and all
 //! the rest may assume that programs have no races and no undefined behaviour, which is what
 //! is to be found out.
 //!

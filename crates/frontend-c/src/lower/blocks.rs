@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use parallax_program::{BlockId, Expr, Function, Terminator, VarId};
+use parallax_program::{BlockId, Expr, Function, FunctionBuilder, Terminator, VarId};
 
 use super::body::Body;
 use super::joins::set_joins;
@@ -11,8 +11,8 @@ use super::tidy::tidy;
 use crate::llvm::{Instruction, Name, Operation, Type, Typed, Value};
 
 impl Body<'_> {
-    /// Lowers all blocks.
-    pub fn finish(mut self) -> Function {
+    /// Lowers all blocks. Also gives the objects that should have been in memory.
+    pub fn finish(mut self) -> (Function, Vec<Name>) {
         let function = self.function;
         let mut blocks: HashMap<&Name, BlockId> = HashMap::new();
         let mut order = Vec::new();
@@ -44,10 +44,13 @@ impl Body<'_> {
             }
             self.builder.terminate(Terminator::Exit);
         }
-        let mut lowered = self.builder.finish();
+        let name = &self.function.name;
+        let builder = std::mem::replace(&mut self.builder, FunctionBuilder::new(name));
+        let mut lowered = builder.finish();
+        let misplaced = self.misplaced(&lowered);
         set_joins(&mut lowered);
         tidy(&mut lowered);
-        lowered
+        (lowered, misplaced)
     }
 
     fn terminator(

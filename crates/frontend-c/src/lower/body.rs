@@ -12,6 +12,7 @@ use parallax_program::{
 };
 
 use super::layout::{Lowered, Scalar};
+use super::registers::Registers;
 use super::shapes;
 use super::unit::{Signature, Symbol, Unit};
 use super::uses::{Uses, result_type, uses, visit};
@@ -36,6 +37,10 @@ pub struct Body<'u> {
     pub stepped: HashMap<Name, Type>,
     /// Addresses of the objects that end with the function.
     pub stack: Vec<VarId>,
+    /// Objects in variables, by their address, which is never given a value.
+    pub registers: HashMap<VarId, Registers>,
+    /// Objects that have to be in memory.
+    pub in_memory: &'u HashSet<Name>,
     uses: HashMap<Name, Uses>,
     scalars: HashMap<Name, Vec<Scalar>>,
     vars: HashMap<Name, Vec<VarId>>,
@@ -51,7 +56,13 @@ impl<'u> Body<'u> {
     /// Expressions grow no higher than this by putting one into another.
     const MAX_HEIGHT: u32 = 24;
 
-    pub fn new(unit: &'u Unit<'u>, function: &'u Function, name: &str, of: Signature) -> Body<'u> {
+    pub fn new(
+        unit: &'u Unit<'u>,
+        function: &'u Function,
+        name: &str,
+        of: Signature,
+        in_memory: &'u HashSet<Name>,
+    ) -> Body<'u> {
         let mut builder = FunctionBuilder::new(name);
         if let Some(width) = of.result {
             builder.set_result(width);
@@ -68,6 +79,8 @@ impl<'u> Body<'u> {
             holders: HashMap::new(),
             stepped: HashMap::new(),
             stack: Vec::new(),
+            registers: HashMap::new(),
+            in_memory,
             uses: uses(function),
             scalars: HashMap::new(),
             vars: HashMap::new(),
@@ -199,7 +212,7 @@ impl<'u> Body<'u> {
         };
         let fresh = !self.vars.contains_key(name);
         let low = values.iter().all(|value| height(value) < Self::MAX_HEIGHT);
-        let fixed = values.iter().all(is_fixed);
+        let fixed = values.iter().all(|value| is_fixed(value) || self.is_register(value));
         if fresh && (fixed || (low && uses.once_in(self.block))) {
             self.inlined.insert(name.clone(), values);
             return;
@@ -265,7 +278,7 @@ impl<'u> Body<'u> {
 
     /// A value in a variable, so that it may be used many times.
     pub fn in_var(&mut self, value: Expr, width: u32) -> Expr {
-        if is_fixed(&value) {
+        if is_fixed(&value) || self.is_register(&value) {
             return value;
         }
         let var = self.builder.temp(width);

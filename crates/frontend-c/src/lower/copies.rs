@@ -28,7 +28,8 @@ impl Body<'_> {
             return self.copy_by_call(name, to, from, size);
         };
         let bytes = u64::try_from(bytes).map_err(|_| "a copy of too many bytes")?;
-        let told = instruction.copy_layout.and_then(|layout| self.told_copy(layout, bytes));
+        let told =
+            instruction.copy_layout.and_then(|layout| self.told_copy(layout, bytes, [to, from]));
         if let Some(pieces) = told.filter(|told| told.len() <= MOST_PIECES) {
             return self.copy_pieces(to, from, &pieces);
         }

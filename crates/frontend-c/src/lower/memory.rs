@@ -166,6 +166,10 @@ impl Body<'_> {
 
     fn load_piece(&mut self, address: &Expr, piece: Piece, tags: &Tags, dst: VarId) -> Lowered<()> {
         let address = displaced(address.clone(), piece.offset, self.pointer_width());
+        if let Some(register) = self.register(&address, piece.bytes) {
+            self.builder.assign(dst, Expr::Var(register));
+            return Ok(());
+        }
         let size = access_size(u64::from(piece.bytes))?;
         self.builder.emit(InstKind::Load { dst, address, size, tags: tags.clone() });
         Ok(())
@@ -222,6 +226,10 @@ impl Body<'_> {
         value: Expr,
     ) -> Lowered<()> {
         let address = displaced(address.clone(), piece.offset, self.pointer_width());
+        if let Some(register) = self.register(&address, piece.bytes) {
+            self.builder.assign(register, value);
+            return Ok(());
+        }
         let size = access_size(u64::from(piece.bytes))?;
         self.builder.emit(InstKind::Store { address, value, size, tags: tags.clone() });
         Ok(())
@@ -234,6 +242,9 @@ impl Body<'_> {
         align: Option<u32>,
         result: &Name,
     ) -> Lowered<()> {
+        if count.is_none() && self.keep_in_registers(result, ty)? {
+            return Ok(());
+        }
         let width = self.pointer_width();
         let element = self.unit.layout.size(ty)?;
         let size = Expr::constant(width, u128::from(element));

@@ -16,6 +16,7 @@ mod layout;
 mod memory;
 mod places;
 mod pointee;
+mod registers;
 mod shapes;
 mod start;
 mod symbols;
@@ -24,6 +25,7 @@ mod unit;
 mod uses;
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 
 use parallax_program::{
     Callee, Cell, Diagnostic, Diagnostics, Expr, Function, FunctionBuilder, Global, InstKind,
@@ -201,8 +203,26 @@ fn lower_function(
     signature: &Lowered<Signature>,
 ) -> Function {
     match signature {
-        Ok(signature) => Body::new(unit, function, name, signature.clone()).finish(),
+        Ok(signature) => lower_body(unit, function, name, signature),
         Err(what) => refused(name, what),
+    }
+}
+
+/// Again and again, until every object that is kept in variables may be.
+fn lower_body(
+    unit: &Unit<'_>,
+    function: &llvm::Function,
+    name: &str,
+    signature: &Signature,
+) -> Function {
+    let mut in_memory = HashSet::new();
+    loop {
+        let body = Body::new(unit, function, name, signature.clone(), &in_memory);
+        let (lowered, misplaced) = body.finish();
+        if misplaced.is_empty() {
+            return lowered;
+        }
+        in_memory.extend(misplaced);
     }
 }
 

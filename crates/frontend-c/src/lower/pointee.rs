@@ -155,10 +155,12 @@ impl Body<'_> {
         Some(natural)
     }
 
-    /// The same for a copy.
+    /// The same for a copy or a filling, which touch what lies between the scalars too, unless
+    /// the object was made with them.
     pub fn natural_copy(&self, pointer: &Value, bytes: u64) -> Option<Vec<Piece>> {
-        let Pointee { ty, offset, .. } = self.pointee(pointer)?;
-        self.scalars_within(&ty, offset, bytes)
+        let Pointee { ty, offset, certain } = self.pointee(pointer)?;
+        let natural = self.scalars_within(&ty, offset, bytes)?;
+        Some(if certain { natural } else { without_gaps(natural, bytes) })
     }
 
     /// The scalars of a type that lie in a range of bytes, counted from its start; none if one
@@ -184,45 +186,59 @@ impl Body<'_> {
         Some(natural)
     }
 
-    /// The fields that a copy copies, where `!tbaa.struct` tells them: offset, size and type of
-    /// each. Fields that are arrays are told as one; a structure with such fields says more.
-    pub fn told_copy(&self, layout: MetadataId, bytes: u64) -> Option<Vec<Piece>> {
+    /// The scalars that a copy copies, where `!tbaa.struct` tells the fields. A field that is an
+    /// array is told as one; types of that size with such fields say more.
+    pub fn told_copy(
+        &self,
+        layout: MetadataId,
+        bytes: u64,
+        ends: [&Value; 2],
+    ) -> Option<Vec<Piece>> {
+        let fields = self.told_fields(layout, bytes)?;
+        let own = || fields.iter().flat_map(|field| pieces(field.offset, field.bytes)).collect();
+        if fields.iter().all(|field| field.scalar) {
+            return Some(own());
+        }
+        let known = ends.into_iter().filter_map(|end| {
+            let Pointee { ty, offset, .. } = self.pointee(end)?;
+            self.scalars_within(&ty, offset, bytes)
+        });
+        let fitting = known.into_iter().find(|natural| agrees(natural, &fields));
+        fitting.or_else(|| self.structure_of(&fields, bytes)).or_else(|| Some(own()))
+    }
+
+    fn told_fields(&self, layout: MetadataId, bytes: u64) -> Option<Vec<ToldField>> {
         let node = self.unit.module.node(layout)?;
         let mut fields = Vec::new();
         for field in node.items.chunks(3) {
             let (offset, size) = (number(field.first()?)?, number(field.get(1)?)?);
-            if offset < bytes {
-                fields.push((offset, size));
+            if offset >= bytes {
+                continue;
             }
-        }
-        let mut told = Vec::new();
-        for (offset, size) in &fields {
-            if !matches!(size, 1 | 2 | 4 | 8 | 16) || offset.checked_add(*size)? > bytes {
-                return self.structure_of(&fields, bytes);
+            if offset.checked_add(size)? > bytes {
+                return None;
             }
-            told.extend(pieces(*offset, *size));
+            // What is accessed as characters may be anything, if it is longer than one.
+            let tag = self.unit.module.target(field.get(2))?;
+            let access = self.unit.module.target(tag.items.get(1))?;
+            let characters = access.items.first() == Some(&Metadata::Text(CHARACTERS.to_string()));
+            let scalar = matches!(size, 1 | 2 | 4 | 8 | 16) && !(characters && size > 1);
+            fields.push(ToldField { offset, bytes: size, scalar });
         }
-        Some(told)
+        Some(fields)
     }
 
     /// The scalars of the structures of that size that have such fields, if they agree.
-    fn structure_of(&self, fields: &[(u64, u64)], bytes: u64) -> Option<Vec<Piece>> {
+    fn structure_of(&self, fields: &[ToldField], bytes: u64) -> Option<Vec<Piece>> {
         let mut found: Option<Vec<Piece>> = None;
         for ty in self.unit.module.types.values() {
             if self.unit.layout.size(ty) != Ok(bytes) {
                 continue;
             }
-            let Some(natural) = self.scalars_within(ty, 0, bytes) else {
+            let natural = self.scalars_within(ty, 0, bytes);
+            let Some(natural) = natural.filter(|natural| agrees(natural, fields)) else {
                 continue;
             };
-            let starts = |(offset, _): &(u64, u64)| natural.iter().any(|p| p.offset == *offset);
-            let told = |piece: &Piece| {
-                let end = piece.offset + u64::from(piece.bytes);
-                fields.iter().any(|(at, size)| *at <= piece.offset && end <= at + size)
-            };
-            if !fields.iter().all(starts) || !natural.iter().all(told) {
-                continue;
-            }
             match &found {
                 Some(other) if *other != natural => return None,
                 _ => found = Some(natural),
@@ -258,6 +274,44 @@ impl Body<'_> {
             _ => None,
         }
     }
+}
+
+/// A field as the note on a copy tells it.
+struct ToldField {
+    offset: u64,
+    bytes: u64,
+    /// Whether it is known not to have parts.
+    scalar: bool,
+}
+
+/// How clang calls the type that all others may be accessed through.
+const CHARACTERS: &str = "omnipotent char";
+
+/// Whether every scalar lies in a field, and every field starts with one.
+fn agrees(natural: &[Piece], fields: &[ToldField]) -> bool {
+    let starts = |field: &ToldField| natural.iter().any(|piece| piece.offset == field.offset);
+    let told = |piece: &Piece| {
+        let end = piece.offset + u64::from(piece.bytes);
+        fields.iter().any(|field| {
+            field.offset <= piece.offset
+                && end <= field.offset + field.bytes
+                && (!field.scalar || u64::from(piece.bytes) == field.bytes)
+        })
+    };
+    fields.iter().all(starts) && natural.iter().all(told)
+}
+
+/// The same accesses, and others for what lies between them.
+fn without_gaps(natural: Vec<Piece>, bytes: u64) -> Vec<Piece> {
+    let mut all = Vec::new();
+    let mut at = 0;
+    for piece in natural {
+        all.extend(pieces(at, piece.offset.saturating_sub(at)));
+        at = piece.offset + u64::from(piece.bytes);
+        all.push(piece);
+    }
+    all.extend(pieces(at, bytes.saturating_sub(at)));
+    all
 }
 
 fn number(metadata: &Metadata) -> Option<u64> {
