@@ -104,8 +104,12 @@ fn ending(graph: &Graph<'_>, number: usize, failed: Option<usize>) -> ThreadEndi
         Some(At::Join { .. }) if failed.is_none() => ThreadEnding::Waiting,
         Some(At::Spinning { since }) => {
             let from = thread.standings.iter().position(|s| s.operations() >= *since);
-            let from = Id::new(number, from.unwrap_or(0));
-            ThreadEnding::Spinning { from: Steps { graph }.id(from).index }
+            let from = from.unwrap_or(0);
+            if from >= thread.events.len() {
+                // A round without a step: there is nothing to show of it.
+                return ThreadEnding::Stopped;
+            }
+            ThreadEnding::Spinning { from: Steps { graph }.id(Id::new(number, from)).index }
         }
         _ => ThreadEnding::Stopped,
     }

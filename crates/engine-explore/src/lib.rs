@@ -198,14 +198,18 @@ impl<'p> Exploration<'_, 'p> {
     /// What limits the verdict besides its scope.
     fn notes(&self) -> Vec<String> {
         let kinds = self.program.functions.iter().flat_map(|function| &function.blocks);
-        let mut kinds = kinds.flat_map(|block| &block.insts).map(|inst| &inst.kind);
-        let has_inputs = kinds.any(|kind| matches!(kind, InstKind::Nondet { .. }));
-        match self.options.nondet {
-            Some((low, high)) if has_inputs => {
-                vec![format!("only inputs from {low} to {high} were tried")]
-            }
-            _ => Vec::new(),
+        let kinds = kinds.flat_map(|block| &block.insts).map(|inst| &inst.kind);
+        let mut notes = Vec::new();
+        if let Some((low, high)) = self.options.nondet
+            && kinds.clone().any(|kind| matches!(kind, InstKind::Nondet { .. }))
+        {
+            notes.push(format!("only inputs from {low} to {high} were tried"));
         }
+        if kinds.clone().any(|kind| matches!(kind, InstKind::Cas { weak: true, .. })) {
+            let note = "weak compare-and-swaps were taken to fail only where the values differ";
+            notes.push(note.to_string());
+        }
+        notes
     }
 
     fn scope(&self, is_cut: bool) -> Scope {

@@ -50,7 +50,7 @@ pub enum At<'p> {
         read: Marks,
         write: Marks,
     },
-    Cas(Box<Cas>),
+    Cas(Arc<Cas>),
     Fence {
         marks: Marks,
     },
@@ -269,7 +269,7 @@ impl<'p> Runner<'p> {
                 read: first,
                 write: second,
             },
-            Operation::Cas { address, expected, desired, size, .. } => At::Cas(Box::new(Cas {
+            Operation::Cas { address, expected, desired, size, .. } => At::Cas(Arc::new(Cas {
                 address: place(address),
                 bytes: size.bytes() as u8,
                 expected,

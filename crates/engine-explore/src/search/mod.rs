@@ -1,0 +1,282 @@
+//! The search: every consistent execution graph once, by steps forward and revisits.
+//!
+//! Truly stateless optimal dynamic partial-order reduction (M. Kokologiannakis, I. Marmanis,
+//! V. Gladstein, V. Vafeiadis, Truly stateless, optimal dynamic partial order reduction, POPL
+//! 2022). Events are added one at a time, always of the leftmost thread that can go on. A read is
+//! tried with each write that the model lets it see; a write is tried at each place in coherence
+//! order, and then *revisits* reads that are there already: what was added after such a read,
+//! and does not lead to the write, is taken out, and the read reads the write. A revisit is
+//! made from one graph only, the one in which all that it takes out was added in the default way
+//! (see [`revisit`]); so nothing is explored twice, and nothing has to be remembered
+//! of what was.
+//!
+//! The stack of nodes is the path of the depth-first search; each node knows what it tried last
+//! and how to undo it.
+
+mod next;
+mod revisit;
+mod sample;
+mod steps;
+
+use crate::crew::{Crew, Task};
+use crate::event::{Event, Id};
+use crate::graph::{Graph, Restriction};
+use crate::judge::Judge;
+use crate::memory::Memory;
+use crate::observer::Observer;
+use crate::options::Reduction;
+use crate::standing::{Runner, Standing};
+use crate::threads::Numbers;
+
+pub struct Search<'a, 'p> {
+    pub runner: &'a Runner<'p>,
+    pub memory: Memory,
+    pub graph: Graph<'p>,
+    pub judge: Judge<'a>,
+    pub numbers: &'a Numbers,
+    pub observer: Observer<'a, 'p>,
+    crew: &'a Crew<'p>,
+    path: Path,
+    /// Steps back since work was given away last.
+    since_handing_on: u32,
+    /// Whether reads that would wait are added last.
+    is_patient: bool,
+}
+
+/// Where a search is, apart from its graph.
+#[derive(Clone, Default)]
+pub struct Path {
+    nodes: Vec<Level>,
+    /// Reads that writes on the path are still to revisit.
+    to_revisit: Vec<Id>,
+}
+
+#[derive(Clone)]
+struct Level {
+    node: Node,
+    /// Someone else tries what is left.
+    is_handed_on: bool,
+}
+
+/// A step on the path, with what is left to try in its place.
+#[derive(Clone)]
+enum Node {
+    /// An event that there is only one way to add.
+    Step { live: bool, thread: usize, event: Event },
+    /// A read, which tries the writes at positions `next - 1` down to `low`.
+    Read { live: bool, thread: usize, next: usize, low: usize },
+    /// One of several values.
+    Choice { live: bool, thread: usize, next: u64, below: u64 },
+    /// A write, which tries positions `next - 1` down to `low`, and has `reads` to revisit after
+    /// that, the last ones in the list.
+    Write { live: bool, thread: usize, event: Event, next: usize, low: usize, reads: usize },
+    /// A write that revisits reads.
+    Revisit { thread: usize, event: Event, reads: usize, at: Option<Revisiting> },
+}
+
+/// A read being revisited.
+#[derive(Clone)]
+struct Revisiting {
+    live: bool,
+    read: Id,
+    old: Event,
+    restriction: Restriction,
+    next: usize,
+    low: usize,
+}
+
+impl Node {
+    /// Whether there may be something left to try.
+    fn may_have_more(&self) -> bool {
+        match self {
+            Node::Step { live, .. } => !live,
+            Node::Read { next, low, .. } => next > low,
+            Node::Choice { next, below, .. } => next < below,
+            Node::Write { next, low, reads, .. } => next > low || *reads > 0,
+            Node::Revisit { reads, at, .. } => {
+                *reads > 0 || at.as_ref().is_some_and(|at| at.next > at.low)
+            }
+        }
+    }
+}
+
+impl<'a, 'p> Search<'a, 'p> {
+    /// Steps back between two gifts of work, so that there is something to give.
+    const PATIENCE: u32 = 32;
+
+    pub fn new(
+        runner: &'a Runner<'p>,
+        memory: Memory,
+        graph: Graph<'p>,
+        judge: Judge<'a>,
+        numbers: &'a Numbers,
+        observer: Observer<'a, 'p>,
+        crew: &'a Crew<'p>,
+    ) -> Search<'a, 'p> {
+        let path = Path::default();
+        let is_patient = observer.shared.options.reductions.contains(Reduction::Waits);
+        Search {
+            runner,
+            memory,
+            graph,
+            judge,
+            numbers,
+            observer,
+            crew,
+            path,
+            since_handing_on: 0,
+            is_patient,
+        }
+    }
+
+    /// Looks at the threads before their first steps.
+    pub fn begin(&mut self) {
+        for number in 0..self.graph.threads.len() {
+            self.observer.stands(&self.graph, &self.memory, self.runner, number);
+        }
+    }
+
+    /// Explores everything from the present graph on.
+    pub fn run(&mut self) {
+        self.forward();
+        while self.back() {
+            self.forward();
+        }
+    }
+
+    /// Adds events as long as that is possible.
+    fn forward(&mut self) {
+        while self.extend() && !self.observer.is_over() {}
+    }
+
+    /// Explores what is left on a path that someone else began.
+    pub fn take_over(&mut self, task: Task<'p>) {
+        (self.graph, self.memory, self.path) = (task.graph, task.memory, task.path);
+        while self.back() {
+            self.forward();
+        }
+    }
+
+    /// Goes back to the last node with something left to try, and tries it. False where there is
+    /// none, or the search is over.
+    fn back(&mut self) -> bool {
+        loop {
+            if self.observer.is_over() || self.memory.is_stale {
+                return false;
+            }
+            self.since_handing_on += 1;
+            if self.crew.is_hungry() && self.since_handing_on > Self::PATIENCE {
+                self.since_handing_on = 0;
+                self.hand_on();
+            }
+            let Some(Level { node, is_handed_on }) = self.path.nodes.pop() else {
+                return false;
+            };
+            if is_handed_on {
+                self.undo(node);
+            } else if self.advance(node) {
+                return true;
+            }
+        }
+    }
+
+    /// Gives away what is left to try at the first node that has something.
+    fn hand_on(&mut self) {
+        let open = |level: &Level| !level.is_handed_on && level.node.may_have_more();
+        let Some(first) = self.path.nodes.iter().position(open) else {
+            return;
+        };
+        let mut other = Search {
+            runner: self.runner,
+            memory: self.memory.clone(),
+            graph: self.graph.clone(),
+            judge: self.judge.idle(),
+            numbers: self.numbers,
+            observer: self.observer.silent(),
+            crew: self.crew,
+            path: self.path.clone(),
+            since_handing_on: 0,
+            is_patient: self.is_patient,
+        };
+        while other.path.nodes.len() > first + 1 {
+            if let Some(level) = other.path.nodes.pop() {
+                other.undo(level.node);
+            }
+        }
+        other.path.nodes.drain(..first);
+        self.path.nodes[first].is_handed_on = true;
+        self.crew.give(Task { graph: other.graph, memory: other.memory, path: other.path });
+    }
+
+    /// Undoes what a node did last.
+    fn undo(&mut self, node: Node) {
+        match node {
+            Node::Step { live, .. } | Node::Read { live, .. } | Node::Choice { live, .. } => {
+                if live {
+                    self.graph.pop();
+                }
+            }
+            Node::Write { live, reads, .. } => {
+                if live {
+                    self.graph.pop();
+                }
+                self.forget_revisits(reads);
+            }
+            Node::Revisit { reads, at, .. } => {
+                if let Some(revisiting) = at {
+                    if revisiting.live {
+                        self.undo_revisit(&revisiting);
+                    }
+                    self.graph.restore(revisiting.restriction);
+                }
+                self.forget_revisits(reads);
+            }
+        }
+    }
+
+    fn push_node(&mut self, node: Node) {
+        self.path.nodes.push(Level { node, is_handed_on: false });
+    }
+
+    /// Adds the next event in the first way that is left; false where there is none.
+    fn extend(&mut self) -> bool {
+        match self.next_thread() {
+            Some(thread) if self.graph.threads[thread].events.len() >= Id::MAX_EVENTS => {
+                let site = self.graph.now(thread).and_then(Standing::site);
+                self.observer.unsupported("a thread of a million steps", site, self.runner);
+                false
+            }
+            Some(thread) => match self.node(thread) {
+                Some(node) => self.advance(node),
+                None => false,
+            },
+            None => {
+                for flag in self.judge.flags(&self.graph) {
+                    self.observer.flag(&self.graph, &self.memory, &flag);
+                }
+                self.observer.complete(&self.graph, &self.memory);
+                false
+            }
+        }
+    }
+
+    /// Undoes what the node did last and does the next thing; false where nothing is left.
+    fn advance(&mut self, node: Node) -> bool {
+        match node {
+            Node::Step { live, thread, event } => self.advance_step(live, thread, event),
+            Node::Choice { live, thread, next, below } => {
+                self.advance_choice(live, thread, next, below)
+            }
+            Node::Read { live, thread, next, low } => self.advance_read(live, thread, next, low),
+            Node::Write { live, thread, event, next, low, reads } => {
+                if live {
+                    self.graph.pop();
+                }
+                self.advance_write(thread, event, next, low, reads)
+            }
+            Node::Revisit { thread, event, reads, at } => {
+                self.advance_revisit(thread, event, reads, at)
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! What comes next: which thread, and in which ways its next event can be added.
+
+use parallax_program::Bits;
+
+use super::{Node, Search};
+use crate::event::{Event, Id, Kind, Loc, Marks};
+use crate::graph::{Object, ThreadGraph};
+use crate::memory::Parts;
+use crate::standing::{At, SECTIONS, Standing};
+
+impl<'p> Search<'_, 'p> {
+    /// A thread in the middle of an operation, or else the first that can go on. One that would
+    /// wait at once lets the others go first: perhaps they do what it waits for.
+    pub(super) fn next_thread(&mut self) -> Option<usize> {
+        let halfway =
+            |thread: &ThreadGraph<'_>| thread.standings.last().is_some_and(Standing::is_halfway);
+        if let Some(thread) = self.graph.threads.iter().position(halfway) {
+            return Some(thread);
+        }
+        let mut patient = None;
+        for number in 0..self.graph.threads.len() {
+            let Some(now) = self.graph.now(number) else {
+                continue;
+            };
+            if !now.is_ready() || !self.can_go_on(now) {
+                continue;
+            }
+            if !self.is_patient || !self.would_wait(number) {
+                return Some(number);
+            }
+            patient = patient.or(Some(number));
+        }
+        patient
+    }
+
+    /// Whether a thread would be stuck if it read the newest value next.
+    fn would_wait(&mut self, thread: usize) -> bool {
+        let Some(now) = self.graph.now(thread) else {
+            return false;
+        };
+        if !self.runner.may_wait(now) {
+            return false;
+        }
+        let Some((address, bytes, _)) = now.at.access() else {
+            return false;
+        };
+        let parts = self.memory.parts(address, bytes);
+        let loc = parts.loc(0);
+        self.graph.reserve_place(loc);
+        if parts.count > 1 {
+            return false;
+        }
+        let newest = self.graph.place(loc).co.len();
+        let Some(event) = self.read_event(thread, newest) else {
+            return false;
+        };
+        let now = self.graph.now(thread);
+        now.is_some_and(|now| self.runner.would_wait(thread as u32, now, event.value))
+    }
+
+    fn can_go_on(&self, now: &Standing<'p>) -> bool {
+        match &now.at {
+            At::Join { thread } => self.end_of(*thread).is_some(),
+            at => self.memory.wrong_with(&self.graph, at).is_none(),
+        }
+    }
+
+    /// The last step of a thread, if it has ended.
+    fn end_of(&self, thread: u64) -> Option<Id> {
+        let number = usize::try_from(thread).ok()?;
+        let graph = self.graph.threads.get(number)?;
+        matches!(graph.standings.last()?.at, At::Ended)
+            .then(|| Id::new(number, graph.events.len().saturating_sub(1)))
+    }
+
+    /// What there is to try for the next event of a thread; None where it is beyond the engine.
+    pub(super) fn node(&mut self, thread: usize) -> Option<Node> {
+        let now = self.graph.now(thread)?.clone();
+        match &now.at {
+            At::Rmw { .. } | At::Cas(_) | At::Enter if now.done > 0 => {
+                self.write_half(thread, &now)
+            }
+            At::Load { address, bytes, marks } => {
+                let parts = self.parts(thread, *address, *bytes, marks.is_atomic())?;
+                self.read_node(thread, parts.loc(now.done))
+            }
+            At::Rmw { address, bytes, .. } => {
+                let parts = self.parts(thread, *address, *bytes, true)?;
+                self.read_node(thread, parts.loc(0))
+            }
+            At::Cas(cas) => {
+                let parts = self.parts(thread, cas.address, cas.bytes, true)?;
+                self.read_node(thread, parts.loc(0))
+            }
+            At::Store { address, bytes, value, marks } => {
+                let parts = self.parts(thread, *address, *bytes, marks.is_atomic())?;
+                let (below, width) = parts.bits(now.done);
+                let marks = marks
+                    .with(Marks::CONTINUES.when(now.done > 0))
+                    .with(Marks::PART.when(parts.count > 1));
+                let value = value.extract(below, width);
+                let event = Event::new(Kind::Write, marks, parts.loc(now.done), value);
+                self.write_node(thread, event)
+            }
+            At::Enter | At::Leave => self.section_node(thread, &now),
+            At::Choice { below, .. } => {
+                Some(Node::Choice { live: false, thread, next: 0, below: *below })
+            }
+            other => {
+                let event = self.only_event(thread, other)?;
+                Some(Node::Step { live: false, thread, event })
+            }
+        }
+    }
+
+    /// The next event of a thread where there is one way only.
+    fn only_event(&mut self, thread: usize, at: &At<'p>) -> Option<Event> {
+        let life = Marks::LIFE.with(Marks::ATOMIC);
+        let acquire = life.with(Marks::ACQUIRE);
+        let release = life.with(Marks::RELEASE).with(Marks::STORE_BARRIER);
+        let event = |kind, marks, value: u64| {
+            Event::new(kind, marks, Loc::NONE, Bits::new(64, u128::from(value)))
+        };
+        let plain = Marks::default();
+        Some(match at {
+            At::Fence { marks } => event(Kind::Fence, *marks, 0),
+            At::Begin => {
+                let by = self.graph.threads[thread].spawned_by;
+                Event { rf: by, ..event(Kind::Read, acquire, 0) }
+            }
+            At::Join { thread: other } => {
+                Event { rf: self.end_of(*other)?, ..event(Kind::Read, acquire, 0) }
+            }
+            At::Spawn { .. } => event(Kind::Write, release, self.number_of_child(thread)? as u64),
+            At::End => event(Kind::Write, release, 0),
+            At::Alloc { size, align, .. } => {
+                event(Kind::Alloc, plain, self.fresh_address(thread, *size, *align)?)
+            }
+            At::Free { address, .. } => event(Kind::Free, plain, *address),
+            At::HeapSize { address } => {
+                let object = self.graph.find_object(*address);
+                let size = object
+                    .map_or(0, |(owner, index)| self.graph.threads[owner].objects[index].size);
+                event(Kind::Query, plain, size)
+            }
+            _ => return None,
+        })
+    }
+
+    /// Entering and leaving atomic sections, which exclude one another.
+    fn section_node(&mut self, thread: usize, now: &Standing<'p>) -> Option<Node> {
+        let leaves = matches!(now.at, At::Leave);
+        if self.in_section(thread) != leaves {
+            let what = "an atomic section inside another";
+            self.observer.unsupported(what, now.site(), self.runner);
+            return None;
+        }
+        let loc = self.memory.loc(SECTIONS, 4);
+        if !leaves {
+            return self.read_node(thread, loc);
+        }
+        let marks =
+            Marks::ATOMIC.with(Marks::RELEASE).with(Marks::STORE_BARRIER).with(Marks::LEAVE);
+        self.write_node(thread, Event::new(Kind::Write, marks, loc, Bits::zero(32)))
+    }
+
+    /// The cells of an access. Atomic accesses of several cells are beyond the engine.
+    fn parts(&mut self, thread: usize, address: u64, bytes: u8, atomic: bool) -> Option<Parts> {
+        let parts = self.memory.parts(address, bytes);
+        if atomic && parts.count > 1 {
+            let site = self.graph.now(thread).and_then(Standing::site);
+            self.observer.unsupported("an atomic access of mixed size", site, self.runner);
+            return None;
+        }
+        Some(parts)
+    }
+
+    fn read_node(&mut self, thread: usize, loc: Loc) -> Option<Node> {
+        self.graph.reserve_place(loc);
+        let marks = match &self.graph.now(thread)?.at {
+            At::Rmw { read, .. } => *read,
+            // One that succeeds may have to know more: see `try_read`.
+            At::Cas(cas) => cas.fail,
+            At::Load { marks, .. } => *marks,
+            _ => Marks::ATOMIC,
+        };
+        let probe = Event::new(Kind::Read, marks, loc, Bits::zero(1));
+        let low = self.judge.must_know(&self.graph, thread, &probe);
+        let next = self.graph.place(loc).co.len() + 1;
+        Some(Node::Read { live: false, thread, next, low })
+    }
+
+    fn write_node(&mut self, thread: usize, event: Event) -> Option<Node> {
+        self.graph.reserve_place(event.loc);
+        let (low, high) = self.positions(thread, &event);
+        let reads = self.collect_revisits(thread, event.loc);
+        Some(Node::Write { live: false, thread, event, next: high + 1, low, reads })
+    }
+
+    /// The second half of a read-modify-write.
+    fn write_half(&mut self, thread: usize, now: &Standing<'p>) -> Option<Node> {
+        let (address, bytes, marks) = match &now.at {
+            At::Rmw { address, bytes, write, .. } => (*address, *bytes, *write),
+            At::Cas(cas) => (cas.address, cas.bytes, cas.write),
+            At::Enter => (SECTIONS, 4, Marks::section_lock().with(Marks::ENTER)),
+            _ => return None,
+        };
+        let old = Bits::new(u32::from(bytes) * 8, now.seen);
+        let value = now.written(old)?;
+        let loc = self.memory.parts(address, bytes).loc(0);
+        self.write_node(thread, Event::new(Kind::Write, marks, loc, value))
+    }
+
+    /// Lowest and highest place in coherence order for a write that is next in its thread.
+    pub(super) fn positions(&mut self, thread: usize, event: &Event) -> (usize, usize) {
+        let place = self.graph.place(event.loc);
+        if event.marks.is_rmw()
+            && let Some(read) = self.graph.threads[thread].events.last()
+        {
+            let position = place.position(read.rf);
+            return (position, position);
+        }
+        let high = place.co.len();
+        (self.judge.must_know(&self.graph, thread, event), high)
+    }
+
+    /// Whether the next event of a thread is inside an atomic section.
+    fn in_section(&self, thread: usize) -> bool {
+        let before = self.graph.threads[thread].events.last();
+        before.is_some_and(|before| {
+            before.marks.is_enter() || before.in_section && !before.marks.is_leave()
+        })
+    }
+
+    /// The number of the thread that a thread is about to spawn.
+    fn number_of_child(&mut self, thread: usize) -> Option<usize> {
+        let spawned = self.graph.threads[thread].spawns();
+        match self.numbers.child(thread, spawned) {
+            Some(child) => {
+                self.graph.reserve(child);
+                Some(child)
+            }
+            None => {
+                let site = self.graph.now(thread).and_then(Standing::site);
+                self.observer.unsupported("more than 2,000 threads", site, self.runner);
+                None
+            }
+        }
+    }
+
+    /// An address for a new object of a thread, behind its older ones. The gap tells accesses
+    /// out of bounds.
+    fn fresh_address(&mut self, thread: usize, size: u128, align: u32) -> Option<u64> {
+        let region = Object::region(thread);
+        let objects = &self.graph.threads[thread].objects;
+        let next = objects.last().map_or(region, |last| {
+            last.address.saturating_add(last.size).saturating_add(Object::GAP)
+        });
+        let address = next.next_multiple_of(u64::from(align.max(16)).next_power_of_two());
+        let fits = u64::try_from(size).is_ok_and(|size| {
+            self.runner.code.program.pointer_width == 64
+                && size <= Object::LARGEST
+                && address.saturating_add(size) < region + Object::LARGEST
+        });
+        if !fits {
+            let site = self.graph.now(thread).and_then(Standing::site);
+            self.observer.unsupported("an object of that size", site, self.runner);
+            return None;
+        }
+        Some(address)
+    }
+}

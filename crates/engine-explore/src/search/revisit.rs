@@ -1,0 +1,159 @@
+//! Revisits: a write makes a read that was there before read it.
+//!
+//! What was added after the read, and does not lead to the write, is taken out. That is done from
+//! one graph only, the one in which all of that was added in the default way: reads of the newest
+//! write, writes at the end of coherence order. For any graph with the read reading the write
+//! there is just one such graph, so the revisited one is reached once.
+
+use super::{Node, Revisiting, Search};
+use crate::clocks::{Clock, Clocks};
+use crate::event::{Event, Id, Kind, Loc, Marks};
+
+impl<'p> Search<'_, 'p> {
+    /// Lists the reads that a write which is next in its thread revisits; how many they are. A
+    /// read is revisited if everything that this would take out was added in the default way.
+    pub(super) fn collect_revisits(&mut self, thread: usize, loc: Loc) -> usize {
+        let graph = &self.graph;
+        let length = graph.threads[thread].events.len();
+        let is_before = |id: Id| graph.clocks.before_next(Clock::Prefix, id, thread, length);
+        let open = graph.place(loc).reads.iter().filter(|read| !is_before(**read));
+        let Some(oldest) = open.map(|read| graph.event(*read).stamp).min() else {
+            return 0;
+        };
+        let listed = self.path.to_revisit.len();
+        for id in graph.order.iter().rev() {
+            if is_before(*id) {
+                continue;
+            }
+            let event = graph.event(*id);
+            if event.stamp < oldest || !self.is_default(thread, length, *id) {
+                break;
+            }
+            if event.loc == loc && event.is_read() {
+                self.path.to_revisit.push(*id);
+            }
+        }
+        self.path.to_revisit.len() - listed
+    }
+
+    /// Whether an event was added in the default way, as far as the write that is next in
+    /// `thread` can tell: a read reads the last write, and a write is the last one, of those
+    /// that were there or lead to the new write; and no older read was made to read it.
+    fn is_default(&self, thread: usize, length: usize, id: Id) -> bool {
+        let event = self.graph.event(id);
+        let stamp = event.stamp;
+        let was_there = |other: Id| {
+            other.is_init()
+                || self.graph.event(other).stamp <= stamp
+                || self.graph.clocks.before_next(Clock::Prefix, other, thread, length)
+        };
+        match event.kind {
+            Kind::Choice { is_default } => is_default,
+            Kind::Read | Kind::Write if event.loc != Loc::NONE => {
+                let place = self.graph.place(event.loc);
+                let write = if event.is_read() { event.rf } else { id };
+                let position = place.position(write);
+                let revisited = |read: &Id| {
+                    let read = self.graph.event(*read);
+                    read.rf == id && read.stamp <= stamp
+                };
+                was_there(write)
+                    && !place.co[position..].iter().any(|later| was_there(*later))
+                    && !(event.marks.has_revisited() && place.reads.iter().any(revisited))
+            }
+            _ => true,
+        }
+    }
+
+    pub(super) fn advance_revisit(
+        &mut self,
+        thread: usize,
+        event: Event,
+        mut reads: usize,
+        mut at: Option<Revisiting>,
+    ) -> bool {
+        loop {
+            if let Some(mut revisiting) = at.take() {
+                if revisiting.live {
+                    self.undo_revisit(&revisiting);
+                }
+                while revisiting.next > revisiting.low {
+                    revisiting.next -= 1;
+                    if self.try_revisit(thread, event, &revisiting) {
+                        revisiting.live = true;
+                        let at = Some(revisiting);
+                        self.push_node(Node::Revisit { thread, event, reads, at });
+                        return true;
+                    }
+                }
+                self.graph.restore(revisiting.restriction);
+            }
+            if reads == 0 {
+                return false;
+            }
+            reads -= 1;
+            if let Some(read) = self.path.to_revisit.pop() {
+                at = Some(self.begin_revisit(thread, &event, read));
+            }
+        }
+    }
+
+    /// Takes out the read and what depends on it.
+    fn begin_revisit(&mut self, thread: usize, event: &Event, read: Id) -> Revisiting {
+        let old = *self.graph.event(read);
+        let length = self.graph.threads[thread].events.len();
+        let last = length.checked_sub(1).map(|index| Id::new(thread, index));
+        let clock: Vec<u32> =
+            last.map_or(Vec::new(), |last| self.graph.clocks.get(Clock::Prefix, last).to_vec());
+        let from = self.graph.order.iter().rposition(|id| *id == read).unwrap_or(0);
+        let keep = |id: Id| Clocks::covers(&clock, id);
+        let restriction = self.graph.restrict(from, keep);
+        let (low, high) = self.positions(thread, event);
+        Revisiting { live: false, read, old, restriction, next: high + 1, low }
+    }
+
+    /// Adds the write at a place in coherence order, and the read, which reads it.
+    fn try_revisit(&mut self, thread: usize, event: Event, at: &Revisiting) -> bool {
+        let position = at.next;
+        let place = self.graph.place(event.loc);
+        let is_latest = position == place.co.len();
+        if place.co.get(position).is_some_and(|next| self.graph.event(*next).marks.is_rmw()) {
+            return false;
+        }
+        let marks = event.marks.with(Marks::REVISITED);
+        let stamp = at.old.stamp + 1;
+        let write = self.graph.push(thread, Event { marks, stamp, ..event }, position);
+        let reader = at.read.thread();
+        let read = self
+            .read_event(reader, position + 1)
+            .filter(|read| self.judge.must_know(&self.graph, reader, read) <= position + 1);
+        let Some(read) = read else {
+            self.graph.pop();
+            return false;
+        };
+        let read = Event { stamp: at.old.stamp, ..read };
+        let read = self.graph.push_early(reader, read, at.restriction.from);
+        if !self.judge.allows(&self.graph, &[write, read], is_latest) {
+            self.graph.pop_early(read, at.restriction.from);
+            self.graph.pop();
+            return false;
+        }
+        self.go_on(write);
+        self.go_on(read);
+        if !is_latest && self.stuck_read(reader).is_some() {
+            self.undo_revisit(at);
+            return false;
+        }
+        true
+    }
+
+    pub(super) fn undo_revisit(&mut self, at: &Revisiting) {
+        self.graph.pop_early(at.read, at.restriction.from);
+        self.graph.pop();
+    }
+
+    pub(super) fn forget_revisits(&mut self, reads: usize) {
+        let left = self.path.to_revisit.len() - reads;
+        self.path.to_revisit.truncate(left);
+    }
+}

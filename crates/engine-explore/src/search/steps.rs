@@ -1,0 +1,247 @@
+//! Steps forward: a read with each write that it may see, a write at each place in coherence
+//! order, a choice with each value; and where that leads the thread.
+
+use parallax_program::Bits;
+
+use super::{Node, Search};
+use crate::clocks::Clock;
+use crate::event::{Event, Id, Kind, Loc, Marks};
+use crate::standing::{At, Standing};
+
+impl<'p> Search<'_, 'p> {
+    pub(super) fn advance_step(&mut self, live: bool, thread: usize, event: Event) -> bool {
+        if live {
+            self.graph.pop();
+            return false;
+        }
+        let id = self.graph.push(thread, event, 0);
+        self.go_on(id);
+        self.push_node(Node::Step { live: true, thread, event });
+        true
+    }
+
+    pub(super) fn advance_choice(
+        &mut self,
+        live: bool,
+        thread: usize,
+        next: u64,
+        below: u64,
+    ) -> bool {
+        if live {
+            self.graph.pop();
+        }
+        let Some(At::Choice { first, width, .. }) = self.graph.now(thread).map(|now| &now.at)
+        else {
+            return false;
+        };
+        if next >= below {
+            return false;
+        }
+        let value = Bits::signed(*width, *first + i128::from(next));
+        let kind = Kind::Choice { is_default: next == 0 };
+        let id = self.graph.push(thread, Event::new(kind, Marks::default(), Loc::NONE, value), 0);
+        self.go_on(id);
+        self.push_node(Node::Choice { live: true, thread, next: next + 1, below });
+        true
+    }
+
+    pub(super) fn advance_read(
+        &mut self,
+        live: bool,
+        thread: usize,
+        mut next: usize,
+        low: usize,
+    ) -> bool {
+        if live {
+            self.graph.pop();
+        }
+        while next > low {
+            next -= 1;
+            if self.try_read(thread, next) {
+                self.push_node(Node::Read { live: true, thread, next, low });
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Adds the read that is next in its thread, reading the write at that position.
+    fn try_read(&mut self, thread: usize, position: usize) -> bool {
+        let Some(event) = self.read_event(thread, position) else {
+            return false;
+        };
+        let place = self.graph.place(event.loc);
+        let is_latest = position == place.co.len();
+        if event.marks.is_rmw()
+            && (self.is_taken(thread, event.loc, position)
+                || self.judge.must_know(&self.graph, thread, &event) > position)
+        {
+            return false;
+        }
+        // A read that its thread is stuck at, and not of the newest write, cannot be revisited:
+        // nothing comes of it.
+        let id = self.graph.push(thread, event, usize::MAX);
+        if !self.judge.allows(&self.graph, &[id], is_latest) {
+            self.graph.pop();
+            return false;
+        }
+        self.go_on(id);
+        if !is_latest && self.stuck_read(thread).is_some() {
+            self.graph.pop();
+            return false;
+        }
+        true
+    }
+
+    /// The read that is next in its thread, of the write at that position.
+    pub(super) fn read_event(&self, thread: usize, position: usize) -> Option<Event> {
+        let now = self.graph.now(thread)?;
+        let loc = self.loc_of(now)?;
+        let source = self.graph.place(loc).at(position);
+        let value = self.value_of(source, loc);
+        let marks = match &now.at {
+            At::Load { bytes, marks, .. } => {
+                let (_, part) = self.memory.table[loc.0 as usize];
+                marks
+                    .with(Marks::CONTINUES.when(now.done > 0))
+                    .with(Marks::PART.when(part != *bytes))
+            }
+            At::Rmw { read, .. } => *read,
+            At::Cas(cas) if value == cas.expected => cas.read,
+            At::Cas(cas) => cas.fail,
+            At::Enter if value.is_zero() => Marks::section_lock(),
+            At::Enter => Marks::ATOMIC,
+            _ => return None,
+        };
+        Some(Event { rf: source, ..Event::new(Kind::Read, marks, loc, value) })
+    }
+
+    fn loc_of(&self, now: &Standing<'p>) -> Option<Loc> {
+        let (address, bytes, _) = now.at.access()?;
+        Some(self.memory.known_parts(address, bytes)?.loc(now.done))
+    }
+
+    fn value_of(&self, source: Id, loc: Loc) -> Bits {
+        match source.is_init() {
+            true => self.memory.initial(&self.graph, loc).unwrap_or_else(|| self.memory.zero(loc)),
+            false => self.graph.event(source).value,
+        }
+    }
+
+    /// Whether another read-modify-write, which comes before the next event of the thread, has
+    /// read the write at that position.
+    fn is_taken(&self, thread: usize, loc: Loc, position: usize) -> bool {
+        let place = self.graph.place(loc);
+        let length = self.graph.threads[thread].events.len();
+        place.co.get(position).is_some_and(|next| {
+            self.graph.event(*next).marks.is_rmw()
+                && self.graph.clocks.before_next(Clock::Prefix, *next, thread, length)
+        })
+    }
+
+    pub(super) fn advance_write(
+        &mut self,
+        thread: usize,
+        event: Event,
+        mut next: usize,
+        low: usize,
+        reads: usize,
+    ) -> bool {
+        while next > low {
+            next -= 1;
+            if self.try_write(thread, event, next) {
+                self.push_node(Node::Write { live: true, thread, event, next, low, reads });
+                return true;
+            }
+        }
+        self.advance_revisit(thread, event, reads, None)
+    }
+
+    fn try_write(&mut self, thread: usize, event: Event, position: usize) -> bool {
+        let place = self.graph.place(event.loc);
+        let is_latest = position == place.co.len();
+        // No write comes between the halves of a read-modify-write.
+        if place.co.get(position).is_some_and(|next| self.graph.event(*next).marks.is_rmw()) {
+            return false;
+        }
+        let id = self.graph.push(thread, event, position);
+        if !self.judge.allows(&self.graph, &[id], is_latest) {
+            self.graph.pop();
+            return false;
+        }
+        self.go_on(id);
+        true
+    }
+
+    /// The last event of a thread, if it is a read that must see another write for the thread
+    /// to go on.
+    pub(super) fn stuck_read(&self, thread: usize) -> Option<Id> {
+        let thread_graph = &self.graph.threads[thread];
+        let now = thread_graph.standings.last()?;
+        let last = thread_graph.events.last().filter(|_| now.is_stuck_after_one())?;
+        let is_read = last.is_read() && last.loc != Loc::NONE && !last.marks.continues();
+        is_read.then(|| Id::new(thread, thread_graph.events.len() - 1))
+    }
+
+    /// Where the thread stands after an event that was just added; what is wrong with it.
+    pub(super) fn go_on(&mut self, id: Id) {
+        let next = self.after(id);
+        self.graph.threads[id.thread()].standings.push(next);
+        self.observer.added(&self.graph, &self.memory, self.runner, id);
+    }
+
+    fn after(&mut self, id: Id) -> Standing<'p> {
+        let number = id.thread() as u32;
+        let event = *self.graph.event(id);
+        let standing = self.graph.standing(id);
+        let runner = self.runner;
+        match &standing.at {
+            At::Begin => runner.enter(number, standing),
+            At::Load { address, bytes, .. } => {
+                let parts = self.memory.parts(*address, *bytes);
+                let (below, _) = parts.bits(standing.done);
+                let seen = standing.seen | event.value.unsigned() << below;
+                match standing.done + 1 < parts.count {
+                    true => runner.within(standing, seen),
+                    false => {
+                        let whole = Bits::new(u32::from(*bytes) * 8, seen);
+                        runner.pass_with(number, standing, whole)
+                    }
+                }
+            }
+            At::Store { address, bytes, .. } => {
+                match standing.done + 1 < self.memory.parts(*address, *bytes).count {
+                    true => runner.within(standing, 0),
+                    false => runner.pass(number, standing),
+                }
+            }
+            At::Rmw { .. } if event.is_read() => runner.within(standing, event.value.unsigned()),
+            At::Rmw { bytes, .. } => {
+                let old = Bits::new(u32::from(*bytes) * 8, standing.seen);
+                runner.pass_with(number, standing, old)
+            }
+            At::Enter if event.is_read() => match event.value.is_zero() {
+                true => runner.within(standing, 0),
+                false => runner.shut_out(standing),
+            },
+            At::Cas(cas) if event.is_read() => match event.value == cas.expected {
+                true => runner.within(standing, event.value.unsigned()),
+                false => runner.pass_cas(number, standing, event.value, false),
+            },
+            At::Cas(cas) => runner.pass_cas(number, standing, cas.expected, true),
+            At::Spawn { function, args } => {
+                let begin = runner.begin(*function, args);
+                let next = runner.pass_with(number, standing, event.value.extract(0, 32));
+                self.graph.spawn(id, event.value.unsigned() as usize, begin);
+                next
+            }
+            At::Alloc { .. } | At::HeapSize { .. } => {
+                let width = runner.code.program.pointer_width;
+                runner.pass_with(number, standing, event.value.extract(0, width))
+            }
+            At::Choice { .. } => runner.pass_with(number, standing, event.value),
+            At::End => runner.ended(standing),
+            _ => runner.pass(number, standing),
+        }
+    }
+}
