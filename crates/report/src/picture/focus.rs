@@ -12,7 +12,7 @@ use parallax_verdict::{Edges, Event, EventKind, Execution, Standing, ThreadEndin
 
 use super::scene::Scene;
 use super::{Caption, dot, svg};
-use crate::verify::{Relevance, own_call, shared_addresses, source, telling_tags};
+use crate::verify::{Naming, Relevance, own_call, shared_addresses, source, telling_tags};
 
 /// As few events leave room for every arrow.
 const FEW_EVENTS: usize = 12;
@@ -58,11 +58,12 @@ impl Focus {
         let mut numbers: HashMap<u32, u32> = HashMap::new();
         let mut events = Vec::new();
         let columns = columns(violation, &kept);
+        let naming = Naming::of(execution);
         let standings = (0u32..).zip(&execution.standings);
         for (number, event) in (0u32..).zip(&execution.events) {
             if event.thread.is_none() || kept.contains(&number) {
                 numbers.insert(number, events.len() as u32);
-                events.push(reworded(event, &columns));
+                events.push(reworded(event, &columns, &naming));
             }
         }
         let renumbered = |edges: &Edges| -> Edges {
@@ -174,14 +175,31 @@ fn kept(violation: &Violation, relevance: &Relevance) -> HashSet<u32> {
 }
 
 /// The event in its column, with short tags and the number of its line.
-fn reworded(event: &Event, columns: &HashMap<u32, u32>) -> Event {
+fn reworded(event: &Event, columns: &HashMap<u32, u32>, naming: &Naming) -> Event {
     let names: Vec<String> = telling_tags(&event.tags).map(str::to_lowercase).collect();
     Event {
         thread: event.thread.and_then(|thread| columns.get(&thread).copied()),
+        kind: renamed(&event.kind, naming),
         tags: Tags::new(names.iter().map(String::as_str)),
         text: numbered(event.place.as_ref(), &event.text),
         ..event.clone()
     }
+}
+
+/// The same with short names of objects.
+fn renamed(kind: &EventKind, naming: &Naming) -> EventKind {
+    let mut kind = kind.clone();
+    match &mut kind {
+        EventKind::Read { location, shown, .. } | EventKind::Write { location, shown, .. } => {
+            *location = naming.object(location);
+            *shown = naming.object(shown);
+        }
+        EventKind::Alloc { name, .. } | EventKind::Free { name, .. } => {
+            *name = naming.object(name);
+        }
+        _ => {}
+    }
+    kind
 }
 
 /// `14: return n->value;`

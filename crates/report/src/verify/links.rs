@@ -20,8 +20,18 @@ pub struct Links {
     pub replaced_by: Vec<Option<u32>>,
     /// For the read of a read-modify-write, its write.
     pub update: Vec<Option<u32>>,
-    /// Whether files can be told apart without their folders.
-    pub short_names: bool,
+    pub naming: Naming,
+}
+
+/// What it takes to tell the files of an execution apart.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Naming {
+    /// Nothing: there is one at most, of that name.
+    OneFile(Option<String>),
+    /// Their names.
+    Names,
+    /// Their names and folders.
+    Paths,
 }
 
 impl Links {
@@ -34,7 +44,7 @@ impl Links {
             readers: vec![Vec::new(); count],
             replaced_by: replacements(execution),
             update: vec![None; count],
-            short_names: short_names(execution),
+            naming: Naming::of(execution),
         };
         let mut last: HashMap<u32, usize> = HashMap::new();
         for (number, event) in execution.events.iter().enumerate() {
@@ -86,16 +96,37 @@ fn replacements(execution: &Execution) -> Vec<Option<u32>> {
     replaced_by
 }
 
-/// Whether no two files of the execution have the same name in different folders.
-fn short_names(execution: &Execution) -> bool {
-    let of_events = execution.events.iter().filter_map(|event| event.place.as_ref());
-    let calls = execution.stacks.iter().chain(execution.standings.iter().map(|s| &s.stack));
-    let of_calls = calls.flatten().map(|call| &call.place);
-    let mut paths: HashMap<&str, &str> = HashMap::new();
-    of_events.chain(of_calls).all(|place| {
-        let path = place.file.as_ref();
-        *paths.entry(file_name(place)).or_insert(path) == path
-    })
+impl Naming {
+    pub fn of(execution: &Execution) -> Naming {
+        let of_events = execution.events.iter().filter_map(|event| event.place.as_ref());
+        let calls = execution.stacks.iter().chain(execution.standings.iter().map(|s| &s.stack));
+        let of_calls = calls.flatten().map(|call| &call.place);
+        let mut paths: HashMap<&str, &str> = HashMap::new();
+        let mut distinct = true;
+        for place in of_events.chain(of_calls).filter(|place| !is_library(place)) {
+            let path = place.file.as_ref();
+            distinct &= *paths.entry(file_name(place)).or_insert(path) == path;
+        }
+        match (distinct, paths.len()) {
+            (true, 0 | 1) => Naming::OneFile(paths.keys().next().map(|name| name.to_string())),
+            (true, _) => Naming::Names,
+            (false, _) => Naming::Paths,
+        }
+    }
+
+    /// The name of an object, or of what points to one, without a file that goes without saying:
+    /// `node@12` for `node@queue.c:12`.
+    pub fn object(&self, name: &str) -> String {
+        match self {
+            Naming::OneFile(Some(file)) => name.replace(&format!("@{file}:"), "@"),
+            _ => name.to_string(),
+        }
+    }
+}
+
+/// Files of the library have no names that files of programs have.
+pub fn is_library(place: &Location) -> bool {
+    place.file.starts_with("<library>")
 }
 
 /// The file without its folder.

@@ -26,6 +26,7 @@ use std::time::Duration;
 
 pub use html::verdict_html;
 pub use json::verdict_json;
+pub use links::Naming;
 pub use sarif::verdict_sarif;
 pub use story::Relevance;
 pub use text::{TextStyle, verdict_text};

@@ -132,19 +132,20 @@ impl Teller<'_> {
                 });
                 // A failure without calls to show is in the headline already.
                 let failed = failed.filter(|finding| !finding.calls.is_empty());
-                failed.chain(self.involved(false)).collect()
+                let accesses = self.violation.property == Property::Memory;
+                failed.chain(self.involved(accesses)).collect()
             }
         }
     }
 
     /// What happened at the events that the violation names.
-    fn involved(&self, with_calls: bool) -> Vec<Finding> {
+    fn involved(&self, accesses: bool) -> Vec<Finding> {
         let execution = &self.violation.execution;
         let events = self.violation.involved.iter().copied();
         let events = events.filter(|event| (*event as usize) < execution.events.len());
         let worth = events.filter(|event| {
             let kind = &execution.events[*event as usize].kind;
-            with_calls || matches!(kind, EventKind::Alloc { .. } | EventKind::Free { .. })
+            accesses || matches!(kind, EventKind::Alloc { .. } | EventKind::Free { .. })
         });
         let mut worth: Vec<u32> =
             worth.flat_map(|event| self.allocation(event).into_iter().chain([event])).collect();
@@ -165,25 +166,33 @@ impl Teller<'_> {
             .collect()
     }
 
-    /// Where the object that an event frees came from.
-    fn allocation(&self, free: u32) -> Option<u32> {
-        let EventKind::Free { address: freed, name: what } = &self.words.event(free).kind else {
+    /// Where the object that an event of a memory error accesses or frees came from.
+    fn allocation(&self, event: u32) -> Option<u32> {
+        if self.violation.property == Property::Race {
             return None;
+        }
+        let touched = match self.words.event(event).kind {
+            EventKind::Free { address, .. } => address,
+            ref kind => kind.footprint()?.0,
         };
-        let mut events = (0u32..).zip(&self.violation.execution.events);
-        events.find_map(|(number, event)| match &event.kind {
-            EventKind::Alloc { address, name, .. } if address == freed && name == what => {
-                Some(number)
+        let events = (0u32..).zip(&self.violation.execution.events);
+        let mut holding = events.filter(|(_, event)| match event.kind {
+            EventKind::Alloc { address, size, .. } => {
+                touched.checked_sub(address).is_some_and(|offset| offset < size.max(1))
             }
-            _ => None,
-        })
+            _ => false,
+        });
+        // Where an address was used again, there is no telling which object is meant.
+        let first = holding.next().map(|(number, _)| number);
+        first.filter(|_| holding.next().is_none())
     }
 
-    /// `called from push at queue.c:30`
+    /// `called from push at line 30`
     fn calls<'c>(&self, calls: impl Iterator<Item = &'c Call>) -> Vec<String> {
         calls
             .map(|call| {
-                format!("called from {} at {}", call.function, self.words.line_of(&call.place))
+                let line = self.words.line_in_words(&call.place);
+                format!("called from {} at {line}", call.function)
             })
             .collect()
     }
@@ -234,7 +243,7 @@ impl Teller<'_> {
     }
 
     /// What the reads that a thread is stuck at have found: `m: it is 1 since main's store at
-    /// a.c:3`.
+    /// line 3`.
     fn stuck_reads(&self, thread: u32) -> Vec<String> {
         let events = &self.violation.execution.events;
         let named = self.violation.involved.iter().copied();

@@ -16,7 +16,7 @@ use super::words::{Words, own_call, source};
 
 pub struct ThreadTrace {
     pub name: String,
-    /// `started by main at mp.c:20`, or nothing.
+    /// `started by main at line 20`, or nothing.
     pub origin: String,
     pub rows: Vec<Row>,
 }
@@ -137,7 +137,7 @@ impl Tracer<'_> {
             first.filter(|first| matches!(words.event(*first).kind.life(), Some(Life::Begin(_))));
         let start = begin.and_then(|begin| self.links.source[begin as usize]);
         start.map_or_else(String::new, |start| {
-            format!("started by {} at {}", words.who(start), words.place(start))
+            format!("started by {} at {}", words.who(start), words.place_in_words(start))
         })
     }
 
@@ -179,9 +179,9 @@ impl Tracer<'_> {
         if !matches!(kind, EventKind::Read { .. }) || kind.life().is_some() {
             return format!("{}{order}", words.act(event));
         }
-        let new = match update.map(|write| &words.event(write).kind) {
-            Some(EventKind::Write { shown, .. }) => format!(", and writes {shown}"),
-            _ => String::new(),
+        let new = match update {
+            Some(write) => format!(", and writes {}", words.value(write)),
+            None => String::new(),
         };
         let missed = match self.overlooked(event, update) {
             Some(write) => match plan[write as usize].number() {

@@ -32,7 +32,13 @@ pub fn why(execution: &Execution, links: &Links, model: &str) -> Option<Why> {
     let mut sentences: Vec<Sentence> = Vec::new();
     let mut edges = cycle.iter().peekable();
     while let Some(edge) = edges.next() {
-        let mut text = sentence(&words, edge);
+        let mut text = match edge.step {
+            // Nothing was said about the store yet.
+            Step::Rf if sentences.is_empty() => {
+                format!("{} {}{}", words.who(edge.to), words.act(edge.to), words.origin(edge.to))
+            }
+            _ => sentence(&words, edge),
+        };
         // What a thread does after a read belongs to the same sentence.
         let then = edges.next_if(|next| edge.step == Step::Rf && next.step == Step::Po);
         if let Some(then) = then {

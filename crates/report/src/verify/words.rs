@@ -3,7 +3,7 @@
 use parallax_program::{Location, Tags};
 use parallax_verdict::{Call, Event, EventKind, Execution, Life};
 
-use super::links::{Links, file_name};
+use super::links::{Links, Naming, file_name, is_library};
 
 #[derive(Clone, Copy)]
 pub struct Words<'a> {
@@ -27,10 +27,13 @@ impl<'a> Words<'a> {
 
     /// `queue.c:12`; empty for initial writes. For what the library does, where it was called.
     pub fn place(&self, event: u32) -> String {
+        self.own_place(event).map_or_else(String::new, |place| self.line_of(place))
+    }
+
+    fn own_place(&self, event: u32) -> Option<&'a Location> {
         let stack = self.execution.stacks.get(event as usize);
         let caller = stack.and_then(|stack| own_call(stack)).map(|call| &call.place);
-        let place = caller.or(self.event(event).place.as_ref());
-        place.map_or_else(String::new, |place| self.line_of(place))
+        caller.or(self.event(event).place.as_ref())
     }
 
     /// The source text of an event, or the function of the library that it belongs to.
@@ -41,13 +44,28 @@ impl<'a> Words<'a> {
 
     /// The line, with the folder of its file only where it is needed to tell files apart.
     pub fn line_of(&self, place: &Location) -> String {
-        let file = if self.links.short_names { file_name(place) } else { &place.file };
-        format!("{file}:{}", place.line)
+        match self.links.naming {
+            Naming::OneFile(_) | Naming::Names => format!("{}:{}", file_name(place), place.line),
+            Naming::Paths => format!("{}:{}", place.file, place.line),
+        }
     }
 
-    /// ` (queue.c:12)`, or nothing.
+    /// The line, as a sentence has it: without the file where there is only one.
+    pub fn line_in_words(&self, place: &Location) -> String {
+        match self.links.naming {
+            Naming::OneFile(_) if !is_library(place) => format!("line {}", place.line),
+            _ => self.line_of(place),
+        }
+    }
+
+    /// Where an event is, as a sentence has it; empty for initial writes.
+    pub fn place_in_words(&self, event: u32) -> String {
+        self.own_place(event).map_or_else(String::new, |place| self.line_in_words(place))
+    }
+
+    /// ` (line 12)`, or nothing.
     fn in_brackets(&self, event: u32) -> String {
-        match self.place(event) {
+        match self.place_in_words(event) {
             place if place.is_empty() => place,
             place => format!(" ({place})"),
         }
@@ -60,20 +78,23 @@ impl<'a> Words<'a> {
 
     /// The name of what is accessed, as far as it is the program's own: `m` for the library's
     /// `m.__data.__lock`. Empty for what is no access.
-    pub fn location(&self, event: u32) -> &'a str {
+    pub fn location(&self, event: u32) -> String {
         match &self.event(event).kind {
             EventKind::Read { location, .. } | EventKind::Write { location, .. } => {
-                location.split(".__").next().unwrap_or(location)
+                let own = location.split(".__").next().unwrap_or(location);
+                self.links.naming.object(own)
             }
-            _ => "",
+            _ => String::new(),
         }
     }
 
     /// What was read or written; empty for what is no access.
-    pub fn value(&self, event: u32) -> &'a str {
+    pub fn value(&self, event: u32) -> String {
         match &self.event(event).kind {
-            EventKind::Read { shown, .. } | EventKind::Write { shown, .. } => shown,
-            _ => "",
+            EventKind::Read { shown, .. } | EventKind::Write { shown, .. } => {
+                self.links.naming.object(shown)
+            }
+            _ => String::new(),
         }
     }
 
@@ -93,25 +114,27 @@ impl<'a> Words<'a> {
             EventKind::Read { .. } => format!("reads {}", self.access(event)),
             EventKind::Write { .. } => format!("writes {}", self.access(event)),
             EventKind::Fence => "passes a fence".to_string(),
-            EventKind::Alloc { size, name, .. } => format!("allocates {name}, {}", bytes(*size)),
-            EventKind::Free { name, .. } => format!("frees {name}"),
+            EventKind::Alloc { size, name, .. } => {
+                format!("allocates {}, {}", self.links.naming.object(name), bytes(*size))
+            }
+            EventKind::Free { name, .. } => format!("frees {}", self.links.naming.object(name)),
             EventKind::Choice { value } => format!("chooses {}", value.to_signed()),
             EventKind::AtomicBegin => "enters an atomic section".to_string(),
             EventKind::AtomicEnd => "leaves the atomic section".to_string(),
         }
     }
 
-    /// `writes x = 1 (mp.c:8)`
+    /// `writes x = 1 (line 8)`
     pub fn act_and_place(&self, event: u32) -> String {
         format!("{}{}", self.act(event), self.in_brackets(event))
     }
 
-    /// `writer#1's x = 1 (mp.c:8)`
+    /// `writer#1's x = 1 (line 8)`
     pub fn write_of(&self, event: u32) -> String {
         format!("{}'s {}{}", self.who(event), self.access(event), self.in_brackets(event))
     }
 
-    /// Where a read got its value, to follow what it read: ` from writer#1's store at mp.c:9`.
+    /// Where a read got its value, to follow what it read: ` from writer#1's store at line 9`.
     pub fn origin(&self, read: u32) -> String {
         let Some(write) = self.links.source[read as usize] else {
             return String::new();
@@ -122,12 +145,12 @@ impl<'a> Words<'a> {
             Some(_) if reader == writer => "its own".to_string(),
             Some(writer) => format!("{}'s", self.thread_name(writer)),
         };
-        let place = self.place(write);
+        let place = self.place_in_words(write);
         let at = if place.is_empty() { place } else { format!(" at {place}") };
         format!(" from {whose} store{at}")
     }
 
-    /// Since when what a read has found is there: ` since main's store at a.c:3`.
+    /// Since when what a read has found is there: ` since main's store at line 3`.
     pub fn since(&self, read: u32) -> String {
         let origin = self.origin(read);
         match origin.strip_prefix(" from") {
@@ -155,22 +178,17 @@ impl<'a> Words<'a> {
 
 /// The innermost call that is not in the library.
 pub fn own_call(stack: &[Call]) -> Option<&Call> {
-    stack.iter().rfind(|call| !is_library(call))
+    stack.iter().rfind(|call| !is_library(&call.place))
 }
 
 /// The text of the instruction that a stack leads to, or the function of the library that it is
 /// in, without line ends and needless blanks.
 pub fn source(stack: &[Call], text: &str) -> String {
-    let first_of_library = stack.iter().find(|call| is_library(call));
-    match first_of_library.filter(|_| stack.last().is_some_and(is_library)) {
+    let first_of_library = stack.iter().find(|call| is_library(&call.place));
+    match first_of_library.filter(|_| stack.last().is_some_and(|call| is_library(&call.place))) {
         Some(call) => format!("in {}", call.function),
         None => text.split_whitespace().collect::<Vec<_>>().join(" "),
     }
-}
-
-/// Files of the library have no names that files of programs have.
-fn is_library(call: &Call) -> bool {
-    call.place.file.starts_with("<library>")
 }
 
 pub fn bytes(size: u64) -> String {
