@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum, ValueHint};
-use parallax_engine_explore::Reductions;
+use parallax_engine_explore::{Reduction, Reductions};
 
 use super::engine::Engine;
 use super::properties::Wanted;
@@ -92,7 +92,7 @@ pub struct VerifyArguments {
     #[arg(long, short, conflicts_with = "verbose")]
     pub quiet: bool,
 
-    /// Show every step of long traces
+    /// Show every step of traces, and the trace of every violation
     #[arg(long, short)]
     pub verbose: bool,
 }
@@ -130,7 +130,10 @@ fn range(text: &str) -> Result<(i128, i128), String> {
 }
 
 fn reductions(text: &str) -> Result<Reductions, String> {
-    Reductions::parse(text).map_err(|name| format!("there is no reduction '{name}'"))
+    Reductions::parse(text).map_err(|name| {
+        let known = Reduction::ALL.map(Reduction::name).join(", ");
+        format!("there is no reduction '{name}'; reductions are {known}")
+    })
 }
 
 fn picture(text: &str) -> Result<PathBuf, String> {
