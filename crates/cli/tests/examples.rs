@@ -21,6 +21,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 const COLUMNS: &str = "file,arguments,model,options,verdict,property,executions,blocked";
 
+/// The columns of the index.
+const MODELS: [&str; 5] = ["sc", "tso", "pso", "ra", "rc11"];
+
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c")
 }
@@ -81,6 +84,13 @@ impl Row {
     }
 }
 
+fn rows() -> Vec<Row> {
+    let text = std::fs::read_to_string(folder().join("expected.csv")).unwrap();
+    let (first, lines) = text.split_once('\n').unwrap();
+    assert_eq!(first, COLUMNS);
+    lines.lines().map(Row::parse).collect()
+}
+
 /// What the options of `parallax verify` in a row ask for.
 struct Asked {
     properties: Vec<Property>,
@@ -110,8 +120,7 @@ impl Asked {
             match word {
                 "--property" if value == "all" => asked.properties = Property::ALL.to_vec(),
                 "--property" => {
-                    let named = |name| Property::named(name).expect("a property");
-                    asked.properties = value.split('+').map(named).collect();
+                    asked.properties = vec![Property::named(value).expect("a property")];
                 }
                 "--unroll" => asked.unroll = Some(value.parse().expect("a number")),
                 "--nondet" => {
@@ -233,31 +242,81 @@ fn updated(rows: &[Row], answers: &[(Row, Option<String>)]) -> String {
 
 #[test]
 fn examples_have_the_expected_answers() {
-    let table = folder().join("expected.csv");
-    let text = std::fs::read_to_string(&table).unwrap();
-    let (first, lines) = text.split_once('\n').unwrap();
-    assert_eq!(first, COLUMNS);
     let part = std::env::var("EXAMPLES").unwrap_or_default();
-    let rows: Vec<Row> =
-        lines.lines().map(Row::parse).filter(|row| row.file.contains(&part)).collect();
+    let rows: Vec<Row> = rows().into_iter().filter(|row| row.file.contains(&part)).collect();
     let answers = answers(&rows);
     if std::env::var("UPDATE_EXAMPLES").is_ok() && part.is_empty() {
-        std::fs::write(&table, updated(&rows, &answers)).unwrap();
+        std::fs::write(folder().join("expected.csv"), updated(&rows, &answers)).unwrap();
     }
     let differences: Vec<String> =
         answers.into_iter().filter_map(|(_, difference)| difference).collect();
     assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
 }
 
+/// Programs in the index: the cells of each line of its tables, by the first one.
+fn index() -> HashMap<String, Vec<String>> {
+    let text = std::fs::read_to_string(folder().join("README.md")).unwrap();
+    let cells = |line: &str| -> Vec<String> {
+        line.trim_matches('|').split('|').map(|cell| cell.trim().to_string()).collect()
+    };
+    let rows = text.lines().map(cells).filter(|cells| cells.len() == 2 + MODELS.len());
+    rows.map(|cells| (cells[0].clone(), cells)).collect()
+}
+
 #[test]
-fn every_program_is_in_the_table_and_in_the_index() {
-    let table = std::fs::read_to_string(folder().join("expected.csv")).unwrap();
-    let index = std::fs::read_to_string(folder().join("README.md")).unwrap();
+fn the_index_says_the_same_as_the_table() {
+    let index = index();
+    for row in rows() {
+        let name = row.file.trim_end_matches(".c");
+        let arguments = match row.arguments.as_str() {
+            "" => String::new(),
+            arguments => format!("-- {arguments}"),
+        };
+        let options = match format!("{} {arguments}", row.options).trim() {
+            "" => String::new(),
+            options => format!(" `{options}`"),
+        };
+        let program = format!("[{name}]({}){options}", row.file);
+        let cells = index.get(&program).unwrap_or_else(|| panic!("no line for {program}"));
+        let column = MODELS.iter().position(|model| *model == row.model).expect("a column");
+        let answer = match row.verdict.as_str() {
+            "unsafe" => format!("**{}**", row.property),
+            verdict => verdict.to_string(),
+        };
+        assert_eq!(cells[2 + column], answer, "{program} under {}", row.model);
+    }
+}
+
+#[test]
+fn every_program_is_in_the_table_and_says_what_it_is() {
+    let rows = rows();
     for entry in std::fs::read_dir(folder()).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
+        let path = entry.unwrap().path();
+        let name = path.file_name().and_then(|name| name.to_str()).expect("a name").to_string();
         if name.ends_with(".c") {
-            assert!(table.contains(&format!("\n{name},")), "{name} is not in expected.csv");
-            assert!(index.contains(&format!("({name})")), "{name} is not in README.md");
+            assert!(rows.iter().any(|row| row.file == name), "{name} is not in expected.csv");
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert!(text.starts_with("/* "), "{name} does not say what it is");
+            let own = rows.iter().filter(|row| row.file == name && row.model == "rc11");
+            let is_wrong = own.clone().any(|row| row.verdict == "unsafe");
+            assert_eq!(text.starts_with("/* BUG: "), is_wrong, "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_command_says_the_same() {
+    for row in rows().iter().filter(|row| row.file.starts_with("c11") || row.file == "leak.c") {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_parallax"))
+            .current_dir(folder())
+            .args(["verify", "--quiet", "--model", &row.model, "--format", "json", &row.file])
+            .args(row.options.split_whitespace())
+            .output()
+            .unwrap();
+        let answer = String::from_utf8(output.stdout).unwrap();
+        assert!(answer.contains(&format!("\"verdict\":\"{}\"", row.verdict)), "{answer}");
+        if !row.property.is_empty() {
+            assert!(answer.contains(&format!("\"property\":\"{}\"", row.property)), "{answer}");
         }
     }
 }
