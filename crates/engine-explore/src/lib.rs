@@ -72,6 +72,32 @@ pub fn explore(
     Err(vec![Diagnostic::new("the program accesses memory in too many different sizes")])
 }
 
+/// The expected number of executions, and the standard deviation of that expectation. None where
+/// it cannot be told; the error is a model that the engine cannot use.
+pub fn estimate(
+    program: &Program,
+    model: &Model,
+    options: &Options<'_>,
+) -> Result<Option<(f64, f64)>, Diagnostics> {
+    let told = std::sync::Mutex::new(None);
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let progress = |progress: &Progress| {
+        *told.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = progress.estimate;
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    };
+    let options = Options {
+        properties: Vec::new(),
+        jobs: 1,
+        estimate: true,
+        all: true,
+        stop: Some(&stop),
+        progress: Some(&progress),
+        ..*options
+    };
+    explore(program, model, &options)?;
+    Ok(told.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
+}
+
 struct Exploration<'a, 'p> {
     program: &'p Program,
     model: &'a Model,
@@ -183,7 +209,10 @@ impl<'p> Exploration<'_, 'p> {
             }
         }
         let (conclusion, scope) = match (&reason, violations.is_empty()) {
-            (_, false) => (Conclusion::Unsafe, Some(self.scope(findings.is_cut))),
+            (_, false) => {
+                let scope = self.options.all.then(|| self.scope(findings.is_cut));
+                (Conclusion::Unsafe, scope.filter(|_| reason.is_none()))
+            }
             (Some(_), true) => (Conclusion::Unknown, None),
             (None, true) => (Conclusion::Safe, Some(self.scope(findings.is_cut))),
         };

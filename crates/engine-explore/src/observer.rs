@@ -476,8 +476,10 @@ impl<'a, 'p> Observer<'a, 'p> {
             if event.loc == Loc::NONE || !event.is_read() {
                 return true;
             }
+            // What the thread itself has written since is what it had read: it spins.
             let place = graph.place(event.loc);
-            place.position(event.rf) == place.co.len()
+            let newer = &place.co[place.position(event.rf)..];
+            newer.iter().all(|write| write.thread() == id.thread() && write.index() > id.index())
         };
         if !waiting.iter().chain(&spinning).all(is_latest) {
             return;

@@ -174,13 +174,34 @@ impl<'p> Runner<'p> {
         self.stand(number, thread)
     }
 
+    /// Past a load. What is not atomic is not a choice: where there are several writes to choose
+    /// from there is a race.
+    pub fn pass_load(&self, number: u32, from: &Standing<'p>, value: Bits) -> Standing<'p> {
+        if matches!(from.at, At::Load { marks, .. } if marks.is_non_atomic()) {
+            return self.pass_with(number, from, value);
+        }
+        let mut thread = Thread::clone(&from.thread);
+        thread.choose(&self.code, value, None);
+        self.stand(number, thread)
+    }
+
+    /// Past a read-modify-write.
+    pub fn pass_rmw(&self, number: u32, from: &Standing<'p>, old: Bits) -> Standing<'p> {
+        let mut thread = Thread::clone(&from.thread);
+        if from.written(old) == Some(old) {
+            thread.leaves_no_trace();
+        }
+        thread.choose(&self.code, old, None);
+        self.stand(number, thread)
+    }
+
     /// Past a compare-and-swap.
     pub fn pass_cas(&self, number: u32, from: &Standing<'p>, old: Bits, ok: bool) -> Standing<'p> {
         let mut thread = Thread::clone(&from.thread);
-        match ok {
-            true => thread.results(&self.code, old, Some(Bits::bool(true))),
-            false => thread.fails(&self.code, old, Bits::bool(false)),
+        if !ok || from.written(old) == Some(old) {
+            thread.leaves_no_trace();
         }
+        thread.choose(&self.code, old, Some(Bits::bool(ok)));
         self.stand(number, thread)
     }
 
@@ -195,7 +216,8 @@ impl<'p> Runner<'p> {
         if matches!(standing.at, At::Enter) {
             return standing.done == 0;
         }
-        let is_read = matches!(standing.at, At::Load { .. } | At::Cas(_)) && standing.done == 0;
+        let is_read = matches!(standing.at, At::Load { .. } | At::Cas(_) | At::Rmw { .. })
+            && standing.done == 0;
         let site = standing.site().filter(|_| is_read);
         site.is_some_and(|site| {
             let block = &self.code.program.function(site.function).blocks[site.block.0 as usize];
@@ -208,7 +230,10 @@ impl<'p> Runner<'p> {
     /// Whether the thread waits if it reads that value.
     pub fn would_wait(&self, number: u32, standing: &Standing<'p>, value: Bits) -> bool {
         let next = match &standing.at {
-            At::Load { .. } => self.pass_with(number, standing, value),
+            At::Load { .. } => self.pass_load(number, standing, value),
+            At::Rmw { .. } if standing.written(value) == Some(value) => {
+                self.pass_rmw(number, standing, value)
+            }
             At::Cas(cas) if value != cas.expected => self.pass_cas(number, standing, value, false),
             At::Enter => return !value.is_zero(),
             _ => return false,

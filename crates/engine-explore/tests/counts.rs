@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use parallax_engine_enumerate::{Coherence, enumerate};
-use parallax_engine_explore::{Options, Reductions, explore};
+use parallax_engine_explore::{Options, Reductions, estimate, explore};
 use parallax_memory::Model;
 use parallax_program::{Program, Prop, Quantifier, Question, parse_program};
 use parallax_verdict::{Conclusion, Verdict};
@@ -89,6 +89,17 @@ fn additions_come_in_every_order() {
         for name in NATIVE {
             assert_eq!(all(&program, name).counts.executions, count, "{threads} under {name}");
         }
+    }
+}
+
+#[test]
+fn the_estimate_is_near() {
+    let program = program(&vec!["rmw.add.4 &x, 1:32 [A, RLX]".to_string(); 5]);
+    for name in NATIVE {
+        let told = estimate(&program, &model(name), &Options::default()).expect("a model");
+        let (mean, deviation) = told.expect("an estimate");
+        assert!((mean - 120.0).abs() < 4.0 * deviation + 1.0, "{mean} ± {deviation} under {name}");
+        assert!(deviation < 40.0, "{mean} ± {deviation} under {name}");
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parallax_engine_explore::{Options, explore};
 use parallax_memory::Model;
 use parallax_program::{Property, parse_program};
-use parallax_verdict::{Conclusion, Verdict};
+use parallax_verdict::{Conclusion, Scope, Verdict};
 
 fn model(name: &str) -> Arc<Model> {
     Model::builtin(name).expect("a model").expect("a right model")
@@ -176,4 +176,42 @@ fn atomic_sections_exclude_one_another() {
     }
     let (property, message) = found(&text("", ""), "tso");
     assert_eq!((property, message.contains("atomic section")), (None, true), "{message}");
+}
+
+/// Two threads that take a test-and-set lock; one that has it gives it back, or not.
+fn test_and_set(gives_back: bool) -> String {
+    let give = if gives_back { "store.4 &y, 0:32 [A, REL]\n" } else { "" };
+    let body = format!(
+        "again:\nold = rmw.swap.4 &y, 1:32 [A, ACQ]\nrounds = rounds + 1:32\nok = old == 0:32\n\
+         branch ok, in, again\nin:\nv = load.4 &x [NA]\nstore.4 &x, v + 1:32 [NA]\n{give}"
+    );
+    let vars = "old: 32, rounds: 32, v: 32, ok: 1";
+    format!(
+        "fn other() {{\nvar {vars}\n{body}}}\nfn main() {{\nvar t: 32, {vars}\n\
+         t = spawn other()\n{body}join t\nv = load.4 &x [NA]\nassert v == 2:32, \"both\"\n}}\n\
+         thread main = main()\n"
+    )
+}
+
+#[test]
+fn exchanges_that_change_nothing_wait() {
+    for name in ["sc", "tso", "pso", "ra", "rc11"] {
+        expect_safe(&test_and_set(true), name);
+        assert_eq!(verify(&test_and_set(true), name).counts.executions, 2, "{name}");
+        expect(&test_and_set(false), name, Property::Liveness);
+    }
+}
+
+#[test]
+fn loops_are_bounded_where_that_is_asked_for() {
+    let text = "program p pointers 64\nglobal x: 4\nglobal y: 4\nfn other() {\n\
+                store.4 &x, 1:32 [A, SC]\n}\nfn main() {\nvar t: 32, v: 32, go: 1\n\
+                t = spawn other()\nagain:\nv = load.4 &x [A, SC]\ngo = v == 0:32\n\
+                branch go, more, end\nmore:\nrmw.add.4 &y, 1:32 [A, SC]\njump again\nend:\n\
+                join t\n}\nthread main = main()\n";
+    let program = parse_program("p", text).expect("a program");
+    let options = Options { unroll: Some(2), ..Options::default() };
+    let verdict = explore(&program, &model("sc"), &options).expect("explored");
+    assert_eq!(verdict.conclusion, Conclusion::Safe);
+    assert_eq!(verdict.scope, Some(Scope::Bounded(2)));
 }

@@ -136,7 +136,9 @@ impl Order {
     }
 }
 
-/// For each block, which variables may be used before they are written again.
+/// For each block, which variables may be used before they are written again, for more than to
+/// compute variables that are not (R. Giegerich, U. Möncke, R. Wilhelm, Invariance of approximate
+/// semantics with respect to program transformations, 1981, call these truly live).
 fn live_at_entry(function: &Function, successors: &[Vec<usize>]) -> Vec<Vec<bool>> {
     let mut live = vec![vec![false; function.vars.len()]; function.blocks.len()];
     let mut changed = true;
@@ -153,6 +155,13 @@ fn live_at_entry(function: &Function, successors: &[Vec<usize>]) -> Vec<Vec<bool
                 _ => {}
             }
             for inst in block.insts.iter().rev() {
+                // What only goes into variables that nobody uses is not used either: a counter
+                // of rounds, say.
+                if let InstKind::Assign { dst, .. } = &inst.kind
+                    && !now[dst.0 as usize]
+                {
+                    continue;
+                }
                 let (first, second) = written(&inst.kind);
                 first.into_iter().chain(second).for_each(|var| now[var.0 as usize] = false);
                 inst.kind.for_each_expr(&mut |expr| used(expr, &mut now));
@@ -203,6 +212,15 @@ mod tests {
     use parallax_program::parse_program;
 
     use super::*;
+
+    #[test]
+    fn a_counter_that_nobody_reads_does_not_matter() {
+        let text = "program p pointers 64\nglobal x: 4\nfn f() {\nvar i: 32, r: 32, t: 1\nloop:\n\
+                    r = load.4 &x\ni = i + 1:32\nt = r == 0:32\nbranch t, loop, end\nend:\n\
+                    return\n}\n";
+        let program = parse_program("p", text).expect("a program");
+        assert_eq!(Loops::of(&program.functions[0]).head(BlockId(0)), Some(&[][..]));
+    }
 
     #[test]
     fn heads_know_what_is_live() {

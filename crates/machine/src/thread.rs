@@ -74,7 +74,7 @@ impl<V: Clone> Thread<V> {
         args: Vec<V>,
         domain: &mut D,
     ) -> Thread<V> {
-        let frame = Frame::new(code, function, args, None, domain);
+        let frame = Frame::new(code, function, args, None, (0, 0), domain);
         Thread {
             frames: vec![frame],
             control: Vec::new(),
@@ -196,11 +196,10 @@ impl<V: Clone> Thread<V> {
         self.settle(code, first, second);
     }
 
-    /// Goes on after a compare-and-swap that has only read.
-    pub fn fails(&mut self, code: &Code<'_>, first: V, second: V) {
+    /// Says that nobody can notice the operation that the thread is about to go past: a
+    /// compare-and-swap that fails, a read-modify-write that writes what it has read.
+    pub fn leaves_no_trace(&mut self) {
         self.is_silent = true;
-        self.count();
-        self.settle(code, first, Some(second));
     }
 
     fn settle(&mut self, code: &Code<'_>, first: V, second: Option<V>) {
@@ -383,7 +382,8 @@ impl<V: Clone> Thread<V> {
             return Some(Operation::Cut);
         }
         let args = args.iter().map(|arg| code.evaluate(arg, &frame.vars, domain)).collect();
-        self.frames.push(Frame::new(code, function, args, dst, domain));
+        let since = (self.operations, self.effects);
+        self.frames.push(Frame::new(code, function, args, dst, since, domain));
         None
     }
 }
@@ -414,6 +414,7 @@ impl<V: Clone> Frame<V> {
         function: FunctionId,
         args: Vec<V>,
         result: Option<VarId>,
+        since: (u32, u32),
         domain: &mut D,
     ) -> Frame<V> {
         let body = code.program.function(function);
@@ -425,6 +426,14 @@ impl<V: Clone> Frame<V> {
         if let Some(entry) = loops.repeating(BlockId(0)) {
             visits[entry].entered = 1;
         }
-        Frame { function, block: BlockId(0), index: 0, vars, result, visits, rounds: Vec::new() }
+        let block = BlockId(0);
+        let rounds = loops.head(block).map(|live| Round {
+            head: block,
+            operations: since.0,
+            effects: since.1,
+            vars: live.iter().map(|var| vars[var.0 as usize].clone()).collect(),
+        });
+        let rounds = rounds.into_iter().collect();
+        Frame { function, block, index: 0, vars, result, visits, rounds }
     }
 }

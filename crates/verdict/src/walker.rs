@@ -233,7 +233,8 @@ impl<'a, 'p> Walker<'a, 'p> {
             let failed = |read: &u32| (*read, (*fail_tags).clone());
             derived.tags.extend(access.reads.iter().map(failed));
             self.access = None;
-            self.thread.fails(self.code, old, ok);
+            self.thread.leaves_no_trace();
+            self.thread.results(self.code, old, Some(ok));
         }
     }
 
@@ -273,6 +274,10 @@ impl<'a, 'p> Walker<'a, 'p> {
             return;
         };
         let old = access.old_value(self.traces);
+        let is_pair = matches!(access.kind, Kind::Rmw { .. } | Kind::Cas { .. });
+        if is_pair && access.new.as_ref().is_some_and(|new| new.bits == old.bits) {
+            self.thread.leaves_no_trace();
+        }
         match &access.kind {
             Kind::Cas { expected, .. } => {
                 let ok = join(Bits::bool(true), &[&old, expected]);

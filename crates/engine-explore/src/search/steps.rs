@@ -205,7 +205,7 @@ impl<'p> Search<'_, 'p> {
                     true => runner.within(standing, seen),
                     false => {
                         let whole = Bits::new(u32::from(*bytes) * 8, seen);
-                        runner.pass_with(number, standing, whole)
+                        runner.pass_load(number, standing, whole)
                     }
                 }
             }
@@ -218,7 +218,7 @@ impl<'p> Search<'_, 'p> {
             At::Rmw { .. } if event.is_read() => runner.within(standing, event.value.unsigned()),
             At::Rmw { bytes, .. } => {
                 let old = Bits::new(u32::from(*bytes) * 8, standing.seen);
-                runner.pass_with(number, standing, old)
+                runner.pass_rmw(number, standing, old)
             }
             At::Enter if event.is_read() => match event.value.is_zero() {
                 true => runner.within(standing, 0),

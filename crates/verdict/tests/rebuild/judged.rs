@@ -174,7 +174,7 @@ fn loops_that_only_wait_are_known_by_their_rounds() {
     let program = program(
         "global x: 4\nglobal y: 4\nfn f() {\n  var r: 32, b: 1\n  r = load.4 &y\n  jump again\nagain:\n  r = threadid\n  \
          r = load.4 &x\n  r, b = cas.4 &y, 1:32, 2:32\n  branch b, out, again\nout:\n  return\n}\n\
-         fn main() {\n  spawn f()\n  jump count\ncount:\n  rmw.add.4 &x, 0:32\n  jump count\n}\n\
+         fn main() {\n  spawn f()\n  jump count\ncount:\n  rmw.add.4 &x, 1:32\n  jump count\n}\n\
          thread main = main()\n",
     );
     let main = "spawn:1 R=init W | stopped";
