@@ -6,7 +6,7 @@ PARALLAX = $(shell PATH="$(PATH)" $(CARGO) metadata --format-version 1 --no-deps
 	| sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release/parallax
 # Seconds for each fuzz target.
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= litmus cat program
+FUZZ_TARGETS ?= litmus cat program llvm
 # A folder of litmus tests with an expected.csv, beside the project.
 SUITE ?= ../shared/suites/litmus
 
@@ -62,6 +62,7 @@ fuzz: ## FUZZ_SECONDS of each fuzz target
 		case $$target in \
 			litmus) seeds=tests/corpus ;; \
 			cat) seeds=models ;; \
+			llvm) seeds=crates/frontend-c/tests/ll ;; \
 			*) seeds=examples/programs ;; \
 		esac; \
 		mkdir -p fuzz/corpus/$$target; \
