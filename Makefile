@@ -2,15 +2,16 @@
 
 CARGO ?= cargo
 export PATH := $(HOME)/.cargo/bin:$(PATH)
-PARALLAX = $(shell PATH="$(PATH)" $(CARGO) metadata --format-version 1 --no-deps \
-	| sed 's/.*"target_directory":"\([^"]*\)".*/\1/')/release/parallax
+TARGET = $(shell PATH="$(PATH)" $(CARGO) metadata --format-version 1 --no-deps \
+	| sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
+PARALLAX = $(TARGET)/release/parallax
 # Seconds for each fuzz target.
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= litmus cat program llvm
 # A folder of litmus tests with an expected.csv, beside the project.
 SUITE ?= ../shared/suites/litmus
 
-.PHONY: help build demo tour test tools format lint unit suites bench docs fuzz clean
+.PHONY: help build demo tour test tools format lint unit suites bench curves docs fuzz clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -48,6 +49,11 @@ suites: build ## the corpus, and the suite beside the project if there is one
 
 bench: ## timings: whole suites and scaling families
 	$(CARGO) bench --locked -p parallax-bench
+
+curves: ## time the exploration engine; draw the curves of the book, fill the table of the README
+	$(CARGO) bench --locked -p parallax-bench --bench explore | tee "$(TARGET)/explore.txt"
+	$(CARGO) run --locked --release -p parallax-bench --example curves -- \
+		docs/src/figures README.md < "$(TARGET)/explore.txt"
 
 docs: ## the book and the documentation of the crates
 	@command -v mdbook >/dev/null || $(CARGO) install --locked mdbook

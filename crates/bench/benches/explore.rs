@@ -1,53 +1,92 @@
-//! Exploration of execution graphs over rising sizes: executions, time for each, events a second.
-//! `PARALLAX_MODELS` names other models, `PARALLAX_JOBS` other numbers of threads.
+//! Exploration of execution graphs over rising sizes: executions, time for each, events a second,
+//! peak memory. `make curves` draws the table that this prints.
+//!
+//! The families are counted with all reductions off; the structures are verified as a user would
+//! verify them, `--all` included. `PARALLAX_MODELS` names other models, `PARALLAX_JOBS` another
+//! number of threads, `PARALLAX_FAMILY` a part of the name of those to run.
 
 use std::time::Instant;
 
+use parallax_bench::figures::Row;
 use parallax_bench::programs::FAMILIES;
+use parallax_bench::structures::STRUCTURES;
 use parallax_engine_explore::{Options, Reductions, explore};
 use parallax_memory::Model;
+use parallax_program::Program;
 
 /// The allocator of the command.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+struct Settings {
+    models: String,
+    jobs: usize,
+    only: String,
+}
+
 fn main() {
     let setting =
         |name: &str, default: &str| std::env::var(name).unwrap_or_else(|_| default.to_string());
-    let models = setting("PARALLAX_MODELS", "sc,tso,rc11");
-    let jobs = setting("PARALLAX_JOBS", "1").parse().expect("a number of jobs");
-    let only = setting("PARALLAX_FAMILY", "");
-    println!(
-        "{:<12} {:>4} {:<6} {:>12} {:>10} {:>10} {:>14}",
-        "family", "n", "model", "executions", "seconds", "µs each", "events/s"
-    );
-    for family in FAMILIES.iter().filter(|family| family.name.contains(&only)) {
+    let settings = Settings {
+        models: setting("PARALLAX_MODELS", "sc,tso,rc11"),
+        jobs: setting("PARALLAX_JOBS", "1").parse().expect("a number of jobs"),
+        only: setting("PARALLAX_FAMILY", ""),
+    };
+    println!("{}", Row::HEADING);
+    for family in FAMILIES.iter().filter(|family| family.name.contains(&settings.only)) {
         for size in family.sizes {
-            let program = (family.program)(*size);
-            for name in models.split(',') {
-                let model = Model::builtin(name).expect("a model").expect("a right model");
-                let options = Options {
-                    properties: Vec::new(),
-                    reductions: Reductions::NONE,
-                    all: true,
-                    jobs,
-                    ..Options::default()
-                };
-                let start = Instant::now();
-                let verdict = explore(&program, &model, &options).expect("explored");
-                let seconds = start.elapsed().as_secs_f64();
-                let counts = verdict.counts;
-                println!(
-                    "{:<12} {:>4} {:<6} {:>12} {:>10.3} {:>10.2} {:>14.0}",
-                    family.name,
-                    size,
-                    name,
-                    counts.executions,
-                    seconds,
-                    seconds * 1e6 / counts.executions as f64,
-                    counts.events as f64 / seconds
-                );
+            let counting = Options {
+                properties: Vec::new(),
+                reductions: Reductions::NONE,
+                ..Options::default()
+            };
+            measure(family.name, *size, &(family.program)(*size), counting, &settings);
+        }
+    }
+    for structure in STRUCTURES.iter().filter(|structure| structure.name.contains(&settings.only)) {
+        for size in structure.sizes {
+            match structure.program(*size) {
+                Ok(program) => {
+                    measure(structure.name, *size, &program, Options::default(), &settings);
+                }
+                Err(reason) => eprintln!("{} {size}: left out: {reason}", structure.name),
             }
         }
     }
+}
+
+fn measure(family: &str, n: usize, program: &Program, options: Options<'_>, settings: &Settings) {
+    let options = Options { all: true, jobs: settings.jobs, ..options };
+    for name in settings.models.split(',') {
+        let model = Model::builtin(name).expect("a model").expect("a right model");
+        forget_peak_memory();
+        let start = Instant::now();
+        let verdict = explore(program, &model, &options).expect("explored");
+        let seconds = start.elapsed().as_secs_f64();
+        let counts = verdict.counts;
+        let row = Row {
+            family: family.to_string(),
+            n,
+            model: name.to_string(),
+            executions: counts.executions,
+            blocked: counts.blocked,
+            seconds,
+            events: counts.events as f64 / seconds,
+            peak_mib: peak_memory(),
+        };
+        println!("{row}");
+    }
+}
+
+/// From here on, peaks are counted anew (Linux, proc(5)).
+fn forget_peak_memory() {
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+/// The most memory that was resident, in MiB; 0 where the system does not tell.
+fn peak_memory() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+    kib.unwrap_or(0.0) / 1024.0
 }

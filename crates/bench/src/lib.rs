@@ -1,6 +1,9 @@
 //! Families of litmus tests that grow with a parameter, and a way to run a test once.
 
+pub mod chart;
+pub mod figures;
 pub mod programs;
+pub mod structures;
 
 use std::fmt::Write;
 
