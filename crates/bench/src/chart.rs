@@ -153,10 +153,30 @@ fn short(value: f64) -> String {
     }
 }
 
+impl Panel {
+    fn names(&self) -> Vec<&str> {
+        self.curves.iter().map(|curve| curve.name.as_str()).collect()
+    }
+}
+
+/// Entries of a legend in lines between two places.
+fn flow(names: &[&str], left: f64, right: f64) -> Vec<(String, f64, f64)> {
+    let (mut x, mut line) = (left, 0.0);
+    let place = |name: &&str| {
+        let width = 38.0 + 7.2 * name.chars().count() as f64;
+        if x > left && x + width - 12.0 > right {
+            (x, line) = (left, line + 1.0);
+        }
+        x += width;
+        ((*name).to_string(), x - width, line)
+    };
+    names.iter().map(place).collect()
+}
+
 impl Chart {
     pub fn svg(&self) -> String {
         let legend = self.legend();
-        let lines = legend.last().map_or(0.0, |entry| entry.2 + 1.0);
+        let lines = legend.iter().map(|entry| entry.2 + 1.0).fold(0.0, f64::max);
         let top = LEGEND_TOP + lines * LEGEND_LINE + 26.0;
         let height = top + HEIGHT + BELOW;
         let mut svg = format!(
@@ -184,29 +204,33 @@ impl Chart {
         svg
     }
 
-    /// Names of the curves, and where each stands: how far right, and in which line.
+    /// Names of the curves, and where each stands: how far right, and in which line. Panels that
+    /// share no curve have each its own above it.
     fn legend(&self) -> Vec<(String, f64, f64)> {
-        let mut entries: Vec<(String, f64, f64)> = Vec::new();
-        let (mut x, mut line) = (24.0, 0.0);
-        for name in self.names() {
-            let width = 40.0 + 7.2 * name.chars().count() as f64;
-            if x + width > WIDTH - RIGHT {
-                (x, line) = (24.0, line + 1.0);
+        let names: Vec<Vec<&str>> = self.panels.iter().map(Panel::names).collect();
+        let is_shared = names.iter().skip(1).any(|other| {
+            names.first().is_some_and(|first| first.iter().any(|name| other.contains(name)))
+        });
+        if is_shared || names.len() < 2 {
+            let mut all: Vec<&str> = Vec::new();
+            for name in names.concat() {
+                if !all.contains(&name) {
+                    all.push(name);
+                }
             }
-            entries.push((name.to_string(), x, line));
-            x += width;
+            return flow(&all, 24.0, WIDTH - RIGHT);
         }
-        entries
+        let width = self.panel_width();
+        let place = |(number, names): (usize, &Vec<&str>)| {
+            let left = LEFT + number as f64 * (width + GAP);
+            flow(names, left, left + width)
+        };
+        names.iter().enumerate().flat_map(place).collect()
     }
 
-    fn names(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for curve in self.panels.iter().flat_map(|panel| &panel.curves) {
-            if !names.contains(&curve.name.as_str()) {
-                names.push(&curve.name);
-            }
-        }
-        names
+    fn panel_width(&self) -> f64 {
+        let count = self.panels.len().max(1) as f64;
+        (WIDTH - LEFT - RIGHT - GAP * (count - 1.0)) / count
     }
 
     /// Panels that share no curve use the same colours.
@@ -227,8 +251,7 @@ impl Chart {
     }
 
     fn draw_panels(&self, svg: &mut String, top: f64) {
-        let count = self.panels.len().max(1) as f64;
-        let width = (WIDTH - LEFT - RIGHT - GAP * (count - 1.0)) / count;
+        let width = self.panel_width();
         let bottom = top + HEIGHT;
         let all = |pick: fn(&(f64, f64)) -> f64, panels: &[Panel]| -> Vec<f64> {
             let curves = panels.iter().flat_map(|panel| &panel.curves);

@@ -171,7 +171,7 @@ pub fn table(rows: &[Row]) -> String {
             text,
             "| {line} | {} | {} | {:.1} | {:.1} | {:.1} | {genmc} |",
             sc.n,
-            counts.join(", "),
+            counts.join("; "),
             sc.each(),
             tso.each(),
             rc11.each()

@@ -24,7 +24,7 @@ pub const STRUCTURES: [Structure; 7] = [
     threads("ttas-lock", "examples/c/ttas-lock.c", &[2, 3, 4]),
     threads("mcs-lock", "examples/c/mcs-lock.c", &[2, 3, 4, 5]),
     threads("peterson", "crates/bench/programs/peterson.c", &[2, 3]),
-    threads("ms-queue", "crates/bench/programs/ms-queue.c", &[1, 2, 3]),
+    threads("ms-queue", "crates/bench/programs/ms-queue.c", &[1, 2, 3, 4]),
     threads("treiber", "crates/bench/programs/treiber-stack.c", &[1, 2, 3]),
     Structure {
         name: "seqlock",
