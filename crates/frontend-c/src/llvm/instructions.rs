@@ -1,7 +1,7 @@
 //! Instructions.
 
 use super::cursor::{Cursor, Parsed};
-use super::metadata::MetadataId;
+use super::metadata::{Metadata, MetadataId};
 use super::module::{
     Argument, Call, CompareExchange, Instruction, Name, Operation, Ordering, Type, Typed, Value,
 };
@@ -423,7 +423,6 @@ impl Cursor<'_> {
                 return self.error("',' or ')'");
             }
         }
-        use super::metadata::Metadata;
         let whole = matches!(items.get(2), Some(Metadata::Node(node)) if node.items.is_empty());
         let (value, variable) = match (items.first(), items.get(1)) {
             (Some(Metadata::Value(value)), Some(Metadata::Id(id))) if whole => {
