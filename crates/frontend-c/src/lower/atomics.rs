@@ -147,7 +147,8 @@ impl Body<'_> {
             size,
             read_tags: tags.clone(),
             write_tags: tags,
-            fail_tags: atomic_tags(exchange.failure),
+            // Machines of the x86 kind lock their memory for it all the same.
+            fail_tags: atomic_tags(exchange.failure).with(["X"]),
             weak: exchange.weak,
         });
         Ok(())
