@@ -447,8 +447,7 @@ impl<'a, 'p> Observer<'a, 'p> {
 
     /// Threads that wait though they have seen the newest values wait for ever.
     fn look_for_endless_waits(&mut self, graph: &Graph<'p>, memory: &Memory) {
-        let mut waiting = Vec::new();
-        let mut spinning = Vec::new();
+        let (mut waiting, mut joining, mut spinning) = (Vec::new(), Vec::new(), Vec::new());
         for (number, thread) in graph.threads.iter().enumerate() {
             let length = thread.events.len();
             match thread.standings.last().map(|now| &now.at) {
@@ -460,7 +459,7 @@ impl<'a, 'p> Observer<'a, 'p> {
                     waiting.push(Id::new(number, read));
                 }
                 Some(At::Join { .. }) => {
-                    waiting.extend(length.checked_sub(1).map(|index| Id::new(number, index)));
+                    joining.extend(length.checked_sub(1).map(|index| Id::new(number, index)));
                 }
                 Some(At::Spinning { since }) => {
                     let from = thread.standings.iter().position(|s| s.operations() >= *since);
@@ -481,6 +480,8 @@ impl<'a, 'p> Observer<'a, 'p> {
             let newer = &place.co[place.position(event.rf)..];
             newer.iter().all(|write| write.thread() == id.thread() && write.index() > id.index())
         };
+        // Who waits for the end of a thread waits for what that one waits for.
+        waiting.append(&mut joining);
         if !waiting.iter().chain(&spinning).all(is_latest) {
             return;
         }
