@@ -1,5 +1,7 @@
 //! What the search is for: counting executions, and looking for what is wrong with them.
 
+mod checks;
+
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -10,12 +12,11 @@ use parallax_program::Property;
 use parallax_verdict::{Claim, Counts, Reason, StepId};
 
 use crate::claim::{claim, step_of};
-use crate::clocks::{Clock, Clocks};
-use crate::event::{Event, Id, Kind, Loc};
+use crate::event::{Id, Kind, Loc};
 use crate::graph::Graph;
-use crate::memory::{BadAccess, Memory};
+use crate::memory::Memory;
 use crate::options::{Options, Progress};
-use crate::standing::{At, Runner, SECTIONS, Standing};
+use crate::standing::{At, Runner, Standing};
 
 /// Something wrong, as the search found it.
 pub struct Found {
@@ -193,7 +194,7 @@ impl<'a, 'p> Observer<'a, 'p> {
         }
         let is_apart = |id: &Id| {
             let event = graph.event(*id);
-            event.loc == Loc::NONE || is_apart(graph, memory, *id, event)
+            event.loc == Loc::NONE || checks::is_apart(graph, memory, *id, event)
         };
         if graph.has_sections && !graph.order.iter().all(is_apart) {
             return;
@@ -292,119 +293,6 @@ impl<'a, 'p> Observer<'a, 'p> {
         }
     }
 
-    /// A conflicting access that does not happen before, where one of the two is not atomic.
-    fn look_for_races(&mut self, graph: &Graph<'p>, memory: &Memory, id: Id, event: &Event) {
-        if !self.sees_races || !self.wants(Property::Race) {
-            return;
-        }
-        let place = graph.place(event.loc);
-        if place.non_atomic == 0 {
-            return;
-        }
-        let clock = graph.clocks.get(Clock::Happens, id);
-        let races = |other: &&Id| {
-            other.thread() != id.thread()
-                && (event.marks.is_non_atomic() || graph.event(**other).marks.is_non_atomic())
-                && !Clocks::covers(clock, **other)
-        };
-        let reads: &[Id] = if event.is_write() { &place.reads } else { &[] };
-        if let Some(other) = place.co.iter().chain(reads).find(races) {
-            let message = "data race".to_string();
-            self.report(graph, memory, Property::Race, message, None, vec![id, *other]);
-        }
-    }
-
-    fn look_at_initial(&mut self, graph: &Graph<'p>, memory: &Memory, id: Id, event: &Event) {
-        let undefined = event.is_read()
-            && event.rf.is_init()
-            && !event.marks.is_copy()
-            && self.wants(Property::Memory)
-            && memory.initial(graph, event.loc).is_none();
-        if undefined {
-            let message = "read of memory that was never written".to_string();
-            self.report(graph, memory, Property::Memory, message, None, vec![id]);
-        }
-    }
-
-    /// A lock is given back by the thread that took it.
-    fn look_at_unlock(&mut self, graph: &Graph<'p>, memory: &Memory, id: Id, event: &Event) {
-        if !event.marks.is_unlock() {
-            return;
-        }
-        let place = graph.place(event.loc);
-        let own = |write: &&Id| write.thread() == id.thread() && **write != id;
-        let last = place.co.iter().filter(own).max_by_key(|write| write.index());
-        if !last.is_some_and(|write| graph.event(*write).marks.is_lock()) {
-            let message = "unlock by a thread that does not hold the lock".to_string();
-            self.report(graph, memory, Property::Lock, message, None, vec![id]);
-        }
-    }
-
-    /// Atomic sections exclude one another, but not what is outside of all of them: where the
-    /// two meet, the engine would let in too much.
-    fn look_at_sections(
-        &mut self,
-        graph: &Graph<'p>,
-        memory: &Memory,
-        runner: &Runner<'p>,
-        id: Id,
-        event: &Event,
-    ) {
-        if !is_apart(graph, memory, id, event) {
-            let site = graph.standing(id).site();
-            self.unsupported("an access that may fall into an atomic section", site, runner);
-        }
-    }
-
-    /// An access of several cells is not one event. Where races are errors nobody can tell; where
-    /// they are not, others may come in between only if that is what the machine does.
-    fn look_at_parts(&mut self, graph: &Graph<'p>, runner: &Runner<'p>, id: Id, event: &Event) {
-        if self.sees_races {
-            return;
-        }
-        let place = graph.place(event.loc);
-        let clock = graph.clocks.get(Clock::Prefix, id);
-        let meets = |other: &Id| {
-            let inner = graph.event(*other);
-            other.thread() != id.thread()
-                && (inner.marks.is_part() || event.marks.is_part())
-                && (inner.is_write() || event.is_write())
-                && !Clocks::covers(clock, *other)
-        };
-        if place.co.iter().chain(&place.reads).any(meets) {
-            let site = graph.standing(id).site();
-            self.unsupported("an access of mixed size that others may interrupt", site, runner);
-        }
-    }
-
-    /// Nobody uses an object that is freed, unless that happens before.
-    fn look_at_users(&mut self, graph: &Graph<'p>, memory: &Memory, id: Id, event: &Event) {
-        if !self.wants(Property::Memory) {
-            return;
-        }
-        let Some((owner, index)) = graph.find_object(event.value.unsigned() as u64) else {
-            return;
-        };
-        let object = graph.threads[owner].objects[index];
-        let kind = if self.sees_races { Clock::Happens } else { Clock::Prefix };
-        let clock = graph.clocks.get(kind, id);
-        let late = |user: &&Id| {
-            user.thread() != id.thread()
-                && !Clocks::covers(clock, **user)
-                && !graph.event(**user).marks.is_farewell()
-        };
-        for loc in memory.locs_within(object.address, object.size) {
-            let Some(place) = graph.places.get(loc.0 as usize) else {
-                continue;
-            };
-            if let Some(user) = place.co.iter().chain(&place.reads).find(late) {
-                let message = BadAccess::Freed.message().to_string();
-                let involved = vec![*user, id];
-                self.report(graph, memory, Property::Memory, message, None, involved);
-            }
-        }
-    }
-
     /// The model's file finds something wrong.
     pub fn flag(&mut self, graph: &Graph<'p>, memory: &Memory, flag: &str) {
         let property = if flag.contains("race") { Property::Race } else { Property::Assert };
@@ -444,90 +332,6 @@ impl<'a, 'p> Observer<'a, 'p> {
             }
         }
     }
-
-    /// Threads that wait though they have seen the newest values wait for ever.
-    fn look_for_endless_waits(&mut self, graph: &Graph<'p>, memory: &Memory) {
-        let (mut waiting, mut joining, mut spinning) = (Vec::new(), Vec::new(), Vec::new());
-        for (number, thread) in graph.threads.iter().enumerate() {
-            let length = thread.events.len();
-            match thread.standings.last().map(|now| &now.at) {
-                None | Some(At::Ended) => {}
-                Some(At::Waiting) => {
-                    let Some(read) = thread.events.iter().rposition(Event::is_read) else {
-                        return;
-                    };
-                    waiting.push(Id::new(number, read));
-                }
-                Some(At::Join { .. }) => {
-                    joining.extend(length.checked_sub(1).map(|index| Id::new(number, index)));
-                }
-                Some(At::Spinning { since }) => {
-                    let from = thread.standings.iter().position(|s| s.operations() >= *since);
-                    let round = from.unwrap_or(0)..length;
-                    let reads = round.map(|index| Id::new(number, index));
-                    spinning.extend(reads.filter(|id| graph.event(*id).is_read()));
-                }
-                Some(_) => return,
-            }
-        }
-        let is_latest = |id: &Id| {
-            let event = graph.event(*id);
-            if event.loc == Loc::NONE || !event.is_read() {
-                return true;
-            }
-            // What the thread itself has written since is what it had read: it spins.
-            let place = graph.place(event.loc);
-            let newer = &place.co[place.position(event.rf)..];
-            newer.iter().all(|write| write.thread() == id.thread() && write.index() > id.index())
-        };
-        // Who waits for the end of a thread waits for what that one waits for.
-        waiting.append(&mut joining);
-        if !waiting.iter().chain(&spinning).all(is_latest) {
-            return;
-        }
-        if spinning.is_empty() && waiting.is_empty() {
-            return;
-        }
-        let (property, message, involved) = match spinning.is_empty() {
-            false => (Property::Liveness, "a loop waits for ever", spinning),
-            true => (Property::Deadlock, "threads wait for one another", waiting),
-        };
-        self.report(graph, memory, property, message.to_string(), None, involved);
-    }
-
-    fn look_for_leaks(&mut self, graph: &Graph<'p>, memory: &Memory) {
-        if !self.wants(Property::Leak) {
-            return;
-        }
-        let objects = graph.threads.iter().flat_map(|thread| &thread.objects);
-        let heap = parallax_program::AllocKind::Heap;
-        let leaked = objects.clone().find(|object| object.kind == heap && object.freed.is_none());
-        if let Some(object) = leaked {
-            let message = "an object is never freed".to_string();
-            let involved = vec![object.made];
-            self.report(graph, memory, Property::Leak, message, None, involved);
-        }
-    }
-}
-
-/// Whether no access inside of an atomic section meets one outside of all of them, where one of
-/// them is this event.
-fn is_apart(graph: &Graph<'_>, memory: &Memory, id: Id, event: &Event) -> bool {
-    if !graph.has_sections || memory.table[event.loc.0 as usize].0 == SECTIONS {
-        return true;
-    }
-    let place = graph.place(event.loc);
-    let meets = |other: &Id| {
-        let inner = graph.event(*other);
-        let is_ordered =
-            |first: Id, last: Id| Clocks::covers(graph.clocks.get(Clock::Prefix, last), first);
-        other.thread() != id.thread()
-            && inner.in_section != event.in_section
-            && (inner.is_write() || event.is_write())
-            && !is_ordered(*other, id)
-            && !is_ordered(id, *other)
-    };
-    !place.co.iter().chain(&place.reads).any(meets)
 }
 
 /// The step that freed what is accessed.
