@@ -142,6 +142,7 @@ fn bad_input_is_an_error() {
 fn errors_in_modules_have_places() {
     let cases = [
         ("", "error: the program has no function 'main'"),
+        ("@x = global i32 0, section", "error: the program has no function 'main'"),
         ("nonsense", "m.ll:1:1: error: expected a definition, found 'nonsense'"),
         ("define i32 @main() {\n  ret i32 %\n}", "m.ll:2:11: error: expected a value, found '%'"),
         ("define i32 @main( {", "m.ll:1:20: error: expected a type, found the end of the file"),

@@ -126,7 +126,11 @@ impl Cursor<'_> {
                 (Kind::Word, "align") => global.align = Some(self.number()? as u32),
                 (Kind::MetadataName, "dbg") => global.debug = Some(self.metadata_id()?),
                 _ => {
-                    while !self.is(b',') && self.peek().line == token.line {
+                    let goes_on = |cursor: &Self| {
+                        let next = cursor.peek();
+                        next.line == token.line && next.kind != Kind::End
+                    };
+                    while !self.is(b',') && goes_on(self) {
                         match self.is(b'(') {
                             true => self.skip_brackets(),
                             false => drop(self.next()),
