@@ -51,7 +51,8 @@ bench: ## timings: whole suites and scaling families
 	$(CARGO) bench --locked -p parallax-bench
 
 curves: ## time the exploration engine; draw the curves of the book, fill the table of the README
-	$(CARGO) bench --locked -p parallax-bench --bench explore | tee "$(TARGET)/explore.txt"
+	$(CARGO) bench --locked -p parallax-bench --bench explore > "$(TARGET)/explore.txt"
+	@cat "$(TARGET)/explore.txt"
 	$(CARGO) run --locked --release -p parallax-bench --example curves -- \
 		docs/src/figures README.md < "$(TARGET)/explore.txt"
 

@@ -45,3 +45,21 @@ impl Structure {
             .map_err(|errors| errors.first().map_or_else(String::new, message))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parallax_engine_explore::explore;
+    use parallax_memory::Model;
+    use parallax_verdict::Conclusion;
+
+    #[test]
+    fn structures_are_right() {
+        let model = Model::builtin("rc11").expect("a model").expect("a right model");
+        for structure in &STRUCTURES {
+            let program = structure.program(structure.sizes[0]).expect(structure.name);
+            let verdict = explore(&program, &model, &Default::default()).expect(structure.name);
+            assert_eq!(verdict.conclusion, Conclusion::Safe, "{}", structure.name);
+        }
+    }
+}
