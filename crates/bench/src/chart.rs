@@ -96,7 +96,7 @@ impl Scale {
     fn log_ticks(&self) -> Vec<f64> {
         let decades = self.high - self.low;
         let every = if decades > 8.0 { 2 } else { 1 };
-        let within: &[f64] = if decades > 2.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+        let within: &[f64] = if decades > 3.2 { &[1.0] } else { &[1.0, 2.0, 5.0] };
         let mut ticks = Vec::new();
         for decade in self.low.floor() as i32..=self.high.ceil() as i32 {
             if decade.rem_euclid(every) == 0 {
@@ -163,7 +163,7 @@ impl Panel {
 fn flow(names: &[&str], left: f64, right: f64) -> Vec<(String, f64, f64)> {
     let (mut x, mut line) = (left, 0.0);
     let place = |name: &&str| {
-        let width = 38.0 + 7.2 * name.chars().count() as f64;
+        let width = 42.0 + 7.2 * name.chars().count() as f64;
         if x > left && x + width - 12.0 > right {
             (x, line) = (left, line + 1.0);
         }

@@ -21,7 +21,7 @@ const fn threads(name: &'static str, file: &'static str, sizes: &'static [usize]
 
 pub const STRUCTURES: [Structure; 7] = [
     threads("ticket-lock", "examples/c/ticket-lock.c", &[2, 3, 4, 5, 6, 7]),
-    threads("ttas-lock", "examples/c/ttas-lock.c", &[2, 3, 4]),
+    threads("ttas-lock", "examples/c/ttas-lock.c", &[2, 3, 4, 5]),
     threads("mcs-lock", "examples/c/mcs-lock.c", &[2, 3, 4, 5]),
     threads("peterson", "crates/bench/programs/peterson.c", &[2, 3]),
     threads("ms-queue", "crates/bench/programs/ms-queue.c", &[1, 2, 3, 4]),
