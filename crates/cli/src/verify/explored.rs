@@ -44,6 +44,11 @@ pub fn verify(
         },
     );
     lock().clear();
+    let mut verdict = verdict?;
+    if options.spurious_wakeups {
+        let note = "each thread was woken without a signal once at most";
+        verdict.notes.push(note.to_string());
+    }
     let model = model.name().to_string();
-    Ok(Answer { verdict: verdict?, model, engine: "explore", all: options.all })
+    Ok(Answer { verdict, model, engine: "explore", all: options.all })
 }
