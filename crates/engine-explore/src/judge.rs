@@ -36,6 +36,11 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// Whether an access that empties store buffers must know of more than one that does not.
+    pub fn minds_locks(&self) -> bool {
+        matches!(self.model, Some(Native::Tso | Native::Pso))
+    }
+
     /// What the model's file finds wrong with a graph that it allows.
     pub fn flags(&mut self, graph: &Graph<'_>) -> Vec<String> {
         self.cat.as_mut().map_or(Vec::new(), |cat| cat.flags(graph))

@@ -74,7 +74,7 @@ impl<'p> Search<'_, 'p> {
         let is_latest = position == place.co.len();
         if event.marks.is_rmw()
             && (self.is_taken(thread, event.loc, position)
-                || self.judge.must_know(&self.graph, thread, &event) > position)
+                || self.must_know_more(thread, &event, position))
         {
             return false;
         }
@@ -126,6 +126,15 @@ impl<'p> Search<'_, 'p> {
             true => self.memory.initial(&self.graph, loc).unwrap_or_else(|| self.memory.zero(loc)),
             false => self.graph.event(source).value,
         }
+    }
+
+    /// Whether a compare-and-swap that succeeds must know of a later write, though one that
+    /// fails need not: where store buffers are emptied by the one and not by the other.
+    fn must_know_more(&mut self, thread: usize, event: &Event, position: usize) -> bool {
+        let is_cas = self.graph.now(thread).is_some_and(|now| matches!(now.at, At::Cas(_)));
+        is_cas
+            && self.judge.minds_locks()
+            && self.judge.must_know(&self.graph, thread, event) > position
     }
 
     /// Whether another read-modify-write, which comes before the next event of the thread, has
