@@ -20,7 +20,7 @@ fn every_model_reads_and_has_a_plan() {
             None => panic!("{name} is listed and missing"),
         }
     }
-    assert_eq!(names.len(), 12);
+    assert_eq!(names.len(), 13);
     assert!(Model::builtin("nothing").is_none());
 }
 
@@ -31,7 +31,8 @@ fn what_the_models_imply() {
         let model = model.unwrap_or_else(|| panic!("{name} does not load"));
         (model.implies_coherence(), model.implies_atomicity())
     };
-    let both = ["sc", "tso", "pso", "power", "arm", "aarch64", "riscv", "rc11", "imm", "lkmm"];
+    let both =
+        ["sc", "tso", "pso", "power", "arm", "aarch64", "riscv", "ra", "rc11", "imm", "lkmm"];
     for name in both {
         assert_eq!(implies(name), (true, true), "{name}");
     }
