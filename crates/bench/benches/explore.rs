@@ -19,9 +19,10 @@ use parallax_verdict::Counts;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Short explorations are repeated up to so many times, until they have taken so many seconds; the
-/// fastest one counts.
+/// Explorations are run at least and at most so many times, short ones until they have taken so
+/// many seconds; the fastest run counts.
 const MOST_RUNS: u32 = 100;
+const LEAST_RUNS: u32 = 4;
 const ENOUGH: f64 = 0.2;
 
 struct Settings {
@@ -68,7 +69,7 @@ fn measure(family: &str, n: usize, program: &Program, options: Options<'_>, sett
         forget_peak_memory();
         let (mut seconds, mut total, mut runs) = (f64::INFINITY, 0.0, 0);
         let mut counts = Counts::default();
-        while runs == 0 || total < ENOUGH && runs < MOST_RUNS {
+        while runs < LEAST_RUNS || total < ENOUGH && runs < MOST_RUNS {
             let start = Instant::now();
             counts = explore(program, &model, &options).expect("explored").counts;
             let elapsed = start.elapsed().as_secs_f64();
