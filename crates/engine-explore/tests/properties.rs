@@ -215,3 +215,11 @@ fn loops_are_bounded_where_that_is_asked_for() {
     assert_eq!(verdict.conclusion, Conclusion::Safe);
     assert_eq!(verdict.scope, Some(Scope::Bounded(2)));
 }
+
+#[test]
+fn what_never_ends_is_not_safe() {
+    let main = |body: &str| format!("fn main() {{\n{body}}}\nthread main = main()\n");
+    expect(&main("again:\njump again\n"), "rc11", Property::Liveness);
+    expect(&main("wait 0:1\n"), "rc11", Property::Deadlock);
+    expect(&main("join 5:32\n"), "rc11", Property::Deadlock);
+}

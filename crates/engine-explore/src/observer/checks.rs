@@ -156,20 +156,22 @@ impl<'p> Observer<'_, 'p> {
     /// Threads that wait though they have seen the newest values wait for ever.
     pub(super) fn look_for_endless_waits(&mut self, graph: &Graph<'p>, memory: &Memory) {
         let (mut waiting, mut joining, mut spinning) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut stuck, mut endless) = (false, false);
         for (number, thread) in graph.threads.iter().enumerate() {
             let length = thread.events.len();
             match thread.standings.last().map(|now| &now.at) {
                 None | Some(At::Ended) => {}
                 Some(At::Waiting) => {
-                    let Some(read) = thread.events.iter().rposition(Event::is_read) else {
-                        return;
-                    };
-                    waiting.push(Id::new(number, read));
+                    stuck = true;
+                    let read = thread.events.iter().rposition(Event::is_read);
+                    waiting.extend(read.map(|read| Id::new(number, read)));
                 }
                 Some(At::Join { .. }) => {
+                    stuck = true;
                     joining.extend(length.checked_sub(1).map(|index| Id::new(number, index)));
                 }
                 Some(At::Spinning { since }) => {
+                    endless = true;
                     let from = thread.standings.iter().position(|s| s.operations() >= *since);
                     let round = from.unwrap_or(0)..length;
                     let reads = round.map(|index| Id::new(number, index));
@@ -193,12 +195,11 @@ impl<'p> Observer<'_, 'p> {
         if !waiting.iter().chain(&spinning).all(is_latest) {
             return;
         }
-        if spinning.is_empty() && waiting.is_empty() {
-            return;
-        }
-        let (property, message, involved) = match spinning.is_empty() {
-            false => (Property::Liveness, "a loop waits for ever", spinning),
-            true => (Property::Deadlock, "threads wait for one another", waiting),
+        let (property, message, involved) = match (endless, stuck) {
+            (true, _) if spinning.is_empty() => (Property::Liveness, "a loop never ends", vec![]),
+            (true, _) => (Property::Liveness, "a loop waits for ever", spinning),
+            (false, true) => (Property::Deadlock, "threads wait for one another", waiting),
+            (false, false) => return,
         };
         self.report(graph, memory, property, message.to_string(), None, involved);
     }
