@@ -8,9 +8,10 @@
 use std::collections::{HashMap, HashSet};
 
 use parallax_program::{
-    AllocKind, Callee, Expr, FunctionBuilder, InstKind, Property, Terminator, VarId,
+    AllocKind, BinaryOp, Callee, Expr, FunctionBuilder, InstKind, Property, Terminator, VarId,
 };
 
+use super::THREADS;
 use super::layout::{Lowered, Scalar};
 use super::registers::Registers;
 use super::shapes;
@@ -151,8 +152,21 @@ impl<'u> Body<'u> {
         if needed {
             let dst = self.builder.temp(32);
             self.builder.emit(InstKind::ThreadId { dst });
+            self.refuse_late_threads(dst);
             self.thread = Some(dst);
         }
+    }
+
+    /// Only so many threads have a place of their own in thread-local objects.
+    fn refuse_late_threads(&mut self, thread: VarId) {
+        let few = self.builder.new_block("in.time");
+        let condition =
+            Expr::binary(BinaryOp::Ult, Expr::Var(thread), Expr::constant(32, THREADS.into()));
+        self.builder.branch(condition, few);
+        let what = format!("thread-local variables of more than {THREADS} threads");
+        self.builder.emit(InstKind::Unsupported { what });
+        self.builder.terminate(Terminator::Exit);
+        self.builder.enter(few);
     }
 
     pub fn pointer_width(&self) -> u32 {
