@@ -103,8 +103,7 @@ fn ending(graph: &Graph<'_>, number: usize, failed: Option<usize>) -> ThreadEndi
         Some(At::Waiting) => ThreadEnding::Waiting,
         Some(At::Join { .. }) if failed.is_none() => ThreadEnding::Waiting,
         Some(At::Spinning { since }) => {
-            let from = thread.standings.iter().position(|s| s.operations() >= *since);
-            let from = from.unwrap_or(0);
+            let from = thread.first_after(*since);
             if from >= thread.events.len() {
                 // A round without a step: there is nothing to show of it.
                 return ThreadEnding::Stopped;

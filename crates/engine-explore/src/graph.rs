@@ -39,6 +39,12 @@ pub struct ThreadGraph<'p> {
 }
 
 impl ThreadGraph<'_> {
+    /// Place of the first event after so many operations: where a round of a loop began.
+    pub fn first_after(&self, operations: u32) -> usize {
+        let after = self.standings.iter().position(|now| now.operations() >= operations);
+        after.unwrap_or(0)
+    }
+
     /// How many threads it has spawned.
     pub fn spawns(&self) -> usize {
         let spawned = &self.standings[..self.events.len().min(self.standings.len())];

@@ -172,8 +172,7 @@ impl<'p> Observer<'_, 'p> {
                 }
                 Some(At::Spinning { since }) => {
                     endless = true;
-                    let from = thread.standings.iter().position(|s| s.operations() >= *since);
-                    let round = from.unwrap_or(0)..length;
+                    let round = thread.first_after(*since)..length;
                     let reads = round.map(|index| Id::new(number, index));
                     spinning.extend(reads.filter(|id| graph.event(*id).is_read()));
                 }
