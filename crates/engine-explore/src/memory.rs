@@ -270,27 +270,16 @@ impl Memory {
 
     /// What is wrong with what a thread stands at, if it is an access or the end of an object.
     pub fn wrong_with(&self, graph: &Graph<'_>, at: &At<'_>) -> Option<BadAccess> {
-        if let At::Free { address, kind } = at {
-            return self.bad_free(graph, *address, *kind);
+        match at {
+            At::Free { address: 0, .. } => return None,
+            At::Free { address, kind } => return bad_free(graph, *address, *kind),
+            At::HeapSize { address } => return bad_free(graph, *address, AllocKind::Heap),
+            _ => {}
         }
         let (address, bytes, writes) = at.access()?;
         let wrong = self.bad_access(graph, address, bytes, writes)?;
         let is_farewell = matches!(at, At::Load { marks, .. } if marks.is_farewell());
         (wrong != BadAccess::Freed || !is_farewell).then_some(wrong)
-    }
-
-    fn bad_free(&self, graph: &Graph<'_>, address: u64, kind: AllocKind) -> Option<BadAccess> {
-        if address == 0 {
-            return None;
-        }
-        let Some((thread, index)) = graph.find_object(address) else {
-            return Some(BadAccess::FreeOfNoObject);
-        };
-        let object = &graph.threads[thread].objects[index];
-        if object.address != address || object.kind != kind {
-            return Some(BadAccess::FreeOfNoObject);
-        }
-        object.freed.map(|_| BadAccess::DoubleFree)
     }
 
     /// What is wrong with an access, if something is.
@@ -330,4 +319,16 @@ impl Memory {
             Some(_) => None,
         }
     }
+}
+
+/// What is wrong with the end of an object, or with asking how large it is.
+fn bad_free(graph: &Graph<'_>, address: u64, kind: AllocKind) -> Option<BadAccess> {
+    let Some((thread, index)) = graph.find_object(address) else {
+        return Some(BadAccess::FreeOfNoObject);
+    };
+    let object = &graph.threads[thread].objects[index];
+    if object.address != address || object.kind != kind {
+        return Some(BadAccess::FreeOfNoObject);
+    }
+    object.freed.map(|_| BadAccess::DoubleFree)
 }

@@ -337,7 +337,7 @@ impl<'a, 'p> Observer<'a, 'p> {
 /// The step that freed what is accessed.
 fn freed_by(graph: &Graph<'_>, at: &At<'_>) -> Option<Id> {
     let address = match at {
-        At::Free { address, .. } => *address,
+        At::Free { address, .. } | At::HeapSize { address } => *address,
         at => at.access()?.0,
     };
     let (owner, index) = graph.find_object(address)?;
