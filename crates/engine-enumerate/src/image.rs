@@ -42,10 +42,9 @@ impl Image {
 
     /// The global that an address belongs to, and the offset in it.
     pub fn locate(&self, address: u64) -> Option<(GlobalId, u64)> {
-        let index =
-            self.globals.partition_point(|object| object.start <= address).checked_sub(1)?;
-        let object = &self.globals[index];
-        (address < object.end).then(|| (GlobalId(index as u32), address - object.start))
+        let covers = |object: &Object| (object.start..object.end).contains(&address);
+        let index = self.globals.iter().position(covers)?;
+        Some((GlobalId(index as u32), address - self.globals[index].start))
     }
 
     /// The address of a global.

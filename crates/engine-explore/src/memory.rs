@@ -139,6 +139,7 @@ impl Memory {
                 start += global.size as usize;
             }
         }
+        globals.sort_unstable_by_key(|global: &GlobalObject| global.address);
         Some(Memory {
             globals: globals.into(),
             image: image.into(),

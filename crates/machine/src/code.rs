@@ -1,5 +1,7 @@
 //! Programs made ready to run, and expressions.
 
+use std::ops::Range;
+
 use parallax_program::{Bits, BlockId, Callee, Expr, FunctionId, Program, Span};
 
 use crate::loops::Loops;
@@ -43,7 +45,8 @@ impl Default for Limits {
 
 impl<'p> Code<'p> {
     pub fn new(program: &'p Program) -> Code<'p> {
-        let loops = program.functions.iter().map(Loops::of).collect();
+        let registers = program.registers.len();
+        let loops = program.functions.iter().map(|body| Loops::of(body, registers)).collect();
         Code { program, addresses: program.layout(), loops }
     }
 
@@ -54,6 +57,13 @@ impl<'p> Code<'p> {
     /// Whether an instruction is in a loop of its function.
     pub fn can_repeat(&self, site: Site) -> bool {
         self.loops(site.function).repeating(site.block).is_some()
+    }
+
+    /// Which variables of a function are the thread's registers, if it sees them.
+    pub(crate) fn registers(&self, function: FunctionId) -> Option<Range<usize>> {
+        let body = self.program.function(function);
+        let first = body.params as usize;
+        body.registers.then(|| first..first + self.program.registers.len())
     }
 
     /// Where each global lies.

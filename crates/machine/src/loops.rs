@@ -5,6 +5,8 @@
 //! reads something else: it waits. To tell, one needs the heads of loops and the variables that
 //! are live there.
 
+use std::ops::Range;
+
 use parallax_program::{BlockId, Expr, Function, InstKind, Terminator, VarId};
 
 use crate::operation::destinations;
@@ -20,7 +22,7 @@ pub(crate) struct Loops {
 }
 
 impl Loops {
-    pub(crate) fn of(function: &Function) -> Loops {
+    pub(crate) fn of(function: &Function, registers: usize) -> Loops {
         let successors: Vec<Vec<usize>> =
             function.blocks.iter().map(|block| targets(&block.terminator)).collect();
         let order = Order::of(&successors);
@@ -32,7 +34,12 @@ impl Loops {
                 count += 1;
             }
         }
-        let live = if count > 0 { live_at_entry(function, &successors) } else { Vec::new() };
+        let shared = if function.registers { registers } else { 0 };
+        let shared = function.params as usize..function.params as usize + shared;
+        let live = match count {
+            0 => Vec::new(),
+            _ => live_at_entry(function, &successors, &shared),
+        };
         let head = |block: usize| {
             let vars = live.get(block).filter(|_| order.is_head[block])?;
             Some(vars.iter().enumerate().filter(|(_, live)| **live).map(|(v, _)| VarId(v as u32)))
@@ -139,7 +146,13 @@ impl Order {
 /// For each block, which variables may be used before they are written again, for more than to
 /// compute variables that are not (R. Giegerich, U. Möncke, R. Wilhelm, Invariance of approximate
 /// semantics with respect to program transformations, 1981, call these truly live).
-fn live_at_entry(function: &Function, successors: &[Vec<usize>]) -> Vec<Vec<bool>> {
+///
+/// The registers, which others see, are live wherever the function calls or ends.
+fn live_at_entry(
+    function: &Function,
+    successors: &[Vec<usize>],
+    registers: &Range<usize>,
+) -> Vec<Vec<bool>> {
     let mut live = vec![vec![false; function.vars.len()]; function.blocks.len()];
     let mut changed = true;
     while changed {
@@ -151,7 +164,10 @@ fn live_at_entry(function: &Function, successors: &[Vec<usize>]) -> Vec<Vec<bool
             }
             match &block.terminator {
                 Terminator::Branch { condition, .. } => used(condition, &mut now),
-                Terminator::Return(Some(value)) => used(value, &mut now),
+                Terminator::Return(value) => {
+                    value.iter().for_each(|value| used(value, &mut now));
+                    now[registers.clone()].fill(true);
+                }
                 _ => {}
             }
             for inst in block.insts.iter().rev() {
@@ -164,6 +180,9 @@ fn live_at_entry(function: &Function, successors: &[Vec<usize>]) -> Vec<Vec<bool
                 }
                 let (first, second) = written(&inst.kind);
                 first.into_iter().chain(second).for_each(|var| now[var.0 as usize] = false);
+                if matches!(inst.kind, InstKind::Call { .. }) {
+                    now[registers.clone()].fill(true);
+                }
                 inst.kind.for_each_expr(&mut |expr| used(expr, &mut now));
             }
             if now != live[number] {
@@ -219,7 +238,7 @@ mod tests {
                     r = load.4 &x\ni = i + 1:32\nt = r == 0:32\nbranch t, loop, end\nend:\n\
                     return\n}\n";
         let program = parse_program("p", text).expect("a program");
-        assert_eq!(Loops::of(&program.functions[0]).head(BlockId(0)), Some(&[][..]));
+        assert_eq!(Loops::of(&program.functions[0], 0).head(BlockId(0)), Some(&[][..]));
     }
 
     #[test]
@@ -228,7 +247,7 @@ mod tests {
                     i = 0:32\nloop:\nr = load.4 &x\nt = r == i\nbranch t, more, end\nmore:\n\
                     jump loop\nend:\nreturn\n}\n";
         let program = parse_program("p", text).expect("a program");
-        let loops = Loops::of(&program.functions[0]);
+        let loops = Loops::of(&program.functions[0], 0);
         assert_eq!(loops.count(), 2);
         let names: Vec<_> = (0..4).map(|block| loops.head(BlockId(block))).collect();
         assert_eq!(names.iter().flatten().count(), 1);

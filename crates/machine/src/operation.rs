@@ -301,6 +301,7 @@ pub fn modify<D: Domain>(
             let both = domain.binary(BinaryOp::And, old, operand);
             domain.unary(Not, &both)
         }
+        RmwOp::ReverseSub => domain.binary(BinaryOp::Sub, operand, old),
         RmwOp::SMin => pick(BinaryOp::Slt, true),
         RmwOp::SMax => pick(BinaryOp::Slt, false),
         RmwOp::UMin => pick(BinaryOp::Ult, true),

@@ -9,6 +9,8 @@ use crate::{Code, Domain, Limits, Operation, Site, Truth};
 #[derive(Clone)]
 pub struct Thread<V> {
     frames: Vec<Frame<V>>,
+    /// What the registers held when the last function that sees them called or returned.
+    registers: Vec<V>,
     /// Conditions of the branches taken that are still open, oldest first.
     control: Vec<Control<V>>,
     /// Branches with a known condition taken so far.
@@ -74,9 +76,13 @@ impl<V: Clone> Thread<V> {
         args: Vec<V>,
         domain: &mut D,
     ) -> Thread<V> {
-        let frame = Frame::new(code, function, args, None, (0, 0), domain);
+        let registers = code.program.registers.iter();
+        let registers: Vec<V> =
+            registers.map(|register| domain.constant(Bits::zero(register.width))).collect();
+        let frame = Frame::new(code, function, args, &registers, None, (0, 0), domain);
         Thread {
             frames: vec![frame],
+            registers,
             control: Vec::new(),
             decided: 0,
             chosen: 0,
@@ -310,7 +316,7 @@ impl<V: Clone> Thread<V> {
             }
             Terminator::Return(value) => {
                 let value = value.as_ref().map(|v| code.evaluate(v, &frame.vars, domain));
-                return self.leave(value);
+                return self.leave(code, value);
             }
             Terminator::Exit => return Some(Operation::End),
         };
@@ -349,14 +355,18 @@ impl<V: Clone> Thread<V> {
         None
     }
 
-    fn leave<'p>(&mut self, value: Option<V>) -> Option<Operation<'p, V>> {
+    fn leave<'p>(&mut self, code: &Code<'p>, value: Option<V>) -> Option<Operation<'p, V>> {
         let depth = self.frames.len();
         if depth <= 1 {
             return Some(Operation::End);
         }
         self.control.retain(|control| control.until.is_none_or(|(at, _)| at != depth));
+        self.keep_registers(code);
         let left = self.frames.pop()?;
         let caller = self.frames.last_mut()?;
+        if let Some(registers) = code.registers(caller.function) {
+            caller.vars[registers].clone_from_slice(&self.registers);
+        }
         if let (Some(dst), Some(value)) = (left.result, value) {
             caller.vars[dst.0 as usize] = value;
         }
@@ -382,9 +392,19 @@ impl<V: Clone> Thread<V> {
             return Some(Operation::Cut);
         }
         let args = args.iter().map(|arg| code.evaluate(arg, &frame.vars, domain)).collect();
+        self.keep_registers(code);
         let since = (self.operations, self.effects);
-        self.frames.push(Frame::new(code, function, args, dst, since, domain));
+        self.frames.push(Frame::new(code, function, args, &self.registers, dst, since, domain));
         None
+    }
+
+    /// The innermost call is about to begin or to end: others see its registers.
+    fn keep_registers(&mut self, code: &Code<'_>) {
+        if let Some(frame) = self.frames.last()
+            && let Some(registers) = code.registers(frame.function)
+        {
+            self.registers.clone_from_slice(&frame.vars[registers]);
+        }
     }
 }
 
@@ -413,12 +433,16 @@ impl<V: Clone> Frame<V> {
         code: &Code<'_>,
         function: FunctionId,
         args: Vec<V>,
+        registers: &[V],
         result: Option<VarId>,
         since: (u32, u32),
         domain: &mut D,
     ) -> Frame<V> {
         let body = code.program.function(function);
         let mut vars = args;
+        if body.registers {
+            vars.extend_from_slice(registers);
+        }
         let rest = body.vars.get(vars.len()..).unwrap_or_default();
         vars.extend(rest.iter().map(|var| domain.constant(Bits::zero(var.width))));
         let loops = code.loops(function);

@@ -188,6 +188,8 @@ impl FunctionBuilder {
             params: self.params,
             vars: self.vars,
             result: self.result,
+            registers: false,
+            address: None,
             blocks: blocks.collect(),
         }
     }

@@ -28,7 +28,8 @@ impl Program {
             outside(format!("global '{}'", global.name), self.check_global(global));
         }
         for function in &self.functions {
-            outside(format!("function '{}'", function.name), check_frame(function));
+            let rule = check_frame(function).and_then(|()| self.check_registers(function));
+            outside(format!("function '{}'", function.name), rule);
         }
         for thread in &self.threads {
             let rule = Scope::outside(self).arguments(thread.function, &thread.args);
@@ -44,8 +45,43 @@ impl Program {
         if !matches!(self.pointer_width, 32 | 64) {
             return Err(format!("pointers of {} bits", self.pointer_width));
         }
+        for register in &self.registers {
+            let about = |message| format!("register '{}': {message}", register.name);
+            valid_width(register.width).map_err(about)?;
+        }
+        distinct("register", self.registers.iter().map(|register| &register.name))?;
+        self.check_addresses()?;
         distinct("global", self.globals.iter().map(|global| &global.name))?;
         distinct("function", self.functions.iter().map(|function| &function.name))
+    }
+
+    /// Objects with a fixed address are apart, below where others are; functions differ.
+    fn check_addresses(&self) -> Rule<()> {
+        let fixed = self.globals.iter().filter_map(|global| Some((global.address?, global)));
+        let mut fixed: Vec<(u64, &Global)> = fixed.collect();
+        fixed.sort_by_key(|(address, _)| *address);
+        let mut free = Program::LEAST_FIXED_ADDRESS;
+        for (address, global) in fixed {
+            let end = address.saturating_add(global.size);
+            if address < free || end > Program::thread_address(0) {
+                return Err(format!("there is no room for '{}' at {address:#x}", global.name));
+            }
+            free = end;
+        }
+        let mut seen = HashSet::new();
+        let addresses = self.functions.iter().filter_map(|function| function.address);
+        match addresses.into_iter().find(|address| !seen.insert(*address)) {
+            Some(address) => Err(format!("two functions are at {address:#x}")),
+            None => Ok(()),
+        }
+    }
+
+    fn check_registers(&self, function: &Function) -> Rule<()> {
+        let after = function.vars.get(function.params as usize..).unwrap_or_default();
+        match function.registers && !after.starts_with(&self.registers) {
+            true => Err("its first variables are not the registers".to_string()),
+            false => Ok(()),
+        }
     }
 
     fn check_global(&self, global: &Global) -> Rule<()> {

@@ -26,6 +26,11 @@ pub struct Function {
     pub vars: Vec<Var>,
     /// Width of the returned value, if there is one.
     pub result: Option<u32>,
+    /// Whether the first variables after the parameters are the thread's
+    /// [registers](crate::Program::registers): what the function leaves there, its caller finds.
+    pub registers: bool,
+    /// What its address is, if that is not for the program to say.
+    pub address: Option<u64>,
     /// The first block is the entry.
     pub blocks: Vec<Block>,
 }
@@ -84,6 +89,8 @@ pub enum RmwOp {
     SMax,
     UMin,
     UMax,
+    /// `operand - old`
+    ReverseSub,
 }
 
 /// Where an object that a program makes lives: until it is freed, or as long as its function.

@@ -1,6 +1,6 @@
 //! Whole programs: functions, globals, initial threads.
 
-use crate::{Bits, Expr, Function, Shape, SourceFile};
+use crate::{Bits, Expr, Function, Shape, SourceFile, Var};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct FunctionId(pub u32);
@@ -21,13 +21,16 @@ pub struct Global {
     pub shape: Option<Shape>,
     /// A store to it is an error.
     pub constant: bool,
+    /// Where it lies, if that is not for [`Program::layout`] to say.
+    pub address: Option<u64>,
 }
 
 impl Global {
     /// An object of zeros.
     pub fn zeroed(name: &str, size: u64, align: u32) -> Global {
         let name = name.to_string();
-        Global { name, size, align, init: Vec::new(), shape: None, constant: false }
+        let init = Vec::new();
+        Global { name, size, align, init, shape: None, constant: false, address: None }
     }
 }
 
@@ -56,6 +59,9 @@ pub struct Program {
     pub name: String,
     /// Width of addresses: 32 or 64.
     pub pointer_width: u32,
+    /// Variables that each thread keeps across its calls, for the functions that see them. They
+    /// start as zero.
+    pub registers: Vec<Var>,
     pub globals: Vec<Global>,
     pub functions: Vec<Function>,
     pub threads: Vec<ThreadStart>,
@@ -68,6 +74,7 @@ impl Program {
         Program {
             name: name.to_string(),
             pointer_width,
+            registers: Vec::new(),
             globals: Vec::new(),
             functions: Vec::new(),
             threads: Vec::new(),
@@ -75,15 +82,20 @@ impl Program {
         }
     }
 
-    /// Where each global lies. Globals get addresses from [`Program::FIRST_ADDRESS`] on, in
-    /// order, far enough apart that small offsets never lead from one into the next, and
-    /// (for programs of ordinary size) below 2^31, so that a 32-bit register holds them.
+    /// Where each global lies. Those that do not say so themselves get addresses from
+    /// [`Program::FIRST_ADDRESS`] on, in order, far enough apart that small offsets never lead
+    /// from one into the next, and (for programs of ordinary size) below 2^31, so that a 32-bit
+    /// register holds them.
     pub fn layout(&self) -> Vec<u64> {
         let mut next = Self::FIRST_ADDRESS;
         let mut addresses = Vec::with_capacity(self.globals.len());
         for global in &self.globals {
+            if let Some(address) = global.address {
+                addresses.push(address);
+                continue;
+            }
             let align = u64::from(global.align.max(1)).next_power_of_two().max(Self::GAP);
-            next = next.next_multiple_of(align);
+            next = next.checked_next_multiple_of(align).unwrap_or(next);
             addresses.push(next);
             next = next.saturating_add(global.size.max(1)).saturating_add(Self::GAP);
         }
@@ -93,6 +105,9 @@ impl Program {
     /// Fits into 32 bits, and is no number that programs compute with by themselves.
     pub const FIRST_ADDRESS: u64 = 0x4b1d_5000;
     const GAP: u64 = 0x1000;
+
+    /// What lies below is no object: an access there goes through a null pointer.
+    pub const LEAST_FIXED_ADDRESS: u64 = 0x1000;
 
     /// Where the life of a thread shows to memory models: 8 bytes that its creator writes when
     /// it starts it, and 8 more that it writes itself when it ends. No object is there.
@@ -112,13 +127,21 @@ impl Program {
 
     /// The address of a function, as a value: functions are not in memory.
     pub fn function_address(&self, function: FunctionId) -> Bits {
-        Bits::new(self.pointer_width, Self::FIRST_FUNCTION + u128::from(function.0) * 16)
+        let fixed = self.functions.get(function.0 as usize).and_then(|function| function.address);
+        let free = Self::FIRST_FUNCTION + u128::from(function.0) * 16;
+        Bits::new(self.pointer_width, fixed.map_or(free, u128::from))
     }
 
     /// The function that a value is the address of.
     pub fn function_at(&self, address: Bits) -> Option<FunctionId> {
+        let is_there =
+            |function: &Function| function.address.map(u128::from) == Some(address.unsigned());
+        if let Some(fixed) = self.functions.iter().position(is_there) {
+            return Some(FunctionId(fixed as u32));
+        }
         let number = address.unsigned().checked_sub(Self::FIRST_FUNCTION)?;
-        let exact = number % 16 == 0 && number / 16 < self.functions.len() as u128;
+        let function = self.functions.get(usize::try_from(number / 16).ok()?)?;
+        let exact = number % 16 == 0 && function.address.is_none();
         exact.then_some(FunctionId((number / 16) as u32))
     }
 

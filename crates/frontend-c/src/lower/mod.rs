@@ -175,6 +175,7 @@ fn object(unit: &Unit<'_>, global: &llvm::Global, name: &str) -> Lowered<Global>
         init: cells,
         shape,
         constant: global.constant,
+        address: None,
     };
     match unit.symbols.get(&global.name) {
         Some(Symbol::ThreadLocal(_, stride)) => for_each_thread(object, *stride),

@@ -26,6 +26,7 @@ pub struct Names {
     pub globals: HashMap<String, GlobalId>,
     pub functions: HashMap<String, FunctionId>,
     pub pointer_width: u32,
+    pub registers: Vec<Var>,
 }
 
 /// What is defined in the function at hand.

@@ -65,6 +65,7 @@ const KEYWORDS: &[&str] = &[
     "load",
     "nondet",
     "program",
+    "registers",
     "return",
     "rmw",
     "sc",
@@ -192,6 +193,7 @@ const RMW_OPS: &[(RmwOp, &str)] = &[
     (RmwOp::SMax, "smax"),
     (RmwOp::UMin, "umin"),
     (RmwOp::UMax, "umax"),
+    (RmwOp::ReverseSub, "rsub"),
 ];
 
 #[cfg(test)]

@@ -106,14 +106,19 @@ impl<'a> Parser<'a> {
     }
 
     fn top_level(&mut self, program: &mut Program) -> Parsed<()> {
-        if self.accept_word("global") {
+        if self.accept_word("registers") {
+            self.scope = Scope::default();
+            self.separated(Parser::declaration)?;
+            self.names.registers = std::mem::take(&mut self.scope.declared);
+            program.registers = self.names.registers.clone();
+        } else if self.accept_word("global") {
             program.globals.push(self.global()?);
         } else if self.accept_word("fn") {
             program.functions.push(self.function()?);
         } else if self.accept_word("thread") {
             program.threads.push(self.thread()?);
         } else {
-            return Err(self.expected("'global', 'fn' or 'thread'"));
+            return Err(self.expected("'global', 'fn', 'thread' or 'registers'"));
         }
         Ok(())
     }
@@ -126,12 +131,18 @@ impl<'a> Parser<'a> {
             true => self.number("an alignment")?,
             false => natural_alignment(size),
         };
+        let address = self.address()?;
         let constant = self.accept_word("constant");
         let init = match self.accept("=") {
             true => self.cells()?,
             false => Vec::new(),
         };
-        Ok(Global { name, size, align, init, shape: None, constant })
+        Ok(Global { name, size, align, init, shape: None, constant, address })
+    }
+
+    /// `at 0x401000`, if it is there.
+    fn address(&mut self) -> Parsed<Option<u64>> {
+        self.accept_word("at").then(|| self.number("an address")).transpose()
     }
 
     /// `{ 0: 1:32, 4: &x }`, over as many lines as wanted.
@@ -182,11 +193,11 @@ impl<'a> Parser<'a> {
         self.scope = Scope::default();
         let frame = self.frame();
         let function = match frame {
-            Ok((name, params, result)) => {
+            Ok(frame) => {
                 self.find_labels();
                 let blocks = self.body();
                 let vars = std::mem::take(&mut self.scope.declared);
-                Ok(Function { name, params, vars, result, blocks })
+                Ok(Function { vars, blocks, ..frame })
             }
             Err(error) => {
                 self.skip_body();
@@ -198,8 +209,8 @@ impl<'a> Parser<'a> {
         function
     }
 
-    /// `name(a: 32) -> 32 {`
-    fn frame(&mut self) -> Parsed<(String, u32, Option<u32>)> {
+    /// `name(a: 32) -> 32 at 0x401000 registers {`
+    fn frame(&mut self) -> Parsed<Function> {
         let name = self.name("the name of a function")?.to_string();
         self.parenthesised(Parser::declaration)?;
         let params = self.scope.declared.len() as u32;
@@ -207,9 +218,18 @@ impl<'a> Parser<'a> {
             true => Some(self.width()?),
             false => None,
         };
+        let address = self.address()?;
+        let registers = self.accept_word("registers");
+        if registers {
+            let span = self.previous_span();
+            for register in self.names.registers.clone() {
+                self.declare(span, register)?;
+            }
+        }
         self.symbol("{")?;
         self.end_of_line()?;
-        Ok((name, params, result))
+        let (vars, blocks) = (Vec::new(), Vec::new());
+        Ok(Function { name, params, vars, result, registers, address, blocks })
     }
 
     /// `r0: 32`
@@ -218,11 +238,15 @@ impl<'a> Parser<'a> {
         let name = self.name("the name of a variable")?.to_string();
         self.symbol(":")?;
         let width = self.width()?;
+        self.declare(span, Var { name, width })
+    }
+
+    fn declare(&mut self, span: Span, var: Var) -> Parsed<()> {
         let id = VarId(self.scope.declared.len() as u32);
-        if self.scope.vars.insert(name.clone(), id).is_some() {
-            return Err(self.defined_twice(span, "variable", &name));
+        if self.scope.vars.insert(var.name.clone(), id).is_some() {
+            return Err(self.defined_twice(span, "variable", &var.name));
         }
-        self.scope.declared.push(Var { name, width });
+        self.scope.declared.push(var);
         Ok(())
     }
 

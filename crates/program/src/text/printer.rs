@@ -6,13 +6,16 @@ use std::fmt::{self, Display, Formatter, Write};
 use super::{BINARY_FUNCTIONS, BINARY_OPS, Level, RMW_OPS, UNARY_FUNCTIONS, is_keyword, is_plain};
 use crate::{
     AllocKind, Block, BlockId, Callee, Expr, Function, FunctionId, Global, GlobalId, InstKind,
-    Program, Property, RmwOp, Tags, Terminator, UnaryOp, VarId,
+    Program, Property, RmwOp, Tags, Terminator, UnaryOp, Var, VarId,
 };
 
 impl Display for Program {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "program {} ", Quoted(&self.name))?;
         writeln!(f, "pointers {}", self.pointer_width)?;
+        if !self.registers.is_empty() {
+            writeln!(f, "registers {}", declarations(&self.registers))?;
+        }
         if !self.globals.is_empty() {
             writeln!(f)?;
         }
@@ -47,6 +50,9 @@ impl Program {
     fn global_line(&self, f: &mut Formatter<'_>, global: &Global) -> fmt::Result {
         write!(f, "global {}: {}", Name(&global.name), global.size)?;
         write!(f, " align {}", global.align)?;
+        if let Some(address) = global.address {
+            write!(f, " at {address:#x}")?;
+        }
         if global.constant {
             f.write_str(" constant")?;
         }
@@ -114,6 +120,13 @@ fn tag_lists(f: &mut Formatter<'_>, lists: &[&Tags]) -> fmt::Result {
     Ok(())
 }
 
+/// `a: 32, b: 1`
+fn declarations(vars: &[Var]) -> String {
+    let shown: Vec<String> =
+        vars.iter().map(|var| format!("{}: {}", Name(&var.name), var.width)).collect();
+    shown.join(", ")
+}
+
 struct Printer<'a> {
     program: &'a Program,
     /// Whose variables and labels are meant.
@@ -175,19 +188,21 @@ impl<'a> Printer<'a> {
             .vars
             .split_at_checked(function.params as usize)
             .unwrap_or((&function.vars, &[]));
-        for (index, var) in params.iter().enumerate() {
-            f.write_str(if index == 0 { "" } else { ", " })?;
-            write!(f, "{}: {}", Name(&var.name), var.width)?;
-        }
-        f.write_char(')')?;
+        write!(f, "{})", declarations(params))?;
         if let Some(width) = function.result {
             write!(f, " -> {width}")?;
         }
+        if let Some(address) = function.address {
+            write!(f, " at {address:#x}")?;
+        }
+        let mut own = vars;
+        if function.registers {
+            f.write_str(" registers")?;
+            own = vars.get(self.program.registers.len()..).unwrap_or_default();
+        }
         writeln!(f, " {{")?;
-        for line in vars.chunks(8) {
-            let line: Vec<String> =
-                line.iter().map(|var| format!("{}: {}", Name(&var.name), var.width)).collect();
-            writeln!(f, "  var {}", line.join(", "))?;
+        for line in own.chunks(8) {
+            writeln!(f, "  var {}", declarations(line))?;
         }
         for block in &function.blocks {
             self.block(f, block)?;

@@ -77,9 +77,17 @@ pub fn program(choices: &mut Choices) -> Program {
         let global = global(choices, number, globals, pointer_width);
         program.globals.push(global);
     }
+    if choices.below(4) == 3 {
+        let widths = [choices.pick(WIDTHS), choices.pick(WIDTHS)];
+        let registers = widths.iter().enumerate();
+        let register =
+            |(number, width): (usize, &u32)| Var { name: format!("reg{number}"), width: *width };
+        program.registers = registers.map(register).collect();
+    }
     // Frames first: bodies may call any function.
     for number in 0..=choices.below(3) as usize {
-        program.functions.push(frame(choices, number));
+        let frame = frame(choices, &program.registers, number);
+        program.functions.push(frame);
     }
     for index in 0..program.functions.len() {
         let blocks = Maker::new(&program, index).blocks(choices);
@@ -121,17 +129,26 @@ fn global(choices: &mut Choices, number: usize, globals: usize, pointer_width: u
         align: 1 << choices.below(5),
         shape: None,
         constant: choices.below(2) == 1,
+        address: (choices.below(4) == 3).then_some(0x10_0000 * (number as u64 + 1)),
     }
 }
 
-fn frame(choices: &mut Choices, number: usize) -> Function {
-    let vars: Vec<Var> = (0..choices.below(12) as usize)
+fn frame(choices: &mut Choices, registers: &[Var], number: usize) -> Function {
+    let mut vars: Vec<Var> = (0..choices.below(12) as usize)
         .map(|number| Var { name: name(choices, "v", number), width: choices.pick(WIDTHS) })
         .collect();
+    let params = choices.below(vars.len() as u32 + 1);
+    let sees_registers = !registers.is_empty() && choices.below(2) == 1;
+    if sees_registers {
+        let at = params as usize;
+        vars.splice(at..at, registers.iter().cloned());
+    }
     Function {
         name: name(choices, "f", number),
-        params: choices.below(vars.len() as u32 + 1),
+        params,
         result: choices.maybe(|choices| choices.pick(WIDTHS)),
+        registers: sees_registers,
+        address: (choices.below(4) == 3).then_some(0x1000 * (number as u64 + 1)),
         vars,
         blocks: Vec::new(),
     }
