@@ -159,7 +159,7 @@ thread T = g()
             (9, "unknown instruction 'bad'"),
             (10, "3 lists of tags for 2 events"),
             (12, "function 'f' is defined twice"),
-            (14, "expected 'global', 'fn' or 'thread', found 'thing'"),
+            (14, "expected 'global', 'fn', 'thread' or 'registers', found 'thing'"),
             (15, "there is no function 'g'"),
         ]
     );
