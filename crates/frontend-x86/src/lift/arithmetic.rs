@@ -1,7 +1,7 @@
 //! Addition, subtraction and logic.
 
 use iced_x86::Mnemonic;
-use parallax_program::{Expr, RmwOp};
+use parallax_program::{Expr, RmwOp, VarId};
 
 use super::flags;
 use super::registers::{AF, CF, OF};
@@ -28,7 +28,7 @@ impl Step<'_> {
     }
 
     /// The second operand, held; with the carry, where there is one.
-    fn addend(&mut self, carry: Option<parallax_program::VarId>) -> Lifted<(Expr, Expr)> {
+    fn addend(&mut self, carry: Option<VarId>) -> Lifted<(Expr, Expr)> {
         let width = self.width_of_first()?;
         let right = self.source(1, width)?;
         let whole = match carry {
@@ -46,7 +46,7 @@ impl Step<'_> {
         }
     }
 
-    fn add(&mut self, carry: Option<parallax_program::VarId>) -> Lifted<()> {
+    fn add(&mut self, carry: Option<VarId>) -> Lifted<()> {
         let (right, whole) = self.addend(carry)?;
         let update = self.update((RmwOp::Add, whole.clone()), |old| old + whole)?;
         flags::by_sum(self.out, &update.old, &right, &update.new, update.width);
@@ -55,7 +55,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    fn subtract(&mut self, carry: Option<parallax_program::VarId>) -> Lifted<()> {
+    fn subtract(&mut self, carry: Option<VarId>) -> Lifted<()> {
         let (right, whole) = self.addend(carry)?;
         let update = self.update((RmwOp::Sub, whole.clone()), |old| old - whole)?;
         flags::by_difference(self.out, &update.old, &right, &update.new, update.width);

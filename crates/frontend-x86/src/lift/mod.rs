@@ -19,6 +19,7 @@
 
 mod arithmetic;
 mod branches;
+mod dead;
 mod flags;
 mod moves;
 mod operands;
@@ -28,6 +29,7 @@ mod sequence;
 use iced_x86::{Instruction, Mnemonic};
 use parallax_program::Expr;
 
+pub use dead::remove_dead;
 pub use sequence::Sequence;
 
 /// Where control goes after an instruction.
@@ -91,17 +93,11 @@ pub fn lift(instruction: &Instruction, out: &mut Sequence) -> Result<Flow, Refus
     if let Some(flow) = step.branch()? {
         return Ok(flow);
     }
-    for group in GROUPS {
-        if group(&mut step)? {
-            return Ok(Flow::Next);
-        }
+    if step.arithmetic()? || step.moves()? {
+        return Ok(Flow::Next);
     }
     Err(step.refused("is not modelled"))
 }
-
-/// The instructions after which the next one follows, by kind. A group tells whether the
-/// instruction is one of its own.
-const GROUPS: &[fn(&mut Step<'_>) -> Lifted<bool>] = &[Step::arithmetic, Step::moves];
 
 /// One instruction on its way.
 struct Step<'a> {
@@ -117,5 +113,40 @@ impl Step<'_> {
     fn refused(&self, reason: &'static str) -> Refused {
         let mnemonic = format!("{:?}", self.instruction.mnemonic()).to_lowercase();
         Refused { mnemonic, reason, address: self.instruction.ip() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use iced_x86::{Decoder, DecoderOptions};
+    use parallax_program::{Program, SourceFile, Terminator};
+
+    use super::*;
+
+    /// The text of a program of one function, made of machine code without jumps.
+    fn lifted(code: &[u8]) -> String {
+        let mut out = Sequence::new("f");
+        let decoder = Decoder::with_ip(64, code, 0x1000, DecoderOptions::NONE);
+        for instruction in decoder {
+            assert_eq!(lift(&instruction, &mut out), Ok(Flow::Next));
+        }
+        out.builder().terminate(Terminator::Return(None));
+        let mut function = out.finish();
+        remove_dead(&mut function);
+        let mut program = Program::new("p", 64, SourceFile::new("p", ""));
+        program.registers = registers::registers();
+        program.functions.push(function);
+        assert_eq!(program.check(), Ok(()));
+        let text = program.to_text();
+        let (_, body) = text.split_once("entry:").expect("a function");
+        body.lines().map(|line| line.trim().to_string() + "\n").collect()
+    }
+
+    #[test]
+    fn flags_that_nobody_reads_are_not_computed() {
+        // add rax,[rbx+8]; mov ecx,eax
+        let expected = "\n%43 = load.8 rbx + 8:64 [COPY]\nrax = rax + %43\n\
+                        rcx = zext(extract(rax, 0, 32), 64)\nreturn\n}\n";
+        assert_eq!(lifted(&[0x48, 0x03, 0x43, 0x08, 0x89, 0xc1]), expected);
     }
 }

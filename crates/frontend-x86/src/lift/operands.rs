@@ -36,7 +36,9 @@ impl Step<'_> {
     /// The place of the operand of that number.
     pub fn place(&mut self, operand: u32) -> Lifted<Place> {
         match self.instruction.op_kind(operand) {
-            OpKind::Register => self.view(self.instruction.op_register(operand)).map(Place::Register),
+            OpKind::Register => {
+                self.view(self.instruction.op_register(operand)).map(Place::Register)
+            }
             OpKind::Memory => {
                 let bytes = self.instruction.memory_size().size() as u32;
                 let size = AccessSize::from_bytes(bytes);

@@ -58,7 +58,8 @@ impl View {
     pub fn of(register: Register) -> Option<View> {
         let number = register.full_register().number() as u32;
         if register.is_gpr() {
-            let high = matches!(register, Register::AH | Register::CH | Register::DH | Register::BH);
+            let high =
+                matches!(register, Register::AH | Register::CH | Register::DH | Register::BH);
             let (low, width) = (if high { 8 } else { 0 }, register.size() as u32 * 8);
             return Some(View { var: VarId(RAX.0 + number), low, width });
         }

@@ -33,7 +33,7 @@ impl Sequence {
     }
 
     pub fn finish(self) -> Function {
-        self.builder.finish()
+        Function { registers: true, ..self.builder.finish() }
     }
 
     /// From here on, nothing that temporaries hold is needed any more.
