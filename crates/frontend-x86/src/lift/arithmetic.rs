@@ -22,6 +22,9 @@ impl Step<'_> {
             Mnemonic::Xor => self.logic(RmwOp::Xor)?,
             Mnemonic::Test => self.test()?,
             Mnemonic::Not => self.complement()?,
+            Mnemonic::Neg => self.negate()?,
+            Mnemonic::Adcx => self.add_chained(CF)?,
+            Mnemonic::Adox => self.add_chained(OF)?,
             _ => return Ok(false),
         }
         Ok(true)
@@ -123,6 +126,29 @@ impl Step<'_> {
         let ones = Expr::signed(width, -1);
         let update = self.update((RmwOp::Xor, ones), |old| !old)?;
         self.commit(update);
+        Ok(())
+    }
+
+    fn negate(&mut self) -> Lifted<()> {
+        let width = self.width_of_first()?;
+        let zero = Expr::constant(width, 0);
+        let update = self.update((RmwOp::ReverseSub, zero.clone()), |old| zero.clone() - old)?;
+        flags::by_difference(self.out, &zero, &update.old, &update.new, width);
+        flags::by_result(self.out, &update.new, width);
+        self.commit(update);
+        Ok(())
+    }
+
+    /// A sum that takes its carry from one flag and leaves it there, and touches no other.
+    fn add_chained(&mut self, carry: VarId) -> Lifted<()> {
+        let width = self.width_of_first()?;
+        let (left, right) = (self.source(0, width)?, self.source(1, width)?);
+        let wide = |value: Expr| value.zero_extend(width + 1);
+        let sum = wide(left) + wide(right) + wide(Expr::Var(carry));
+        let sum = self.out.hold(width + 1, sum);
+        self.out.assign(carry, sum.clone().extract(width, 1));
+        let place = self.place(0)?;
+        self.write(&place, sum.extract(0, width));
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use iced_x86::{ConditionCode, Mnemonic, OpKind};
 use parallax_program::{AccessSize, Expr};
 
 use super::flags;
-use super::registers::RSP;
+use super::registers::{RCX, RSP, View, ZF};
 use super::{Flow, Lifted, Step, Target};
 
 impl Step<'_> {
@@ -23,6 +23,9 @@ impl Step<'_> {
             Mnemonic::Jmp => Flow::IndirectJump(self.target()?),
             Mnemonic::Call => self.call()?,
             Mnemonic::Ret => self.ret()?,
+            Mnemonic::Jrcxz => self.jump_counted(64, taken),
+            Mnemonic::Jecxz => self.jump_counted(32, taken),
+            Mnemonic::Loop | Mnemonic::Loope | Mnemonic::Loopne => self.count_down(taken),
             Mnemonic::Syscall => Flow::Syscall,
             Mnemonic::Ud2 => Flow::Trap("executes ud2"),
             Mnemonic::Int3 => Flow::Trap("executes int3"),
@@ -63,6 +66,31 @@ impl Step<'_> {
         let popped = Expr::constant(64, (8 + extra).into());
         self.out.assign(RSP, Expr::Var(RSP) + popped);
         Ok(Flow::Return { address })
+    }
+
+    fn jump_counted(&mut self, width: u32, taken: u64) -> Flow {
+        let count = self.out.read(View { var: RCX, low: 0, width });
+        Flow::Branch { condition: flags::is_zero(count, width), taken }
+    }
+
+    /// `loop` and its kin; the address size says how wide the counter is.
+    fn count_down(&mut self, taken: u64) -> Flow {
+        use iced_x86::Code::*;
+        let narrow = matches!(
+            self.instruction.code(),
+            Loop_rel8_64_ECX | Loope_rel8_64_ECX | Loopne_rel8_64_ECX
+        );
+        let width = if narrow { 32 } else { 64 };
+        let counter = View { var: RCX, low: 0, width };
+        let less = self.out.read(counter) - Expr::constant(width, 1);
+        self.out.write(counter, less);
+        let more = !flags::is_zero(self.out.read(counter), width);
+        let condition = match self.mnemonic() {
+            Mnemonic::Loope => more & Expr::Var(ZF),
+            Mnemonic::Loopne => more & !Expr::Var(ZF),
+            _ => more,
+        };
+        Flow::Branch { condition, taken }
     }
 
     /// The value may depend on the stack pointer as it was.

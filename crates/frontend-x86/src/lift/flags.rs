@@ -24,8 +24,13 @@ pub fn is_zero(value: Expr, width: u32) -> Expr {
 pub fn by_result(out: &mut Sequence, result: &Expr, width: u32) {
     out.assign(ZF, is_zero(result.clone(), width));
     out.assign(SF, top_bit(result.clone(), width));
+    out.assign(PF, parity(result));
+}
+
+/// Whether the number of ones in the lowest byte is even.
+pub fn parity(result: &Expr) -> Expr {
     let ones = Expr::unary(UnaryOp::PopCount, result.clone().extract(0, 8));
-    out.assign(PF, !ones.extract(0, 1));
+    !ones.extract(0, 1)
 }
 
 /// Carry, overflow and half-carry of `result = left + right`, and of a carry that came in.

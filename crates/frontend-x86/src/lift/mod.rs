@@ -18,13 +18,19 @@
 //! temporaries that nobody looks at.
 
 mod arithmetic;
+mod bits;
 mod branches;
 mod dead;
+mod exchanges;
 mod flags;
 mod moves;
 mod operands;
+mod products;
 pub mod registers;
 mod sequence;
+mod shifts;
+mod stack;
+mod strings;
 
 use iced_x86::{Instruction, Mnemonic};
 use parallax_program::Expr;
@@ -93,7 +99,17 @@ pub fn lift(instruction: &Instruction, out: &mut Sequence) -> Result<Flow, Refus
     if let Some(flow) = step.branch()? {
         return Ok(flow);
     }
-    if step.arithmetic()? || step.moves()? {
+    let known = step.moves()?
+        || step.arithmetic()?
+        || step.fences()?
+        || step.stack()?
+        || step.flag_moves()?
+        || step.shifts()?
+        || step.bits()?
+        || step.products()?
+        || step.exchanges()?
+        || step.strings()?;
+    if known {
         return Ok(Flow::Next);
     }
     Err(step.refused("is not modelled"))

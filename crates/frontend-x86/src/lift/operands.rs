@@ -154,11 +154,27 @@ impl Step<'_> {
     /// The address of the memory operand.
     pub fn address(&mut self) -> Lifted<Expr> {
         let offset = self.offset()?;
-        Ok(match self.instruction.memory_segment() {
+        Ok(self.in_segment(offset))
+    }
+
+    /// The address so many bytes from the memory operand.
+    pub fn address_from(&mut self, bytes: Expr) -> Lifted<Expr> {
+        let sum = self.offset()? + bytes;
+        let narrow = |register: Register| register.is_gpr32();
+        let (base, index) = (self.instruction.memory_base(), self.instruction.memory_index());
+        let sum = match narrow(base) || narrow(index) {
+            true => sum.extract(0, 32).zero_extend(64),
+            false => sum,
+        };
+        Ok(self.in_segment(sum))
+    }
+
+    pub fn in_segment(&self, offset: Expr) -> Expr {
+        match self.instruction.memory_segment() {
             Register::FS => Expr::Var(FS_BASE) + offset,
             Register::GS => Expr::Var(GS_BASE) + offset,
             _ => offset,
-        })
+        }
     }
 
     /// The address of the memory operand in its segment.

@@ -79,13 +79,23 @@ impl Sequence {
     /// Writes bits of a register: 32 bits of a general register clear the upper half, fewer
     /// leave the rest alone.
     pub fn write(&mut self, view: View, value: Expr) {
+        let whole = self.written(view, value);
+        self.assign(view.var, whole);
+    }
+
+    /// Writes bits of a register where the condition holds; where not, all of it stays.
+    pub fn write_where(&mut self, condition: Expr, view: View, value: Expr) {
+        let whole = self.written(view, value);
+        self.assign(view.var, condition.select(whole, Expr::Var(view.var)));
+    }
+
+    fn written(&self, view: View, value: Expr) -> Expr {
         let whole = self.builder.width(view.var);
-        let value = match view.width {
+        match view.width {
             width if width == whole => value,
             32 if whole == 64 => value.zero_extend(64),
             _ => self.replaced(view, value),
-        };
-        self.assign(view.var, value);
+        }
     }
 
     /// The whole register with other bits in the view.
