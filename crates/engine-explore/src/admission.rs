@@ -5,29 +5,43 @@
 //! buffering), if a graph that it allows is still allowed when last events are taken away, and
 //! if the engine can tell it all that it asks about. Models with rules of their own in the engine
 //! are known to be so. Of others the text is looked at, and the model is asked about every small
-//! load-buffering shape with the tags that it knows.
+//! load-buffering shape with the tags that it knows. Where it allows one, the search watches out
+//! for programs that may show it; see [`crate::buffering`].
 
-use parallax_memory::{Checker, InputId, InputKind, Model};
+use parallax_memory::{Checker, InputId, InputKind, Model, TestKind};
 use parallax_program::Diagnostic;
 
 /// What the engine does not follow.
-const UNKNOWN: [&str; 8] =
-    ["addr", "data", "ctrl", "pick-addr", "pick-data", "pick-ctrl", "lxsx", "FW"];
+const UNKNOWN: [&str; 2] = ["lxsx", "FW"];
+
+/// What models of machines ask for, and of languages only those that allow load buffering.
+pub const DEPENDENCIES: [&str; 6] = ["addr", "data", "ctrl", "pick-addr", "pick-data", "pick-ctrl"];
+
+/// How a model is used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Admission {
+    /// The axiom that forbids load buffering between accesses that the model keeps in order,
+    /// where it allows it between others.
+    pub watched: Option<usize>,
+}
 
 /// Sets that events are in by what they are, not by a tag.
 const BY_KIND: [&str; 7] = ["_", "R", "W", "M", "F", "IW", "RMW"];
 
-/// Why a model cannot be used, if it cannot.
-pub fn refusal(model: &Model) -> Option<Diagnostic> {
+/// How a model can be used, or why it cannot.
+pub fn admit(model: &Model) -> Result<Admission, Diagnostic> {
     let refuse = |why: String| {
         let message = format!("exploration cannot use the model '{}': {why}", model.name());
-        let help = "models that can be explored: sc, tso, pso, ra, rc11, and .cat files that \
-                    forbid cycles of po and rf and ask for no dependencies";
-        Some(Diagnostic::new(message).with_help(help))
+        let help = "models that can be explored: sc, tso, pso, ra, rc11, imm, and .cat files for C";
+        Err(Diagnostic::new(message).with_help(help))
     };
-    let asked = model.inputs().iter().find(|input| UNKNOWN.contains(&input.name.as_str()));
-    if let Some(input) = asked {
+    let asks =
+        |names: &[&str]| model.inputs().iter().find(|input| names.contains(&input.name.as_str()));
+    if let Some(input) = asks(&UNKNOWN) {
         return refuse(format!("it asks for '{}', which is not tracked here", input.name));
+    }
+    if asks(&DEPENDENCIES).is_some() && model.is_builtin() && model.name() != "imm" {
+        return refuse("it is about the instructions of a machine, not about C".to_string());
     }
     let negated = model.axioms().iter().find(|axiom| axiom.negated && !axiom.is_flag());
     if let Some(axiom) = negated {
@@ -36,14 +50,31 @@ pub fn refusal(model: &Model) -> Option<Diagnostic> {
     if !model.implies_atomicity() {
         return refuse("it does not keep read-modify-writes atomic".to_string());
     }
-    if let Some(tags) = load_buffering(model) {
+    let Some(tags) = load_buffering(model) else {
+        return Ok(Admission { watched: None });
+    };
+    let watched = forbids_ordered_buffering(model);
+    if watched.is_none() {
         let with =
             if tags.is_empty() { String::new() } else { format!(" (accesses tagged {tags})") };
         return refuse(format!(
-            "it allows load buffering{with}: reads of writes that come later in their own future"
+            "it allows load buffering{with}: reads of writes that come later in their own \
+             future; and no axiom says that reads from other threads go with an order"
         ));
     }
-    None
+    Ok(Admission { watched })
+}
+
+/// An axiom that forbids cycles of an order that all reads from other threads are in.
+fn forbids_ordered_buffering(model: &Model) -> Option<usize> {
+    let mut checker = load_buffering_shape(model, [&vec![], &vec![]]);
+    let axioms = model.axioms().iter().enumerate();
+    let mut acyclic = axioms
+        .filter(|(_, axiom)| axiom.kind == TestKind::Acyclic && !axiom.negated && !axiom.is_flag());
+    acyclic.find_map(|(number, _)| {
+        let order = checker.subject(number)?;
+        (order.contains(3, 4) && order.contains(5, 2)).then_some(number)
+    })
 }
 
 /// Tags with which two threads, each of which reads what the other writes later, are allowed.
@@ -59,7 +90,7 @@ fn load_buffering(model: &Model) -> Option<String> {
     kinds.extend(tags.iter().map(|tag| vec!["A", *tag]));
     for first in &kinds {
         for second in &kinds {
-            if allows_load_buffering(model, [first, second]) {
+            if load_buffering_shape(model, [first, second]).is_allowed() {
                 let mut names: Vec<&str> = first.iter().chain(second).copied().collect();
                 names.sort_unstable();
                 names.dedup();
@@ -72,7 +103,7 @@ fn load_buffering(model: &Model) -> Option<String> {
 
 /// Initial writes 0 (x) and 1 (y); then `r x; w y` and `r y; w x`, events 2 to 5, where each read
 /// reads the write of the other thread.
-fn allows_load_buffering(model: &Model, tags: [&Vec<&str>; 2]) -> bool {
+fn load_buffering_shape<'m>(model: &'m Model, tags: [&Vec<&str>; 2]) -> Checker<'m> {
     const EVENTS: usize = 6;
     let thread = |event: usize| (event >= 2).then(|| (event - 2) / 2);
     let location = |event: usize| [0, 1, 0, 1, 1, 0][event];
@@ -134,32 +165,43 @@ fn allows_load_buffering(model: &Model, tags: [&Vec<&str>; 2]) -> bool {
     checker.co_changed();
     checker.structure_changed();
     checker.set_rf_complete(true);
-    checker.is_allowed()
+    checker
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn reason(name: &str) -> Option<String> {
+    fn answer(name: &str) -> Result<Admission, String> {
         let model = Model::builtin(name).expect("a model").expect("a right model");
-        refusal(&model).map(|diagnostic| diagnostic.message)
+        admit(&model).map_err(|diagnostic| diagnostic.message)
     }
 
     #[test]
     fn models_without_load_buffering_are_admitted() {
         for name in ["sc", "tso", "pso", "ra", "rc11"] {
-            assert_eq!(reason(name), None);
+            assert_eq!(answer(name), Ok(Admission { watched: None }));
         }
     }
 
     #[test]
-    fn others_are_refused_with_the_reason() {
-        for name in ["aarch64", "riscv", "power", "arm", "rmo", "imm", "lkmm"] {
-            assert!(reason(name).is_some_and(|why| why.contains("asks for")), "{name}");
-        }
+    fn models_with_load_buffering_are_watched() {
+        let model = Model::builtin("imm").expect("a model").expect("a right model");
+        let watched = admit(&model).expect("imm can be used").watched.expect("it is watched");
+        assert_eq!(model.axioms()[watched].name, "no-thin-air");
         let text = "mine\nacyclic po-loc | rf | co | fr\nempty rmw & (fr; co)\n";
         let model = Model::parse("mine", text, &|_| None).expect("a right model");
-        assert!(refusal(&model).is_some_and(|why| why.message.contains("load buffering")));
+        assert_eq!(admit(&model), Ok(Admission { watched: Some(0) }));
+    }
+
+    #[test]
+    fn others_are_refused_with_the_reason() {
+        for name in ["aarch64", "riscv", "power", "arm", "rmo", "lkmm"] {
+            let why = answer(name).expect_err(name);
+            assert!(why.contains("machine") || why.contains("asks for"), "{name}: {why}");
+        }
+        let text = "mine\nirreflexive po-loc; (rf | co | fr)+\nempty rmw & (fr; co)\n";
+        let model = Model::parse("mine", text, &|_| None).expect("a right model");
+        assert!(admit(&model).is_err_and(|why| why.message.contains("load buffering")));
     }
 }

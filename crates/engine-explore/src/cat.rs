@@ -3,16 +3,26 @@
 
 use std::collections::HashMap;
 
+use parallax_machine::{Code, Concrete};
 use parallax_memory::{Checker, InputId, InputKind, Model};
-use parallax_program::{InstKind, Program, Tags};
+use parallax_program::{InstKind, Tags};
+use parallax_verdict::{Dependencies, Done, dependencies};
 
+use crate::admission::DEPENDENCIES;
+use crate::buffering::{Pair, Pairs};
 use crate::event::{Event, Id, Kind, Loc};
 use crate::graph::Graph;
+use crate::memory::Memory;
+use crate::standing::At;
 
 pub struct CatJudge<'a> {
-    program: &'a Program,
+    code: &'a Code<'a>,
     model: &'a Model,
     checker: Checker<'a>,
+    /// The axiom by which load buffering is watched for.
+    watched: Option<usize>,
+    /// Of each thread, where the model asks for them: what it had done when they were found.
+    dependencies: Vec<(Vec<Done>, Dependencies)>,
     release: Tags,
     acquire: Tags,
     none: Tags,
@@ -36,11 +46,13 @@ enum SeenLoc {
 }
 
 impl<'a> CatJudge<'a> {
-    pub fn new(program: &'a Program, model: &'a Model) -> CatJudge<'a> {
+    pub fn new(code: &'a Code<'a>, model: &'a Model, watched: Option<usize>) -> CatJudge<'a> {
         CatJudge {
-            program,
+            code,
             model,
             checker: Checker::new(model),
+            watched,
+            dependencies: Vec::new(),
             release: Tags::thread_release(),
             acquire: Tags::thread_acquire(),
             none: Tags::none(),
@@ -57,6 +69,7 @@ impl<'a> CatJudge<'a> {
 
     pub fn allows(&mut self, graph: &Graph<'_>) -> bool {
         let seen = self.events(graph);
+        self.follow_dependencies(graph);
         self.checker.begin(seen.len());
         let inputs: Vec<(InputId, String, InputKind)> = self
             .model
@@ -104,7 +117,7 @@ impl<'a> CatJudge<'a> {
         }
         let site = graph.standing(id).site();
         let inst = site.and_then(|site| {
-            let block = &self.program.function(site.function).blocks[site.block.0 as usize];
+            let block = &self.code.program.function(site.function).blocks[site.block.0 as usize];
             block.insts.get(site.index as usize)
         });
         match inst.map(|inst| &inst.kind) {
@@ -163,6 +176,9 @@ impl<'a> CatJudge<'a> {
         if matches!(name, "rf" | "co") {
             return;
         }
+        if DEPENDENCIES.contains(&name) {
+            return self.fill_dependencies(seen, input, name);
+        }
         let relation = self.checker.relation_mut(input);
         for (a, x) in seen.iter().enumerate() {
             for (b, y) in seen.iter().enumerate() {
@@ -188,6 +204,95 @@ impl<'a> CatJudge<'a> {
                 }
             }
         }
+    }
+
+    /// Brings the dependencies up to date of the threads that have not done what they had.
+    fn follow_dependencies(&mut self, graph: &Graph<'_>) {
+        let asks = |name: &&str| self.model.inputs().iter().any(|input| input.name == **name);
+        if !DEPENDENCIES.iter().any(|name| asks(&name)) {
+            return;
+        }
+        self.dependencies.resize_with(graph.threads.len(), Default::default);
+        for (number, known) in self.dependencies.iter_mut().enumerate() {
+            let ids = (0..graph.threads[number].events.len()).map(|index| Id::new(number, index));
+            let done: Vec<Done> = ids.map(|id| self.code.done(graph, id)).collect();
+            if known.0 != done {
+                let found = self.code.dependencies(graph, number, &done);
+                *known = (done, found);
+            }
+        }
+    }
+
+    fn fill_dependencies(&mut self, seen: &[Seen], input: InputId, name: &str) {
+        let own = seen.iter().enumerate().filter(|(_, event)| event.thread.is_some());
+        let numbers: HashMap<Id, usize> = own.map(|(number, event)| (event.id, number)).collect();
+        let relation = self.checker.relation_mut(input);
+        for (thread, (_, found)) in self.dependencies.iter().enumerate() {
+            let pairs = match name {
+                "addr" => &found.addr,
+                "data" => &found.data,
+                "ctrl" => &found.ctrl,
+                "pick-addr" => &found.pick_addr,
+                "pick-data" => &found.pick_data,
+                _ => &found.pick_ctrl,
+            };
+            let number = |index: u32| numbers.get(&Id::new(thread, index as usize)).copied();
+            for (from, to) in pairs {
+                if let (Some(from), Some(to)) = (number(*from), number(*to)) {
+                    relation.add(from, to);
+                }
+            }
+        }
+    }
+
+    /// The reads before writes of a complete graph, and whether the model keeps their order.
+    pub fn pairs(&mut self, graph: &Graph<'_>, memory: &Memory) -> Pairs {
+        let mut pairs = Pairs::new();
+        let Some(axiom) = self.watched.filter(|_| self.allows(graph)) else {
+            return pairs;
+        };
+        let seen = self.events(graph);
+        let Some(mut order) = self.checker.subject(axiom) else {
+            return pairs;
+        };
+        let has_reads = |(number, event): (usize, &Seen)| {
+            let inner = graph.event(event.id);
+            let source =
+                seen.iter().position(|other| other.id == inner.rf && other.loc == event.loc);
+            let foreign = source.filter(|source| seen[*source].thread != event.thread);
+            !inner.is_read() || foreign.is_none_or(|source| order.contains(source, number))
+        };
+        let own = || seen.iter().enumerate().filter(|(_, event)| event.thread.is_some());
+        let is_right = own().all(has_reads);
+        for (from, to) in order.clone().iter() {
+            if seen[from].thread.is_none() || seen[from].thread != seen[to].thread {
+                order.remove(from, to);
+            }
+        }
+        order.transitive_close();
+        let address = |event: &Seen| match event.loc {
+            SeenLoc::Cell(loc) => Some(memory.table[loc as usize].0),
+            _ => None,
+        };
+        for (number, read) in own().filter(|(_, event)| graph.event(event.id).is_read()) {
+            for (later, write) in own().filter(|(_, event)| graph.event(event.id).is_write()) {
+                let follows = read.thread == write.thread && read.id.index() < write.id.index();
+                let (Some(from), Some(to)) = (address(read), address(write)) else {
+                    continue;
+                };
+                if follows {
+                    let pair = Pair {
+                        thread: read.id.thread(),
+                        read: from,
+                        write: to,
+                        is_ordered: is_right && order.contains(number, later),
+                    };
+                    let sites = [read.id, write.id].map(|id| graph.standing(id).site());
+                    pairs.insert(pair, sites);
+                }
+            }
+        }
+        pairs
     }
 
     fn fill_communication(&mut self, graph: &Graph<'_>, seen: &[Seen]) {
@@ -227,6 +332,49 @@ impl<'a> CatJudge<'a> {
         }
         self.checker.rf_changed();
         self.checker.co_changed();
+    }
+}
+
+/// Threads of a graph, as the replayer of dependencies sees them.
+trait Replay {
+    fn done(&self, graph: &Graph<'_>, id: Id) -> Done;
+    fn dependencies(&self, graph: &Graph<'_>, number: usize, done: &[Done]) -> Dependencies;
+}
+
+impl Replay for Code<'_> {
+    fn done(&self, graph: &Graph<'_>, id: Id) -> Done {
+        let event = graph.event(id);
+        match (&graph.standing(id).at, event.kind) {
+            (At::Begin, _) => Done::Begin,
+            (At::End, _) => Done::End,
+            (At::Enter, Kind::Read) => Done::Look,
+            (At::Enter | At::Leave | At::Join { .. }, _) => Done::Pass,
+            (At::Spawn { .. }, _) => Done::Answer(event.value.extract(0, 32)),
+            (At::Alloc { .. } | At::HeapSize { .. }, _) => {
+                Done::Answer(event.value.extract(0, self.program.pointer_width))
+            }
+            (At::Choice { .. }, _) => Done::Answer(event.value),
+            (_, Kind::Read) => Done::Read(event.value),
+            (_, Kind::Write) => Done::Write { bytes: event.value.width() / 8 },
+            _ => Done::Pass,
+        }
+    }
+
+    fn dependencies(&self, graph: &Graph<'_>, number: usize, done: &[Done]) -> Dependencies {
+        let by = graph.threads[number].spawned_by;
+        let (function, args) = match self.program.threads.get(number) {
+            Some(thread) => {
+                let args = thread.args.iter();
+                let args = args.map(|arg| self.evaluate(arg, &[], &mut Concrete)).collect();
+                (thread.function, args)
+            }
+            None if by.is_init() => return Dependencies::default(),
+            None => match &graph.standing(by).at {
+                At::Spawn { function, args } => (*function, args.to_vec()),
+                _ => return Dependencies::default(),
+            },
+        };
+        dependencies(self, number as u32, function, &args, done.iter().copied())
     }
 }
 

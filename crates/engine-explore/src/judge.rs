@@ -1,9 +1,11 @@
 //! Who decides which graphs are consistent: rules of the engine's own, or the model's file.
 
+use crate::buffering::Pairs;
 use crate::cat::CatJudge;
 use crate::consistency::{Past, must_know};
 use crate::event::{Event, Id};
 use crate::graph::Graph;
+use crate::memory::Memory;
 use crate::model::Native;
 use crate::psc;
 
@@ -44,6 +46,11 @@ impl<'a> Judge<'a> {
     /// What the model's file finds wrong with a graph that it allows.
     pub fn flags(&mut self, graph: &Graph<'_>) -> Vec<String> {
         self.cat.as_mut().map_or(Vec::new(), |cat| cat.flags(graph))
+    }
+
+    /// The reads before writes of a complete graph, where load buffering is watched for.
+    pub fn pairs(&mut self, graph: &Graph<'_>, memory: &Memory) -> Pairs {
+        self.cat.as_mut().map_or(Pairs::new(), |cat| cat.pairs(graph, memory))
     }
 
     /// Whether the graph is consistent, given that it was without the new events, and that

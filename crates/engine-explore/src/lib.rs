@@ -2,6 +2,7 @@
 //! memory model, each once.
 
 mod admission;
+mod buffering;
 mod cat;
 mod claim;
 mod clocks;
@@ -24,9 +25,11 @@ use std::time::Instant;
 
 use parallax_machine::{Code, Concrete, Limits};
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, Property};
+use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, Property, Span};
 use parallax_verdict::{Conclusion, Counts, Reason, Scope, Verdict, Violation, rebuild};
 
+use crate::admission::Admission;
+use crate::buffering::Pairs;
 use crate::cat::CatJudge;
 use crate::crew::Crew;
 use crate::graph::Graph;
@@ -49,11 +52,10 @@ pub fn explore(
     options: &Options<'_>,
 ) -> Result<Verdict, Diagnostics> {
     let native = Native::named(model.name()).filter(|_| model.is_builtin());
-    if native.is_none()
-        && let Some(refusal) = admission::refusal(model)
-    {
-        return Err(vec![refusal]);
-    }
+    let admission = match native {
+        Some(_) => Admission { watched: None },
+        None => admission::admit(model).map_err(|refusal| vec![refusal])?,
+    };
     let strength = native.map_or(Strength::AsWritten, Native::strength);
     let limits = Limits {
         repeats: options.unroll.unwrap_or(u32::MAX - 1),
@@ -63,7 +65,9 @@ pub fn explore(
     let runner = Runner::new(Code::new(program), limits, options.nondet, strength);
     let (mut cells, start) = (Cells::new(), Instant::now());
     for _ in 0..MOST_SPLITS {
-        let exploration = Exploration { program, model, native, runner: &runner, options, start };
+        let watched = admission.watched;
+        let exploration =
+            Exploration { program, model, native, watched, runner: &runner, options, start };
         match exploration.run(cells)? {
             Run::Done(verdict) => return Ok(*verdict),
             Run::Split(finer) => cells = finer,
@@ -102,6 +106,8 @@ struct Exploration<'a, 'p> {
     program: &'p Program,
     model: &'a Model,
     native: Option<Native>,
+    /// The axiom by which load buffering is watched for.
+    watched: Option<usize>,
     runner: &'a Runner<'p>,
     options: &'a Options<'a>,
     start: Instant,
@@ -123,7 +129,7 @@ impl<'p> Exploration<'_, 'p> {
         let search = || {
             let judge = match self.native {
                 Some(model) => Judge::native(model),
-                None => Judge::cat(CatJudge::new(self.program, self.model)),
+                None => Judge::cat(CatJudge::new(&self.runner.code, self.model, self.watched)),
             };
             let observer = Observer::new(&shared, self.program, self.sees_races());
             let graph = self.start();
@@ -200,7 +206,7 @@ impl<'p> Exploration<'_, 'p> {
 
     fn verdict(&self, shared: &Shared<'_>, counts: Counts) -> Verdict {
         let mut findings = shared.findings();
-        let mut reason = findings.reason.take();
+        let mut reason = findings.reason.take().or_else(|| self.buffering(&findings.pairs));
         let mut violations = Vec::new();
         for found in std::mem::take(&mut findings.found) {
             match self.violation(found) {
@@ -222,6 +228,26 @@ impl<'p> Exploration<'_, 'p> {
         let reason = if conclusion == Conclusion::Unknown { reason } else { None };
         let notes = self.notes();
         Verdict { conclusion, scope, reason, properties, counts, violations, notes }
+    }
+
+    /// Why there may be executions that the search does not look for.
+    fn buffering(&self, pairs: &Pairs) -> Option<Reason> {
+        let (_, sites) = buffering::suspect(pairs)?;
+        let code = &self.runner.code;
+        let [read, write] = sites.map(|site| site.map(|site| code.span(site)));
+        let shown = |span: Option<Span>| span.map(|span| self.program.source.location(span));
+        let line = shown(write).map_or(String::new(), |at| format!(" in line {}", at.line));
+        Some(Reason {
+            message: format!(
+                "under '{}' this read may take effect after the write{line}, and another thread \
+                 see the write before (load buffering): such executions are not explored",
+                self.model.name()
+            ),
+            place: shown(read),
+            help: Some(
+                "make the read an acquire, the write a release, or try --model rc11".to_string(),
+            ),
+        })
     }
 
     /// What limits the verdict besides its scope.

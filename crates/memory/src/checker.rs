@@ -205,6 +205,14 @@ impl<'m> Checker<'m> {
         test.check.counterexample(&self.store)
     }
 
+    /// The relation that an axiom speaks of.
+    pub fn subject(&mut self, axiom: usize) -> Option<Relation> {
+        let (graph, plan) = (self.model.graph(), self.model.plan()?);
+        let node = *plan.subjects.get(axiom).filter(|id| !graph.is_set(**id))?;
+        self.store.update(graph, &plan.recipes, &plan.needs(graph, &[node]));
+        Some(self.store.relation(node).clone())
+    }
+
     /// A base relation, or one that the model defines at its top level.
     pub fn relation(&mut self, name: &str) -> Option<Relation> {
         let graph = self.model.graph();

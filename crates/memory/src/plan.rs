@@ -13,6 +13,8 @@ use crate::syntax::ast::Role;
 pub(crate) struct Plan {
     /// One for each axiom of the model, in the model's order.
     pub tests: Vec<PlannedTest>,
+    /// What each of them is about.
+    pub subjects: Vec<NodeId>,
     /// The tests that can forbid an execution, cheapest first.
     pub order: Vec<usize>,
     /// Checks that may fail before both `rf` and `co` are complete, cheapest first.
@@ -75,6 +77,7 @@ impl Plan {
         let open = open_groups(graph);
         let mut plan = Plan {
             tests: Vec::new(),
+            subjects: subjects.clone(),
             order: Vec::new(),
             while_both_grow: Vec::new(),
             while_co_grows: Vec::new(),

@@ -11,6 +11,7 @@ use parallax_machine::{Fault, Site};
 use parallax_program::Property;
 use parallax_verdict::{Claim, Counts, Reason, StepId};
 
+use crate::buffering::Pairs;
 use crate::claim::{claim, step_of};
 use crate::event::{Id, Kind, Loc};
 use crate::graph::Graph;
@@ -47,6 +48,8 @@ pub struct Findings {
     pub reason: Option<Reason>,
     /// Whether a path was cut off at the limit.
     pub is_cut: bool,
+    /// Where load buffering is watched for.
+    pub pairs: Pairs,
 }
 
 impl<'a> Shared<'a> {
@@ -298,6 +301,13 @@ impl<'a, 'p> Observer<'a, 'p> {
         let property = if flag.contains("race") { Property::Race } else { Property::Assert };
         let message = format!("the model flags '{flag}'");
         self.report(graph, memory, property, message, None, vec![]);
+    }
+
+    /// A complete graph has these reads before writes.
+    pub fn notice(&mut self, pairs: Pairs) {
+        if !pairs.is_empty() && !self.is_silent {
+            self.shared.findings().pairs.extend(pairs);
+        }
     }
 
     /// No thread can go on.

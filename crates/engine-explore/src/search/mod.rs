@@ -254,6 +254,7 @@ impl<'a, 'p> Search<'a, 'p> {
                 for flag in self.judge.flags(&self.graph) {
                     self.observer.flag(&self.graph, &self.memory, &flag);
                 }
+                self.observer.notice(self.judge.pairs(&self.graph, &self.memory));
                 self.observer.complete(&self.graph, &self.memory);
                 false
             }
