@@ -1,15 +1,15 @@
 //! Consistency by the model's `.cat` file, for models that the engine has no rules of its own
 //! for: the whole graph is handed to the checker after each step.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use parallax_machine::{Code, Concrete};
-use parallax_memory::{Checker, InputId, InputKind, Model};
+use parallax_memory::{Checker, InputId, InputKind, Model, Relation};
 use parallax_program::{InstKind, Tags};
 use parallax_verdict::{Dependencies, Done, dependencies};
 
 use crate::admission::DEPENDENCIES;
-use crate::buffering::{Pair, Pairs};
+use crate::buffering::{self, Pair, Pairs};
 use crate::event::{Event, Id, Kind, Loc};
 use crate::graph::Graph;
 use crate::memory::Memory;
@@ -245,54 +245,19 @@ impl<'a> CatJudge<'a> {
         }
     }
 
-    /// The reads before writes of a complete graph, and whether the model keeps their order.
-    pub fn pairs(&mut self, graph: &Graph<'_>, memory: &Memory) -> Pairs {
-        let mut pairs = Pairs::new();
-        let Some(axiom) = self.watched.filter(|_| self.allows(graph)) else {
-            return pairs;
-        };
-        let seen = self.events(graph);
-        let Some(mut order) = self.checker.subject(axiom) else {
-            return pairs;
-        };
-        let has_reads = |(number, event): (usize, &Seen)| {
-            let inner = graph.event(event.id);
-            let source =
-                seen.iter().position(|other| other.id == inner.rf && other.loc == event.loc);
-            let foreign = source.filter(|source| seen[*source].thread != event.thread);
-            !inner.is_read() || foreign.is_none_or(|source| order.contains(source, number))
-        };
-        let own = || seen.iter().enumerate().filter(|(_, event)| event.thread.is_some());
-        let is_right = own().all(has_reads);
-        for (from, to) in order.clone().iter() {
-            if seen[from].thread.is_none() || seen[from].thread != seen[to].thread {
-                order.remove(from, to);
-            }
+    /// What there is to see in a complete graph.
+    pub fn look(&mut self, graph: &Graph<'_>, memory: &Memory) -> Look {
+        let has_frees = graph.threads.iter().flat_map(|thread| &thread.objects);
+        let has_frees = has_frees.into_iter().any(|object| object.freed.is_some());
+        if self.watched.is_none() && !has_frees || !self.allows(graph) {
+            return Look::default();
         }
-        order.transitive_close();
-        let address = |event: &Seen| match event.loc {
-            SeenLoc::Cell(loc) => Some(memory.table[loc as usize].0),
-            _ => None,
-        };
-        for (number, read) in own().filter(|(_, event)| graph.event(event.id).is_read()) {
-            for (later, write) in own().filter(|(_, event)| graph.event(event.id).is_write()) {
-                let follows = read.thread == write.thread && read.id.index() < write.id.index();
-                let (Some(from), Some(to)) = (address(read), address(write)) else {
-                    continue;
-                };
-                if follows {
-                    let pair = Pair {
-                        thread: read.id.thread(),
-                        read: from,
-                        write: to,
-                        is_ordered: is_right && order.contains(number, later),
-                    };
-                    let sites = [read.id, write.id].map(|id| graph.standing(id).site());
-                    pairs.insert(pair, sites);
-                }
-            }
-        }
-        pairs
+        let events =
+            Events { graph, memory, seen: self.events(graph), hb: self.checker.relation("hb") };
+        let order = self.watched.and_then(|axiom| self.checker.subject(axiom));
+        let pairs = order.map_or(Pairs::new(), |order| events.pairs(order));
+        let races = if self.watched.is_some() { events.races() } else { BTreeSet::new() };
+        Look { seen: buffering::Seen { pairs, races }, late: events.late_users() }
     }
 
     fn fill_communication(&mut self, graph: &Graph<'_>, seen: &[Seen]) {
@@ -332,6 +297,113 @@ impl<'a> CatJudge<'a> {
         }
         self.checker.rf_changed();
         self.checker.co_changed();
+    }
+}
+
+/// What there is to see in a complete graph.
+#[derive(Default)]
+pub struct Look {
+    pub seen: buffering::Seen,
+    /// Accesses that do not happen before the end of their object, and that end.
+    pub late: Vec<(Id, Id)>,
+}
+
+/// The events of a complete graph, by their numbers.
+struct Events<'a, 'p> {
+    graph: &'a Graph<'p>,
+    memory: &'a Memory,
+    seen: Vec<Seen>,
+    /// What happens before what, where the model says so.
+    hb: Option<Relation>,
+}
+
+impl Events<'_, '_> {
+    /// Reads or writes of threads.
+    fn accesses(&self, writes: bool) -> impl Iterator<Item = (usize, &Seen, u64)> {
+        self.seen.iter().enumerate().filter_map(move |(number, event)| {
+            let SeenLoc::Cell(loc) = event.loc else {
+                return None;
+            };
+            event.thread?;
+            let inner = self.graph.event(event.id);
+            let fits = if writes { inner.is_write() } else { inner.is_read() };
+            fits.then(|| (number, event, self.memory.table[loc as usize].0))
+        })
+    }
+
+    /// The reads before writes, and whether the order keeps theirs.
+    fn pairs(&self, mut order: Relation) -> Pairs {
+        let is_in_order = |(number, event, _): (usize, &Seen, u64)| {
+            let source = self.graph.event(event.id).rf;
+            let found = |other: &Seen| other.id == source && other.loc == event.loc;
+            let source = self.seen.iter().position(found);
+            let foreign = source.filter(|source| self.seen[*source].thread != event.thread);
+            foreign.is_none_or(|source| order.contains(source, number))
+        };
+        let is_right = self.accesses(false).all(is_in_order);
+        for (from, to) in order.clone().iter() {
+            if self.seen[from].thread.is_none() || self.seen[from].thread != self.seen[to].thread {
+                order.remove(from, to);
+            }
+        }
+        order.transitive_close();
+        let mut pairs = Pairs::new();
+        for (number, first, read) in self.accesses(false) {
+            for (later, last, write) in self.accesses(true) {
+                if first.thread == last.thread && first.id.index() < last.id.index() {
+                    let is_ordered = is_right && order.contains(number, later);
+                    let pair = Pair { thread: first.id.thread(), read, write, is_ordered };
+                    let sites = [first.id, last.id].map(|id| self.graph.standing(id).site());
+                    pairs.insert(pair, sites);
+                }
+            }
+        }
+        pairs
+    }
+
+    fn happens_before(&self, first: usize, last: usize) -> bool {
+        self.hb.as_ref().is_some_and(|hb| hb.contains(first, last))
+    }
+
+    /// Writes and reads of several threads neither of which happens before the other.
+    fn races(&self) -> BTreeSet<(u64, usize, usize)> {
+        let mut races = BTreeSet::new();
+        for (number, write, address) in self.accesses(true) {
+            for (other, read, from) in self.accesses(false) {
+                if from == address
+                    && read.thread != write.thread
+                    && !self.happens_before(number, other)
+                    && !self.happens_before(other, number)
+                {
+                    races.insert((address, write.id.thread(), read.id.thread()));
+                }
+            }
+        }
+        races
+    }
+
+    /// Accesses that do not happen before the end of their object. Without happens-before the
+    /// search itself looks for them.
+    fn late_users(&self) -> Vec<(Id, Id)> {
+        let objects = self.graph.threads.iter().flat_map(|thread| &thread.objects);
+        let freed = objects.filter_map(|object| Some((object, object.freed?)));
+        let mut late = Vec::new();
+        for (object, end) in freed.filter(|_| self.hb.is_some()) {
+            let before =
+                |event: &Seen| event.thread == Some(end.thread()) && event.id.index() < end.index();
+            let last = self.seen.iter().rposition(before);
+            let is_late = |(number, user, address): (usize, &Seen, u64)| {
+                let within =
+                    (object.address..object.address.saturating_add(object.size)).contains(&address);
+                let in_time = user.id.thread() == end.thread()
+                    || last.is_some_and(|last| self.happens_before(number, last));
+                let leaves = self.graph.event(user.id).marks.is_farewell();
+                (within && !in_time && !leaves).then_some((user.id, end))
+            };
+            let mut users = self.accesses(true).chain(self.accesses(false));
+            late.extend(users.find_map(is_late));
+        }
+        late
     }
 }
 

@@ -1,7 +1,6 @@
 //! Who decides which graphs are consistent: rules of the engine's own, or the model's file.
 
-use crate::buffering::Pairs;
-use crate::cat::CatJudge;
+use crate::cat::{CatJudge, Look};
 use crate::consistency::{Past, must_know};
 use crate::event::{Event, Id};
 use crate::graph::Graph;
@@ -38,8 +37,9 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Whether an access that empties store buffers must know of more than one that does not.
-    pub fn minds_locks(&self) -> bool {
+    /// Whether writes may wait in buffers before others see them; an access that empties those
+    /// must know of more than one that does not.
+    pub fn has_buffers(&self) -> bool {
         matches!(self.model, Some(Native::Tso | Native::Pso))
     }
 
@@ -48,9 +48,9 @@ impl<'a> Judge<'a> {
         self.cat.as_mut().map_or(Vec::new(), |cat| cat.flags(graph))
     }
 
-    /// The reads before writes of a complete graph, where load buffering is watched for.
-    pub fn pairs(&mut self, graph: &Graph<'_>, memory: &Memory) -> Pairs {
-        self.cat.as_mut().map_or(Pairs::new(), |cat| cat.pairs(graph, memory))
+    /// What the model's file lets us see in a complete graph.
+    pub fn look(&mut self, graph: &Graph<'_>, memory: &Memory) -> Look {
+        self.cat.as_mut().map_or(Look::default(), |cat| cat.look(graph, memory))
     }
 
     /// Whether the graph is consistent, given that it was without the new events, and that

@@ -29,7 +29,7 @@ use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, Property, Spa
 use parallax_verdict::{Conclusion, Counts, Reason, Scope, Verdict, Violation, rebuild};
 
 use crate::admission::Admission;
-use crate::buffering::Pairs;
+use crate::buffering::Seen;
 use crate::cat::CatJudge;
 use crate::crew::Crew;
 use crate::graph::Graph;
@@ -206,7 +206,7 @@ impl<'p> Exploration<'_, 'p> {
 
     fn verdict(&self, shared: &Shared<'_>, counts: Counts) -> Verdict {
         let mut findings = shared.findings();
-        let mut reason = findings.reason.take().or_else(|| self.buffering(&findings.pairs));
+        let mut reason = findings.reason.take().or_else(|| self.buffering(&findings.buffering));
         let mut violations = Vec::new();
         for found in std::mem::take(&mut findings.found) {
             match self.violation(found) {
@@ -231,8 +231,8 @@ impl<'p> Exploration<'_, 'p> {
     }
 
     /// Why there may be executions that the search does not look for.
-    fn buffering(&self, pairs: &Pairs) -> Option<Reason> {
-        let (_, sites) = buffering::suspect(pairs)?;
+    fn buffering(&self, seen: &Seen) -> Option<Reason> {
+        let sites = seen.suspect()?;
         let code = &self.runner.code;
         let [read, write] = sites.map(|site| site.map(|site| code.span(site)));
         let shown = |span: Option<Span>| span.map(|span| self.program.source.location(span));

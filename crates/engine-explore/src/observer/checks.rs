@@ -6,7 +6,7 @@ use super::Observer;
 use crate::clocks::{Clock, Clocks};
 use crate::event::{Event, Id, Loc};
 use crate::graph::Graph;
-use crate::memory::{BadAccess, Memory};
+use crate::memory::Memory;
 use crate::standing::{At, Runner, SECTIONS};
 
 impl<'p> Observer<'_, 'p> {
@@ -146,9 +146,7 @@ impl<'p> Observer<'_, 'p> {
                 continue;
             };
             if let Some(user) = place.co.iter().chain(&place.reads).find(late) {
-                let message = BadAccess::Freed.message().to_string();
-                let involved = vec![*user, id];
-                self.report(graph, memory, Property::Memory, message, None, involved);
+                self.late_user(graph, memory, *user, id);
             }
         }
     }

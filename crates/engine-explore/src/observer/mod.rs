@@ -11,11 +11,12 @@ use parallax_machine::{Fault, Site};
 use parallax_program::Property;
 use parallax_verdict::{Claim, Counts, Reason, StepId};
 
-use crate::buffering::Pairs;
+use crate::buffering::Seen;
+use crate::cat::Look;
 use crate::claim::{claim, step_of};
 use crate::event::{Id, Kind, Loc};
 use crate::graph::Graph;
-use crate::memory::Memory;
+use crate::memory::{BadAccess, Memory};
 use crate::options::{Options, Progress};
 use crate::standing::{At, Runner, Standing};
 
@@ -49,7 +50,7 @@ pub struct Findings {
     /// Whether a path was cut off at the limit.
     pub is_cut: bool,
     /// Where load buffering is watched for.
-    pub pairs: Pairs,
+    pub buffering: Seen,
 }
 
 impl<'a> Shared<'a> {
@@ -303,11 +304,23 @@ impl<'a, 'p> Observer<'a, 'p> {
         self.report(graph, memory, property, message, None, vec![]);
     }
 
-    /// A complete graph has these reads before writes.
-    pub fn notice(&mut self, pairs: Pairs) {
-        if !pairs.is_empty() && !self.is_silent {
-            self.shared.findings().pairs.extend(pairs);
+    /// What the model's file lets us see in a complete graph.
+    pub fn notice(&mut self, graph: &Graph<'p>, memory: &Memory, look: Look) {
+        if self.is_silent {
+            return;
         }
+        if !look.seen.pairs.is_empty() {
+            self.shared.findings().buffering.add(look.seen);
+        }
+        for (user, end) in look.late {
+            self.late_user(graph, memory, user, end);
+        }
+    }
+
+    /// An access that may come after the end of its object.
+    pub fn late_user(&mut self, graph: &Graph<'p>, memory: &Memory, user: Id, end: Id) {
+        let message = BadAccess::Freed.message().to_string();
+        self.report(graph, memory, Property::Memory, message, None, vec![user, end]);
     }
 
     /// No thread can go on.

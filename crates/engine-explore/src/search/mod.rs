@@ -254,7 +254,8 @@ impl<'a, 'p> Search<'a, 'p> {
                 for flag in self.judge.flags(&self.graph) {
                     self.observer.flag(&self.graph, &self.memory, &flag);
                 }
-                self.observer.notice(self.judge.pairs(&self.graph, &self.memory));
+                let look = self.judge.look(&self.graph, &self.memory);
+                self.observer.notice(&self.graph, &self.memory, look);
                 self.observer.complete(&self.graph, &self.memory);
                 false
             }

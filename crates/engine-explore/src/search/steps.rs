@@ -14,10 +14,31 @@ impl<'p> Search<'_, 'p> {
             self.graph.pop();
             return false;
         }
+        let late =
+            if event.kind == Kind::Free { self.late_write(thread, event.value) } else { None };
         let id = self.graph.push(thread, event, 0);
         self.go_on(id);
+        if let Some(write) = late {
+            self.observer.late_user(&self.graph, &self.memory, write, id);
+        }
         self.push_node(Node::Step { live: true, thread, event });
         true
+    }
+
+    /// A write to an object, which the thread is about to free, that may not have reached memory.
+    fn late_write(&mut self, thread: usize, address: Bits) -> Option<Id> {
+        if !self.judge.has_buffers() {
+            return None;
+        }
+        let (owner, index) = self.graph.find_object(address.unsigned() as u64)?;
+        let object = self.graph.threads[owner].objects[index];
+        let locs: Vec<Loc> = self.memory.locs_within(object.address, object.size).collect();
+        locs.into_iter().filter(|loc| (loc.0 as usize) < self.graph.places.len()).find_map(|loc| {
+            let read = Event::new(Kind::Read, Marks::default(), loc, self.memory.zero(loc));
+            let known = self.judge.must_know(&self.graph, thread, &read);
+            let place = self.graph.place(loc);
+            (known < place.co.len()).then(|| place.at(place.co.len()))
+        })
     }
 
     pub(super) fn advance_choice(
@@ -133,7 +154,7 @@ impl<'p> Search<'_, 'p> {
     fn must_know_more(&mut self, thread: usize, event: &Event, position: usize) -> bool {
         let is_cas = self.graph.now(thread).is_some_and(|now| matches!(now.at, At::Cas(_)));
         is_cas
-            && self.judge.minds_locks()
+            && self.judge.has_buffers()
             && self.judge.must_know(&self.graph, thread, event) > position
     }
 
