@@ -1,6 +1,6 @@
 //! Jumps, calls, returns and traps.
 
-use iced_x86::{ConditionCode, Mnemonic, OpKind};
+use iced_x86::{Mnemonic, OpKind};
 use parallax_program::{AccessSize, Expr};
 
 use super::flags;
@@ -12,8 +12,10 @@ impl Step<'_> {
     pub fn branch(&mut self) -> Lifted<Option<Flow>> {
         let taken = self.instruction.near_branch_target();
         let code = self.instruction.condition_code();
+        if self.instruction.op0_kind() == OpKind::NearBranch16 {
+            return Err(self.refused("cuts its target to 16 bits"));
+        }
         if self.instruction.is_jcc_short_or_near()
-            && code != ConditionCode::None
             && let Some(condition) = flags::condition(code)
         {
             return Ok(Some(Flow::Branch { condition, taken }));

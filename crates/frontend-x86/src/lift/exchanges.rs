@@ -52,12 +52,13 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Without LOCK, a load and then a store in any case: where the values differ, of what was
-    /// there.
+    /// Without LOCK, memory is loaded and then stored to in any case: where the values differ,
+    /// what was there. A register stays as it is, upper half and all.
     fn compare_exchange(&mut self) -> Lifted<()> {
         let width = self.width_of_first()?;
         let accumulator = View { var: RAX, low: 0, width };
         let expected = self.out.read(accumulator);
+        let expected = self.out.hold(width, expected);
         let desired = self.source(1, width)?;
         let place = self.place(0)?;
         let (old, equal) = self.compare_and_swap(&place, &expected, desired);
@@ -93,7 +94,10 @@ impl Step<'_> {
         let old = self.read(place);
         let old = self.out.hold(width, old);
         let equal = self.out.hold(1, old.clone().eq(expected.clone()));
-        self.write(place, equal.clone().select(desired, old.clone()));
+        match place {
+            Place::Register(view) => self.out.write_where(equal.clone(), *view, desired),
+            memory => self.write(memory, equal.clone().select(desired, old.clone())),
+        }
         (old, equal)
     }
 

@@ -5,7 +5,7 @@ use parallax_program::{AccessSize, Expr, InstKind, Tags, UnaryOp};
 
 use super::flags;
 use super::operands::Place;
-use super::registers::{FS_BASE, GS_BASE, RAX, RBX, RDX, View};
+use super::registers::{RAX, RBX, RDX, View};
 use super::{Lifted, Step};
 
 impl Step<'_> {
@@ -25,8 +25,6 @@ impl Step<'_> {
             Mnemonic::Cwd => self.spread_sign(16),
             Mnemonic::Cdq => self.spread_sign(32),
             Mnemonic::Cqo => self.spread_sign(64),
-            Mnemonic::Rdfsbase => self.read_base(FS_BASE)?,
-            Mnemonic::Rdgsbase => self.read_base(GS_BASE)?,
             _ => return self.conditional_moves(),
         }
         Ok(true)
@@ -159,11 +157,5 @@ impl Step<'_> {
         let value = self.out.read(View { var: RAX, low: 0, width });
         let sign = flags::top_bit(value, width).sign_extend(width);
         self.out.write(View { var: RDX, low: 0, width }, sign);
-    }
-
-    fn read_base(&mut self, base: parallax_program::VarId) -> Lifted<()> {
-        let place = self.place(0)?;
-        self.write(&place, Expr::Var(base).resize(64, place.width()));
-        Ok(())
     }
 }
