@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const COLUMNS: &str = "file,arguments,model,options,verdict,property,executions,blocked";
 
 /// The columns of the index.
-const MODELS: [&str; 5] = ["sc", "tso", "pso", "ra", "rc11"];
+const MODELS: [&str; 6] = ["sc", "tso", "pso", "ra", "rc11", "imm"];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c")
