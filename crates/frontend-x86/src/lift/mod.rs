@@ -31,6 +31,7 @@ mod sequence;
 mod shifts;
 mod stack;
 mod strings;
+mod vector;
 
 use iced_x86::{Instruction, Mnemonic};
 use parallax_program::Expr;
@@ -108,7 +109,8 @@ pub fn lift(instruction: &Instruction, out: &mut Sequence) -> Result<Flow, Refus
         || step.bits()?
         || step.products()?
         || step.exchanges()?
-        || step.strings()?;
+        || step.strings()?
+        || step.vectors()?;
     if known {
         return Ok(Flow::Next);
     }
