@@ -1,6 +1,52 @@
 //! x86-64 machine code as Parallax programs.
 //!
-//! [`lift`] holds what each instruction means; what a file is made of, and where its control
-//! goes, is beside it.
+//! `elf` says what lies where in memory when a program starts, `code` which code there is and how
+//! control flows through it, [`lift`] what each instruction means, and `build` puts the program
+//! together. What the program uses of the C library is the library that C programs use too
+//! (`parallax_library`); all other code runs as it is.
+//!
+//! The source of the program, which places point into, is a *listing*: one line for each
+//! instruction, with its place in its function and, where the file tells, the line of the source
+//! it was compiled from.
 
+mod build;
+mod code;
+mod elf;
 pub mod lift;
+
+use parallax_library::Signatures;
+use parallax_program::{Diagnostic, Diagnostics, Program};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// What `main` gets besides the name of the program.
+    pub arguments: Vec<String>,
+    /// Functions of the program that the library stands in for, although their code is there.
+    /// A `*` at the end stands for anything.
+    pub modelled: Vec<String>,
+    /// Whether condition variables may wake up for no reason.
+    pub spurious_wakeups: bool,
+}
+
+impl Options {
+    /// Whether the library stands in for a function of the program.
+    fn models(&self, name: &str) -> bool {
+        // What the C library puts into every program that uses it.
+        let always = matches!(name, "atexit" | "at_quick_exit");
+        let wanted = |pattern: &String| match pattern.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => pattern == name,
+        };
+        always || self.modelled.iter().any(wanted)
+    }
+}
+
+/// Makes a program of an ELF file: an executable, or a relocatable object that is to be linked
+/// alone. `name` is what people call it.
+pub fn translate(name: &str, bytes: &[u8], options: &Options) -> Result<Program, Diagnostics> {
+    let signatures = Signatures::new();
+    let is_known = |function: &str| build::is_known(&signatures, function);
+    let image = elf::load(bytes, &is_known)
+        .map_err(|message| vec![Diagnostic::new(format!("{name}: {message}"))])?;
+    build::build(name, &image, options)
+}

@@ -109,7 +109,7 @@ const LARGEST: u64 = 1 << 20;
 /// Whether some part of the object looks like an initialised recursive or error-checking
 /// mutex: all zero but for the kind.
 fn holds_a_kind(global: &Global) -> bool {
-    if global.size < MUTEX as u64 || global.init.is_empty() {
+    if global.size < MUTEX as u64 || global.init.is_empty() || global.constant {
         return false;
     }
     if global.size > LARGEST {

@@ -32,7 +32,7 @@ mod modules;
 mod rewrite;
 mod sections;
 
-use parallax_program::{Diagnostics, Program};
+use parallax_program::{Diagnostics, FunctionId, Program};
 
 use crate::features::Features;
 use crate::linker::Linker;
@@ -45,18 +45,68 @@ pub struct Options {
     pub spurious_wakeups: bool,
 }
 
+/// A function of the program through which the library calls others that it was handed the
+/// address of: it gets the address, and then the arguments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Through {
+    /// How many arguments the calls have that it is for …
+    pub args: usize,
+    /// … and how wide their result is.
+    pub result: Option<u32>,
+    pub function: FunctionId,
+}
+
 /// Gives a body to every function that the program calls, has none for, and the library knows.
 /// Functions of the program that are atomic by their names become so.
 ///
 /// Small functions are put in place of their calls, so that their events stand at the place
 /// of the call. What the library does not know, or knows with another prototype, is left as it is.
 pub fn link(program: &mut Program, options: &Options) -> Result<(), Diagnostics> {
+    link_through(program, options, &[])
+}
+
+/// Like [`link`], for programs whose functions are not called as C functions are.
+pub fn link_through(
+    program: &mut Program,
+    options: &Options,
+    through: &[Through],
+) -> Result<(), Diagnostics> {
     if program.pointer_width != 64 {
         return Ok(());
     }
     sections::make_atomic(program);
     let features = Features::of(program, options);
-    Linker::new(program, features).link()
+    Linker::new(program, features, through).link()
+}
+
+/// What a function of the library is called with: widths in bits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Signature {
+    pub params: Vec<u32>,
+    pub result: Option<u32>,
+}
+
+/// The signatures of the functions that the library knows.
+pub struct Signatures(Modules);
+
+impl Signatures {
+    #[expect(clippy::new_without_default)]
+    pub fn new() -> Signatures {
+        Signatures(Modules::new(Features { atomics: true, ..Features::default() }))
+    }
+
+    pub fn of(&mut self, name: &str) -> Option<Signature> {
+        let definition = self.0.find(name)?;
+        let function = self.0.function(definition).ok()?;
+        let params = function.vars.iter().take(function.params as usize);
+        let params = params.map(|param| param.width).collect();
+        Some(Signature { params, result: function.result })
+    }
+
+    /// Whether programs may call a function of that name.
+    pub fn has(&self, name: &str) -> bool {
+        !name.contains(['.', '[']) && self.0.find(name).is_some()
+    }
 }
 
 /// The names of all functions that the library knows, sorted.

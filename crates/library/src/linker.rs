@@ -12,10 +12,11 @@ use crate::callbacks::adapt_callbacks;
 use crate::features::Features;
 use crate::inline::{At, inline, is_small};
 use crate::modules::{Definition, Modules, plain_name};
-use crate::{adapt, message, rewrite};
+use crate::{Through, adapt, message, rewrite};
 
 pub(crate) struct Linker<'p> {
     program: &'p mut Program,
+    through: &'p [Through],
     modules: Modules,
     /// Functions of the program itself, by name.
     own: HashMap<String, FunctionId>,
@@ -38,7 +39,7 @@ struct Transfer {
 }
 
 impl<'p> Linker<'p> {
-    pub fn new(program: &'p mut Program, features: Features) -> Linker<'p> {
+    pub fn new(program: &'p mut Program, features: Features, through: &'p [Through]) -> Linker<'p> {
         let numbered = program.functions.iter().zip(0..);
         let own = numbered.map(|(function, id)| (function.name.clone(), FunctionId(id))).collect();
         let function_names = program.functions.iter().map(|function| function.name.clone());
@@ -52,6 +53,7 @@ impl<'p> Linker<'p> {
             global_names: global_names.collect(),
             files: Vec::new(),
             text_end: program.source.text().len(),
+            through,
             program,
         }
     }
@@ -191,6 +193,7 @@ impl<'p> Linker<'p> {
             source.functions.iter().map(|f| plain_name(&f.name).to_string()).collect();
         let mut function = source.function(definition.function).clone();
         function.name = plain_name(&function.name).to_string();
+        let widths: Vec<u32> = function.vars.iter().map(|var| var.width).collect();
         for block in &mut function.blocks {
             let mut globals = Vec::new();
             rewrite::block_leaves(block, &mut |leaf| {
@@ -217,6 +220,7 @@ impl<'p> Linker<'p> {
                 {
                     *callee = Callee::External(names[local.0 as usize].clone());
                 }
+                go_through(self.through, &mut inst.kind, &widths);
             }
         }
         Ok(function)
@@ -275,6 +279,24 @@ impl<'p> Linker<'p> {
         let library = self.files.iter().map(|(module, _)| self.modules.file(*module));
         let source = SourceFile::several(self.program.source.files().chain(library));
         self.program.source = source;
+    }
+}
+
+/// Makes a call or start of what an address leads to one of the function for such calls.
+fn go_through(through: &[Through], kind: &mut InstKind, widths: &[u32]) {
+    let (callee, args, result) = match kind {
+        InstKind::Call { callee, args, dst } => {
+            (callee, args, dst.and_then(|dst| widths.get(dst.0 as usize)).copied())
+        }
+        InstKind::Spawn { callee, args, .. } => (callee, args, Some(64)),
+        _ => return,
+    };
+    let fits = |one: &&Through| one.args == args.len() && one.result == result;
+    if let Callee::Indirect(target) = callee
+        && let Some(one) = through.iter().find(fits)
+    {
+        args.insert(0, target.clone());
+        *callee = Callee::Direct(one.function);
     }
 }
 

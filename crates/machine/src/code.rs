@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use parallax_program::{Bits, BlockId, Callee, Expr, FunctionId, Program, Span};
+use parallax_program::{Bits, BlockId, Callee, Expr, FunctionId, Global, Program, Span};
 
 use crate::loops::Loops;
 use crate::{Domain, Fault};
@@ -90,13 +90,29 @@ impl<'p> Code<'p> {
             Callee::Indirect(address) => {
                 let address = self.evaluate(address, vars, domain);
                 let known = domain.known(&address).ok_or(Fault::BadCallee)?;
-                self.program.function_at(known).ok_or(Fault::BadCallee)?
+                self.program.function_at(known).ok_or_else(|| self.no_function(known))?
             }
             Callee::External(name) => return Err(Fault::External(name.clone())),
         };
         match self.program.function(function).params as usize == args {
             true => Ok(function),
             false => Err(Fault::BadArguments),
+        }
+    }
+
+    /// What is wrong with calling an address that no function is known for. Where memory is
+    /// that nobody writes to, such as that of machine code, there may be one nevertheless.
+    fn no_function(&self, address: Bits) -> Fault {
+        let number = address.unsigned();
+        let holds = |global: &Global| {
+            let start = global.address.map(u128::from);
+            global.constant
+                && start
+                    .is_some_and(|start| (start..start + u128::from(global.size)).contains(&number))
+        };
+        match self.program.globals.iter().any(holds) {
+            true => Fault::Unsupported(format!("code at {number:#x}, where no function is known")),
+            false => Fault::BadCallee,
         }
     }
 

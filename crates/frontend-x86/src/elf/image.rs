@@ -169,8 +169,7 @@ impl Image {
         if end > region.end() {
             return None;
         }
-        let mut bytes: Vec<u8> =
-            region.bytes_from(address).iter().take(count).copied().collect();
+        let mut bytes: Vec<u8> = region.bytes_from(address).iter().take(count).copied().collect();
         bytes.resize(count, 0);
         Some(bytes)
     }

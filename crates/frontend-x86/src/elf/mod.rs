@@ -19,7 +19,7 @@ use object::{Endianness, FileKind};
 pub use debug::Lines;
 pub use foreign::Foreign;
 pub use image::{Image, Region, Slot, ThreadLocal};
-pub use symbols::Symbols;
+pub use symbols::{Symbols, is_part};
 
 /// What is wrong with a file. The caller knows its name.
 pub type Loaded<T> = Result<T, String>;

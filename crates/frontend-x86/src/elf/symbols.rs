@@ -29,7 +29,14 @@ pub struct Symbols {
 
 impl Symbols {
     /// Adds one of a file's symbols, at the address that it has in the image.
-    pub fn add(&mut self, name: &str, kind: elf::SymbolType, place: u64, size: u64, is_local: bool) {
+    pub fn add(
+        &mut self,
+        name: &str,
+        kind: elf::SymbolType,
+        place: u64,
+        size: u64,
+        is_local: bool,
+    ) {
         let known = match kind {
             elf::STT_FUNC => &mut self.functions,
             elf::STT_GNU_IFUNC => &mut self.resolvers,
