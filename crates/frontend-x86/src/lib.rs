@@ -11,8 +11,11 @@
 
 mod build;
 mod code;
+mod driver;
 mod elf;
 pub mod lift;
+
+use std::path::Path;
 
 use parallax_library::Signatures;
 use parallax_program::{Diagnostic, Diagnostics, Program};
@@ -39,6 +42,13 @@ impl Options {
         };
         always || self.modelled.iter().any(wanted)
     }
+}
+
+/// Reads an ELF file, or a file for the assembler (`.s`, `.S`), and adds what the program uses of
+/// the C library.
+pub fn load(path: &Path, options: &Options) -> Result<Program, Diagnostics> {
+    let bytes = driver::read(path).map_err(|error| vec![error])?;
+    translate(&path.display().to_string(), &bytes, options)
 }
 
 /// Makes a program of an ELF file: an executable, or a relocatable object that is to be linked

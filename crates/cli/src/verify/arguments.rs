@@ -13,7 +13,8 @@ use crate::args::seconds;
 
 /// Verify a program: find every execution that the memory model allows, and what is wrong with it.
 ///
-/// Inputs are C files (.c, .i), LLVM modules (.ll, .bc), programs in the text form of the
+/// Inputs are C files (.c, .i), LLVM modules (.ll, .bc), programs for x86-64 (an executable or an
+/// object, or .s), programs in the text form of the
 /// intermediate language (.program) or a litmus test (.litmus), whose final condition is the
 /// property: a state that it asks for with exists or ~exists is a violation, and so is one that
 /// forall does not hold of.
@@ -28,7 +29,8 @@ pub struct VerifyArguments {
     #[arg(value_name = "CLANG-ARGS", last = true)]
     pub clang: Vec<String>,
 
-    /// A built-in model or a cat file [default: rc11; of a litmus test its architecture's]
+    /// A built-in model or a cat file [default: rc11; of machine code tso; of a litmus test
+    /// its architecture's]
     #[arg(long, short, value_name = "NAME|FILE.cat")]
     pub model: Option<String>,
 
@@ -37,7 +39,7 @@ pub struct VerifyArguments {
     pub engine: Engine,
 
     /// What to look for: assert, race, memory, leak, deadlock, lock, liveness, overflow, all, or
-    /// a property file of SV-COMP [default: all but leak]
+    /// a property file of SV-COMP [default: all but leak, and in machine code race]
     #[arg(long, short, value_name = "NAME,…|FILE.prp")]
     pub property: Option<Wanted>,
 
@@ -48,6 +50,15 @@ pub struct VerifyArguments {
     /// Which values inputs may have, both ends included, such as 0..3
     #[arg(long, value_name = "LO..HI", value_parser = range, allow_hyphen_values = true)]
     pub nondet: Option<(i128, i128)>,
+
+    /// An argument for the program (machine code); may be repeated
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub arg: Vec<String>,
+
+    /// Let the library stand in for a function whose code is there (machine code); a * at the
+    /// end stands for anything; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub model_function: Vec<String>,
 
     /// Let threads that wait for a condition variable wake up without a signal
     #[arg(long)]

@@ -11,15 +11,13 @@ use super::{Answer, VerifyArguments, model_choice};
 use crate::interrupt;
 use crate::models::{ModelChoice, Models};
 
-/// The model of C.
-const USUAL_MODEL: &str = "rc11";
-
 pub fn verify(
     program: &Program,
+    usual_model: &str,
     properties: Vec<Property>,
     options: &VerifyArguments,
 ) -> Result<Answer, Diagnostics> {
-    let usual = || ModelChoice::BuiltIn(USUAL_MODEL.to_string());
+    let usual = || ModelChoice::BuiltIn(usual_model.to_string());
     let choice = model_choice(options).unwrap_or_else(usual);
     let model = Models::new(&[], None).get(&choice)?;
     let line = Mutex::new(ProgressLine::new(!options.quiet));

@@ -1,5 +1,7 @@
 //! What kind of input a file is, by its name.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use parallax_frontend_c::{Options, load};
@@ -12,12 +14,18 @@ use crate::one_test::{read, shown};
 pub enum Kind {
     /// C, preprocessed or not, and LLVM modules.
     C,
+    /// x86-64: executables, objects, files for the assembler.
+    Machine,
     /// The text form of the intermediate language.
     Text,
     Litmus,
 }
 
-const KNOWN: &str = "inputs are .c, .i, .ll, .bc, .program or .litmus files";
+const KNOWN: &str =
+    "inputs are .c, .i, .ll, .bc, .program, .litmus or .s files, and ELF files for x86-64";
+
+/// How ELF files start.
+const ELF: &[u8] = b"\x7fELF";
 
 /// What all inputs are.
 pub fn kind(inputs: &[PathBuf]) -> Result<Kind, Diagnostics> {
@@ -34,7 +42,7 @@ pub fn kind(inputs: &[PathBuf]) -> Result<Kind, Diagnostics> {
         [first, rest @ ..] if rest.iter().any(|kind| kind != first) => {
             Err(vec![Diagnostic::new("inputs of different kinds do not go together")])
         }
-        [Kind::Text | Kind::Litmus, _, ..] => {
+        [Kind::Text | Kind::Litmus | Kind::Machine, _, ..] => {
             let message = "only C files and LLVM modules can be linked: one input, please";
             Err(vec![Diagnostic::new(message)])
         }
@@ -48,7 +56,9 @@ fn kind_of(path: &Path) -> Result<Kind, Diagnostic> {
         Some("c" | "i" | "ll" | "bc") => Ok(Kind::C),
         Some("program") => Ok(Kind::Text),
         Some("litmus") => Ok(Kind::Litmus),
-        Some("s" | "o" | "ops" | "yml") => {
+        Some("s" | "S" | "o") => Ok(Kind::Machine),
+        _ if is_elf(path) => Ok(Kind::Machine),
+        Some("ops" | "yml") => {
             let message = format!("'{}': this kind of input is not available yet", shown(path));
             Err(Diagnostic::new(message).with_help(KNOWN))
         }
@@ -57,6 +67,22 @@ fn kind_of(path: &Path) -> Result<Kind, Diagnostic> {
             Err(Diagnostic::new(message).with_help(KNOWN))
         }
     }
+}
+
+fn is_elf(path: &Path) -> bool {
+    let mut start = [0; ELF.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == ELF
+}
+
+/// A program in machine code, with what it uses of the library.
+pub fn load_machine(path: &Path, options: &VerifyArguments) -> Result<Program, Diagnostics> {
+    let machine = parallax_frontend_x86::Options {
+        arguments: options.arg.clone(),
+        modelled: options.model_function.clone(),
+        spurious_wakeups: options.spurious_wakeups,
+    };
+    parallax_frontend_x86::load(path, &machine)
 }
 
 /// A program in C, with what it uses of the library.
@@ -88,7 +114,9 @@ mod tests {
         };
         assert_eq!(kind(&["a.c", "b.ll"]), Ok(Kind::C));
         assert_eq!(kind(&["a.litmus"]), Ok(Kind::Litmus));
-        for wrong in [&["a"][..], &["a.c", "b.litmus"], &["a.litmus", "b.litmus"], &["a.s"], &[]] {
+        assert_eq!(kind(&["a.s"]), Ok(Kind::Machine));
+        for wrong in [&["a"][..], &["a.c", "b.litmus"], &["a.litmus", "b.litmus"], &["a.ops"], &[]]
+        {
             assert!(kind(wrong).is_err(), "{wrong:?}");
         }
     }

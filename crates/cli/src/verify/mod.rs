@@ -26,6 +26,10 @@ use crate::{Exit, interrupt};
 /// Deeply nested input makes deep recursion; address space costs nothing until it is used.
 const STACK_BYTES: usize = 256 << 20;
 
+/// The model of C, and that of x86.
+const C_MODEL: &str = "rc11";
+const MACHINE_MODEL: &str = "tso";
+
 /// What an engine has found out.
 pub struct Answer {
     pub verdict: Verdict,
@@ -81,10 +85,15 @@ fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Diagnostic>
 
 fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
     options.engine.check().map_err(|error| vec![error])?;
-    let properties = options.property.clone().unwrap_or_else(Wanted::usual).properties()?;
     let kind = input::kind(&options.inputs)?;
+    let usual = || Wanted::usual(kind == Kind::Machine);
+    let properties = options.property.clone().unwrap_or_else(usual).properties()?;
     if kind != Kind::C && !options.clang.is_empty() {
         return Err(vec![Diagnostic::new("arguments for clang are for C files only")]);
+    }
+    if kind != Kind::Machine && !(options.arg.is_empty() && options.model_function.is_empty()) {
+        let message = "--arg and --model-function are for machine code only";
+        return Err(vec![Diagnostic::new(message)]);
     }
     let first = options.inputs.first().map_or(Path::new(""), |path| path.as_path());
     match kind {
@@ -92,10 +101,14 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
             litmus::check(&properties, options)?;
             litmus::verify(first, options)
         }
-        Kind::Text => explored::verify(&input::load_text(first)?, properties, options),
+        Kind::Text => explored::verify(&input::load_text(first)?, C_MODEL, properties, options),
+        Kind::Machine => {
+            let program = input::load_machine(first, options)?;
+            explored::verify(&program, MACHINE_MODEL, properties, options)
+        }
         Kind::C => {
             let overflow = properties.contains(&Property::Overflow);
-            explored::verify(&input::load_c(options, overflow)?, properties, options)
+            explored::verify(&input::load_c(options, overflow)?, C_MODEL, properties, options)
         }
     }
 }

@@ -44,10 +44,16 @@ fn unknown(name: &str) -> String {
 }
 
 impl Wanted {
-    /// All but leaks, which many programs have on purpose.
-    pub fn usual() -> Wanted {
+    /// All but leaks, which many programs have on purpose. In machine code there is no telling
+    /// which accesses were meant to be atomic, so none of them race.
+    pub fn usual(is_machine_code: bool) -> Wanted {
+        let unusual = |property: &Property| match property {
+            Property::Leak => true,
+            Property::Race => is_machine_code,
+            _ => false,
+        };
         let all = Property::ALL.into_iter();
-        Wanted::Named(all.filter(|property| *property != Property::Leak).collect())
+        Wanted::Named(all.filter(|property| !unusual(property)).collect())
     }
 
     pub fn properties(&self) -> Result<Vec<Property>, Diagnostics> {

@@ -78,12 +78,6 @@ impl Symbols {
             None => format!("{address:#x}"),
         }
     }
-
-    /// The object that an address is in, and where that starts.
-    pub fn object(&self, address: u64) -> Option<(u64, &Named)> {
-        let (start, named) = self.objects.range(..=address).next_back()?;
-        (address - start < named.size.max(1)).then_some((*start, named))
-    }
 }
 
 /// Which of several names for one place people know best: lower is better.
