@@ -335,3 +335,60 @@ fn replace(expr: &mut Expr, var: VarId, by: &Expr) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use parallax_program::{Program, SourceFile, parse_program};
+
+    use super::super::registers::registers;
+    use super::*;
+
+    /// The lines of a function that sees the registers and has two temporaries, after its dead
+    /// parts are gone.
+    fn cleaned(lines: &str) -> Vec<String> {
+        let mut registered = Program::new("p", 64, SourceFile::new("p", ""));
+        registered.registers = registers();
+        let text =
+            format!("{}fn f() registers {{\nvar t: 64, u: 64\n{lines}\n}}\n", registered.to_text());
+        let mut program = parse_program("p", &text).expect("a program");
+        remove_dead(&mut program.functions[0]);
+        let text = program.to_text();
+        let (_, body) = text.split_once("entry:\n").expect("a function");
+        let lines = body.lines().map(|line| line.trim().to_string());
+        lines.take_while(|line| line != "}").collect()
+    }
+
+    #[test]
+    fn temporaries_that_are_used_once_disappear() {
+        let lines = cleaned("t = rax + rbx\nu = load.8 t\nrcx = u\nreturn");
+        assert_eq!(lines, ["u = load.8 rax + rbx", "rcx = u", "return"]);
+    }
+
+    #[test]
+    fn a_value_does_not_move_past_what_changes_it() {
+        let kept = ["t = rax", "rax = rbx", "rbx = t", "return"];
+        assert_eq!(cleaned(&kept.join("\n")), kept);
+        let kept = ["t = rax", "call extern f()", "rbx = t", "return"];
+        assert_eq!(cleaned(&kept.join("\n")), kept);
+        let kept = ["t = rax", "rbx = t", "rcx = t", "return"];
+        assert_eq!(cleaned(&kept.join("\n")), kept);
+    }
+
+    #[test]
+    fn flags_live_until_they_are_written_again() {
+        let lines = "zf = rax == 0:64\ncf = 1:1\nzf = rbx == 0:64\nbranch zf, a, b\n\
+                     a:\nof = cf\njump b\nb:\nreturn";
+        let kept = cleaned(lines);
+        assert_eq!(kept, ["zf = rbx == 0:64", "branch zf, a, b", "a:", "jump b", "b:", "return"]);
+    }
+
+    #[test]
+    fn flags_of_others_are_refused() {
+        let at_entry = cleaned("rax = zext(cf, 64)\nreturn");
+        assert_eq!(at_entry[0], "unsupported \"the use of flags that a caller left\"");
+        let after_call = cleaned("cf = 0:1\ncall extern f()\nrax = zext(cf, 64)\nreturn");
+        assert_eq!(after_call[1], "unsupported \"the use of flags that a called function left\"");
+        let neither = cleaned("call extern f()\ncf = 1:1\nrax = zext(cf, 64)\nreturn");
+        assert_eq!(neither.len(), 4);
+    }
+}

@@ -110,6 +110,9 @@ fn point_into_window(
             return Some(address - rest % scale);
         }
         (Some(base), None) => state.general[base] = rest,
+        (Some(base), Some(0)) if index == Register::AL => {
+            state.general[base] = rest.wrapping_sub(state.general[0] & 0xff);
+        }
         (Some(base), Some(index)) => {
             let offset = state.general[index].wrapping_mul(scale);
             state.general[base] = rest.wrapping_sub(offset);

@@ -25,6 +25,8 @@ enum Operand {
     Memory,
     /// An address in the instruction.
     MemoryOffset,
+    /// A byte of a table, by `al`.
+    Table,
     Immediate(OpKind, u64),
     Branch,
     /// Said by the form and the size of addresses alone.
@@ -53,6 +55,11 @@ impl Instance {
                     instruction.set_op_kind(number, OpKind::Memory);
                     instruction.set_memory_displ_size(random.pick(&[4, 8]));
                     instruction.set_memory_displacement64(target(random));
+                }
+                Operand::Table => {
+                    instruction.set_op_kind(number, OpKind::Memory);
+                    instruction.set_memory_base(random.pick(&[Register::RBX, Register::EBX]));
+                    instruction.set_memory_index(Register::AL);
                 }
                 Operand::Immediate(kind, value) => {
                     let second = immediates > 0 && kind == OpKind::Immediate8;
@@ -178,6 +185,7 @@ fn operand(kind: OpCodeOperandKind, random: &mut Random) -> Option<Operand> {
     Some(match kind {
         mem => Operand::Memory,
         mem_offs => Operand::MemoryOffset,
+        seg_rBX_al => Operand::Table,
         imm8 => Operand::Immediate(OpKind::Immediate8, number & 0xff),
         imm8_const_1 => Operand::Immediate(OpKind::Immediate8, 1),
         imm8sex16 => Operand::Immediate(OpKind::Immediate8to16, byte),
