@@ -10,8 +10,10 @@ mod code;
 mod concrete;
 mod domain;
 mod float;
+mod live;
 mod loops;
 mod operation;
+pub mod system;
 mod thread;
 
 pub use code::{Code, Limits, Site};

@@ -194,7 +194,8 @@ fn live_at_entry(
     live
 }
 
-fn written(kind: &InstKind) -> (Option<VarId>, Option<VarId>) {
+/// The variables that an instruction writes.
+pub(crate) fn written(kind: &InstKind) -> (Option<VarId>, Option<VarId>) {
     match kind {
         InstKind::Assign { dst, .. } => (Some(*dst), None),
         InstKind::Call { dst, .. } => (*dst, None),

@@ -2,6 +2,7 @@
 
 use parallax_program::{Bits, BlockId, Callee, Expr, FunctionId, InstKind, Terminator, VarId};
 
+use crate::live::Live;
 use crate::operation::destinations;
 use crate::{Code, Domain, Limits, Operation, Site, Truth};
 
@@ -404,6 +405,30 @@ impl<V: Clone> Thread<V> {
             && let Some(registers) = code.registers(frame.function)
         {
             self.registers.clone_from_slice(&frame.vars[registers]);
+        }
+    }
+}
+
+impl Thread<Bits> {
+    /// Tells all that decides what the thread will do: where its calls stand, and the variables
+    /// that matter there.
+    pub(crate) fn add_to(&self, code: &Code<'_>, live: &Live, add: &mut impl FnMut(u128)) {
+        for frame in &self.frames {
+            let site = frame.site();
+            add(u128::from(site.function.0) << 64 | u128::from(site.block.0));
+            add(u128::from(site.index));
+            for var in live.at(site) {
+                add(frame.vars[*var as usize].unsigned());
+            }
+        }
+        let sees = |frame: &&Frame<Bits>| code.registers(frame.function).is_some();
+        if self.registers.is_empty() || self.frames.last().is_some_and(|top| sees(&top)) {
+            return;
+        }
+        let last = self.frames.iter().rfind(sees);
+        let behind = last.map_or(&[][..], |frame| live.registers_behind(frame.site()));
+        for register in behind.iter().chain(live.registers_of_callbacks()) {
+            add(self.registers[*register as usize].unsigned());
         }
     }
 }

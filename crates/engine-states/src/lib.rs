@@ -1,0 +1,177 @@
+//! Search through the states of operational machines: every state of a program under SC, TSO or
+//! PSO that can be told from others, each once, and what is wrong with them.
+
+mod claim;
+mod observer;
+mod options;
+pub mod reduction;
+mod search;
+mod summary;
+mod visited;
+
+use std::time::Instant;
+
+use parallax_machine::system::{MemoryKind, Setup, SystemOptions};
+use parallax_memory::Model;
+use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, Property};
+use parallax_verdict::{Conclusion, Counts, Reason, Scope, Verdict, Violation, rebuild};
+
+use crate::claim::claim;
+use crate::observer::{Found, Observer};
+pub use crate::observer::{Over, Path, Sight};
+pub use crate::options::{Options, Progress, Reduction};
+pub use crate::search::SearchCounts;
+use crate::search::{Search, Stopped};
+
+/// Searches the states of a program. The error is a model that has no machine.
+pub fn search(
+    program: &Program,
+    model: &Model,
+    options: &Options<'_>,
+) -> Result<Verdict, Diagnostics> {
+    let memory = MemoryKind::named(model.name()).filter(|_| model.is_builtin());
+    let memory = memory.ok_or_else(|| {
+        let message = format!("there is no machine for the model '{}'", model.name());
+        vec![Diagnostic::new(message).with_help("machines are sc, tso and pso")]
+    })?;
+    let mut setup = setup(program, memory, options)?;
+    let start = Instant::now();
+    loop {
+        let mut observer = Observer::new(options, start);
+        let mut search = Search::new(&setup, options.reduction, &mut observer);
+        let stopped = search.run().err();
+        let counts = search.counts;
+        match stopped {
+            Some(Stopped::Escaped { context }) => {
+                setup.share(context);
+                continue;
+            }
+            Some(Stopped::TooMany) => {
+                let _ = observer.give_up("too many states", "a smaller program may help");
+            }
+            Some(Stopped::Enough) | None => {}
+        }
+        let answer = Answer { program, model, setup: &setup, options };
+        return Ok(answer.verdict(observer, counts));
+    }
+}
+
+/// Shows all states of a program to somebody, each once, and counts them. None where the search
+/// was ended early.
+pub fn visit<'p, S>(
+    program: &'p Program,
+    memory: MemoryKind,
+    options: &Options<'_>,
+    mut sight: impl FnMut() -> S,
+) -> Result<Option<(S, SearchCounts)>, Diagnostics>
+where
+    S: for<'s> Sight<'s, 'p>,
+{
+    let mut setup = setup(program, memory, options)?;
+    loop {
+        let mut seen = sight();
+        let mut search = Search::new(&setup, options.reduction, &mut seen);
+        let stopped = search.run().err();
+        let counts = search.counts;
+        match stopped {
+            Some(Stopped::Escaped { context }) => setup.share(context),
+            Some(_) => return Ok(None),
+            None => return Ok(Some((seen, counts))),
+        }
+    }
+}
+
+fn setup<'p>(
+    program: &'p Program,
+    memory: MemoryKind,
+    options: &Options<'_>,
+) -> Result<Setup<'p>, Diagnostics> {
+    let wanted = SystemOptions {
+        memory,
+        nondet: options.nondet,
+        properties: options.properties.clone(),
+        observed: options.observed.clone(),
+        ..SystemOptions::default()
+    };
+    Setup::new(program, wanted)
+        .ok_or_else(|| vec![Diagnostic::new("the globals of the program are too large")])
+}
+
+struct Answer<'a, 'p> {
+    program: &'p Program,
+    model: &'a Model,
+    setup: &'a Setup<'p>,
+    options: &'a Options<'a>,
+}
+
+impl Answer<'_, '_> {
+    fn verdict(&self, observer: Observer<'_>, counts: SearchCounts) -> Verdict {
+        let counts = Counts {
+            executions: observer.executions,
+            blocked: observer.blocked,
+            redundant: counts.matched,
+            states: counts.states,
+            events: counts.steps,
+        };
+        let mut reason = observer.reason;
+        let mut violations = Vec::new();
+        for found in observer.found {
+            match self.violation(found) {
+                Ok(violation) => violations.push(violation),
+                Err(refused) => reason = Some(refused),
+            }
+        }
+        let (conclusion, scope) = match (&reason, violations.is_empty()) {
+            (Some(_), false) => (Conclusion::Unsafe, None),
+            (None, false) => (Conclusion::Unsafe, self.options.all.then_some(Scope::Complete)),
+            (Some(_), true) => (Conclusion::Unknown, None),
+            (None, true) => (Conclusion::Safe, Some(Scope::Complete)),
+        };
+        let sees = |property: &&Property| Options::PROPERTIES.contains(property);
+        let properties = self.options.properties.iter().filter(sees).copied().collect();
+        let reason = reason.filter(|_| conclusion == Conclusion::Unknown);
+        Verdict { conclusion, scope, reason, properties, counts, violations, notes: self.notes() }
+    }
+
+    /// What limits the verdict besides its scope.
+    fn notes(&self) -> Vec<String> {
+        let kinds = self.program.functions.iter().flat_map(|function| &function.blocks);
+        let kinds = kinds.flat_map(|block| &block.insts).map(|inst| &inst.kind);
+        let mut notes = Vec::new();
+        if let Some((low, high)) = self.options.nondet
+            && kinds.clone().any(|kind| matches!(kind, InstKind::Nondet { .. }))
+        {
+            notes.push(format!("only inputs from {low} to {high} were tried"));
+        }
+        if kinds.clone().any(|kind| matches!(kind, InstKind::Cas { weak: true, .. })) {
+            let note = "weak compare-and-swaps were taken to fail only where the values differ";
+            notes.push(note.to_string());
+        }
+        notes
+    }
+
+    /// Nothing is reported that the replayer does not confirm.
+    fn violation(&self, found: Found) -> Result<Violation, Reason> {
+        let Found { property, message, failed, path, object } = found;
+        let (claim, made) = claim(self.setup, &path, failed, object);
+        let execution = rebuild(self.program, &claim, self.model).map_err(|refusal| Reason {
+            message: format!(
+                "an execution that seems to violate '{property}' ({message}) could not be \
+                 replayed: {refusal}"
+            ),
+            place: None,
+            help: Some("this is an error of the engine: please report it".to_string()),
+        })?;
+        let involved: Vec<u32> =
+            made.into_iter().filter_map(|step| execution.event_of(step)).collect();
+        let place = match (failed, involved.first()) {
+            (Some(thread), _) => {
+                let standing = execution.standings.get(thread as usize);
+                standing.and_then(|standing| standing.place().cloned())
+            }
+            (None, Some(event)) => execution.events[*event as usize].place.clone(),
+            (None, None) => None,
+        };
+        Ok(Violation { property, message, place, execution, involved })
+    }
+}

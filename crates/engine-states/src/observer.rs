@@ -1,0 +1,270 @@
+//! What the search is for: counting final states, and looking for what is wrong with any state.
+
+use std::collections::HashSet;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use parallax_machine::Fault;
+use parallax_machine::Site;
+use parallax_machine::system::{Action, At, Readiness, System, Waits};
+use parallax_program::{AllocKind, Property};
+use parallax_verdict::Reason;
+
+use crate::options::{Options, Progress};
+
+/// The search has seen enough.
+pub struct Over;
+
+/// The way to a state.
+pub type Path<'a> = &'a dyn Fn() -> Vec<Action>;
+
+/// Sees all states that a search comes to, each once.
+pub trait Sight<'s, 'p> {
+    /// A new state; `is_final` if nothing can happen in it.
+    fn state(
+        &mut self,
+        system: &System<'s, 'p>,
+        is_final: bool,
+        path: Path<'_>,
+    ) -> Result<(), Over>;
+
+    /// Steps lead from the state to others and back to it, and to nothing else.
+    fn trap(&mut self, system: &System<'s, 'p>, path: Path<'_>) -> Result<(), Over>;
+}
+
+/// Something wrong, as the search found it.
+pub struct Found {
+    pub property: Property,
+    pub message: String,
+    /// The thread that stands at it, if one does.
+    pub failed: Option<u32>,
+    /// How to get there.
+    pub path: Vec<Action>,
+    /// The object that it is about.
+    pub object: Option<u64>,
+}
+
+pub struct Observer<'a> {
+    options: &'a Options<'a>,
+    start: Instant,
+    pub found: Vec<Found>,
+    seen: HashSet<(Property, String, Option<Site>)>,
+    pub reason: Option<Reason>,
+    pub executions: u64,
+    pub blocked: u64,
+    states: u64,
+    /// States until the clock is looked at.
+    patience: u32,
+}
+
+impl<'a> Observer<'a> {
+    const PATIENCE: u32 = 4096;
+
+    pub fn new(options: &'a Options<'a>, start: Instant) -> Observer<'a> {
+        Observer {
+            options,
+            start,
+            found: Vec::new(),
+            seen: HashSet::new(),
+            reason: None,
+            executions: 0,
+            blocked: 0,
+            states: 0,
+            patience: 1,
+        }
+    }
+
+    /// Looks at the clock, and at how much memory is taken, from time to time.
+    fn look_at_limits(&mut self) -> Result<(), Over> {
+        self.states += 1;
+        self.patience -= 1;
+        if self.patience > 0 {
+            return Ok(());
+        }
+        self.patience = Self::PATIENCE;
+        let options = self.options;
+        let elapsed = self.start.elapsed();
+        if let Some(progress) = options.progress {
+            let (executions, blocked) = (self.executions, self.blocked);
+            progress(&Progress { states: self.states, executions, blocked, elapsed });
+        }
+        if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return self.give_up("stopped", "the counts say how far the search came");
+        }
+        if options.timeout.is_some_and(|timeout| elapsed >= timeout) {
+            let help = "a larger --timeout, or a smaller program, may lead to an answer";
+            return self.give_up("out of time", help);
+        }
+        if options.memory_limit.is_some_and(|limit| resident_mib() > limit) {
+            let help = "a larger --memory-limit, or a smaller program, may lead to an answer";
+            return self.give_up("out of memory", help);
+        }
+        Ok(())
+    }
+
+    pub fn give_up(&mut self, message: &str, help: &str) -> Result<(), Over> {
+        let (message, help) = (message.to_string(), Some(help.to_string()));
+        self.reason.get_or_insert(Reason { message, place: None, help });
+        Err(Over)
+    }
+
+    fn report(
+        &mut self,
+        system: &System<'_, '_>,
+        property: Property,
+        message: &str,
+        failed: Option<u32>,
+        object: Option<u64>,
+        path: Path<'_>,
+    ) -> Result<(), Over> {
+        if !self.options.properties.contains(&property) {
+            return Ok(());
+        }
+        let site = failed.and_then(|thread| system.thread(thread)?.site());
+        let message = message.to_string();
+        if self.seen.insert((property, message.clone(), site)) {
+            self.found.push(Found { property, message, failed, path: path(), object });
+        }
+        if self.options.all { Ok(()) } else { Err(Over) }
+    }
+
+    /// The program does something that the engine cannot follow.
+    fn unsupported(
+        &mut self,
+        system: &System<'_, '_>,
+        thread: u32,
+        message: String,
+        help: Option<&str>,
+    ) {
+        let code = &system.setup().code;
+        let site = system.thread(thread).and_then(|local| local.site());
+        let place = site.map(|site| code.program.source.location(code.span(site)));
+        let help = help.map(str::to_string);
+        self.reason.get_or_insert(Reason { message, place, help });
+    }
+
+    /// What is wrong with where a thread stands.
+    fn look_at_thread(
+        &mut self,
+        system: &System<'_, '_>,
+        thread: u32,
+        path: Path<'_>,
+    ) -> Result<(), Over> {
+        let Some(local) = system.thread(thread) else {
+            return Ok(());
+        };
+        let not_here = |what: &str| format!("{what}: not supported by this engine");
+        match &local.at {
+            At::Failed { property, message } => {
+                self.report(system, *property, message, Some(thread), None, path)?;
+            }
+            At::Fault(fault) => {
+                let what = match fault {
+                    Fault::External(name) => format!("call of '{name}', which has no body"),
+                    Fault::BadCallee => "call through a pointer to no function".to_string(),
+                    Fault::BadArguments => "call with arguments that do not fit".to_string(),
+                    Fault::Unsupported(what) => what.clone(),
+                };
+                self.unsupported(system, thread, not_here(&what), None);
+            }
+            At::Cut => {
+                let what = "a loop, or recursion, that does not end".to_string();
+                self.unsupported(system, thread, what, None);
+            }
+            _ => match system.readiness(thread) {
+                Readiness::Failed { property, wrong } => {
+                    self.report(system, property, wrong.message(), Some(thread), None, path)?;
+                }
+                Readiness::Blocked(Waits::Buffer)
+                    if matches!(&local.at, At::Store { marks, .. } if !marks.is_locked())
+                        && system.buffer(thread).len() >= system.setup().options.buffer =>
+                {
+                    let most = system.setup().options.buffer;
+                    let what = format!("more than {most} stores of a thread that wait");
+                    self.unsupported(system, thread, not_here(&what), None);
+                }
+                _ => {}
+            },
+        }
+        Ok(())
+    }
+
+    fn final_state(&mut self, system: &System<'_, '_>, path: Path<'_>) -> Result<(), Over> {
+        let threads = 0..system.thread_count();
+        let there = threads.filter(|thread| system.thread(*thread).is_some());
+        let open: Vec<u32> = there.filter(|thread| !system.has_ended(*thread)).collect();
+        let has_failed = open.iter().any(|thread| has_failed(system, *thread));
+        if !open.is_empty() && !has_failed {
+            self.blocked += 1;
+            return self.endless_wait(system, &open, path);
+        }
+        self.executions += 1;
+        let leaked = system.living().find(|(_, object)| object.kind == AllocKind::Heap);
+        let leaked = leaked.map(|(_, object)| object.address).filter(|_| !has_failed);
+        match leaked {
+            Some(address) => {
+                let message = "an object is never freed";
+                self.report(system, Property::Leak, message, None, Some(address), path)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Threads that wait when nothing can happen any more wait for ever.
+    fn endless_wait(
+        &mut self,
+        system: &System<'_, '_>,
+        open: &[u32],
+        path: Path<'_>,
+    ) -> Result<(), Over> {
+        let (mut spins, mut never_ends) = (false, false);
+        for thread in open {
+            match (system.thread(*thread).map(|local| &local.at), system.readiness(*thread)) {
+                (Some(At::Waiting), _) => {}
+                (Some(At::Endless), _) => never_ends = true,
+                (_, Readiness::Blocked(Waits::Bytes { spins: true, .. })) => spins = true,
+                (_, Readiness::Blocked(_)) => {}
+                _ => return Ok(()),
+            }
+        }
+        let (property, message) = match (spins, never_ends) {
+            (true, _) => (Property::Liveness, "a loop waits for ever"),
+            (false, true) => (Property::Liveness, "a loop never ends"),
+            (false, false) => (Property::Deadlock, "threads wait for one another"),
+        };
+        self.report(system, property, message, None, None, path)
+    }
+}
+
+fn has_failed(system: &System<'_, '_>, thread: u32) -> bool {
+    let at = system.thread(thread).map(|local| &local.at);
+    matches!(at, Some(At::Failed { .. } | At::Fault(_)))
+        || matches!(system.readiness(thread), Readiness::Failed { .. })
+}
+
+impl<'s, 'p> Sight<'s, 'p> for Observer<'_> {
+    fn state(
+        &mut self,
+        system: &System<'s, 'p>,
+        is_final: bool,
+        path: Path<'_>,
+    ) -> Result<(), Over> {
+        self.look_at_limits()?;
+        for thread in 0..system.thread_count() {
+            self.look_at_thread(system, thread, path)?;
+        }
+        if is_final { self.final_state(system, path) } else { Ok(()) }
+    }
+
+    fn trap(&mut self, system: &System<'s, 'p>, path: Path<'_>) -> Result<(), Over> {
+        self.blocked += 1;
+        self.report(system, Property::Liveness, "a loop waits for ever", None, None, path)
+    }
+}
+
+/// Memory in use by the process.
+fn resident_mib() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok();
+    let pages = pages.and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
+    pages.unwrap_or(0) * 4096 / (1 << 20)
+}

@@ -1,0 +1,73 @@
+//! What a user of the engine decides.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use parallax_program::{Property, VarId};
+
+/// How much of the state space is left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Reduction {
+    /// Nothing: every state that can be reached is looked at.
+    None,
+    /// Orders of steps that make no difference; see [`crate::reduction`].
+    #[default]
+    Order,
+}
+
+pub struct Options<'a> {
+    /// What to look for.
+    pub properties: Vec<Property>,
+    pub reduction: Reduction,
+    /// Go on after a violation.
+    pub all: bool,
+    /// What inputs may be; None if programs with inputs are beyond the engine.
+    pub nondet: Option<(i128, i128)>,
+    pub timeout: Option<Duration>,
+    /// MiB.
+    pub memory_limit: Option<u64>,
+    /// Set from outside to end the search.
+    pub stop: Option<&'a AtomicBool>,
+    pub progress: Option<&'a dyn Fn(&Progress)>,
+    /// Variables, by thread, that are part of a final state.
+    pub observed: Vec<(u32, VarId)>,
+}
+
+impl Options<'_> {
+    /// Races are no notion of machines that run one step after the other.
+    pub const PROPERTIES: [Property; 7] = [
+        Property::Assert,
+        Property::Memory,
+        Property::Leak,
+        Property::Deadlock,
+        Property::Lock,
+        Property::Liveness,
+        Property::Overflow,
+    ];
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        let usual = Self::PROPERTIES.into_iter().filter(|property| *property != Property::Leak);
+        Options {
+            properties: usual.collect(),
+            reduction: Reduction::Order,
+            all: false,
+            nondet: None,
+            timeout: None,
+            memory_limit: None,
+            stop: None,
+            progress: None,
+            observed: Vec::new(),
+        }
+    }
+}
+
+/// How far a search has come.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    pub states: u64,
+    pub executions: u64,
+    pub blocked: u64,
+    pub elapsed: Duration,
+}

@@ -1,0 +1,361 @@
+//! Depth-first search through the states of a system.
+//!
+//! States are kept as fingerprints only; the snapshots are those on the current path. Strongly
+//! connected components are found on the way (R. Tarjan, Depth-first search and linear graph
+//! algorithms, 1972), because states on cycles need special care; see [`crate::reduction`].
+
+use parallax_machine::system::{
+    Action, At, Entry, Log, MemoryKind, Object, Readiness, Setup, System, Waits,
+};
+
+use crate::observer::{Over, Sight};
+use crate::options::Reduction;
+use crate::reduction::{Closure, Next, Status};
+use crate::summary::{Access, Kind, Process, SetId, Summaries};
+use crate::visited::{Number, Visit, Visited};
+
+pub struct Search<'s, 'p, 'o, S: Sight<'s, 'p>> {
+    setup: &'s Setup<'p>,
+    reduction: Reduction,
+    sight: &'o mut S,
+    visited: Visited,
+    /// For each state that is complete, all accesses from there on.
+    summaries: Vec<Option<SetId>>,
+    known: Summaries,
+    path: Vec<Frame<'s, 'p>>,
+    /// States that are not complete, in the order in which they were found.
+    open: Vec<Number>,
+    pub counts: SearchCounts,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SearchCounts {
+    pub states: u64,
+    /// Steps that were taken.
+    pub steps: u64,
+    /// Steps that led to a known state.
+    pub matched: u64,
+    /// Final states, whether threads wait there or not.
+    pub finals: u64,
+}
+
+struct Frame<'s, 'p> {
+    system: System<'s, 'p>,
+    number: Number,
+    /// The oldest open state that can be reached.
+    low: Number,
+    nexts: Vec<Next>,
+    /// Processes whose next steps are to be looked at, and those that were.
+    chosen: Vec<bool>,
+    done: Vec<bool>,
+    /// The process whose steps are being looked at, and how many of them were.
+    current: Option<(Process, u32)>,
+    /// The step that was taken last.
+    action: Option<Action>,
+    future: SetId,
+    /// Whether some step leads out of the component.
+    can_leave: bool,
+    /// Whether the state is on a cycle.
+    is_in_cycle: bool,
+}
+
+/// Why a search ended before its end.
+pub enum Stopped {
+    /// The observer has seen enough.
+    Enough,
+    /// A thread uses an object that only its maker was thought to use.
+    Escaped {
+        context: u64,
+    },
+    TooMany,
+}
+
+impl From<Over> for Stopped {
+    fn from(_: Over) -> Stopped {
+        Stopped::Enough
+    }
+}
+
+impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
+    pub fn new(setup: &'s Setup<'p>, reduction: Reduction, sight: &'o mut S) -> Self {
+        Search {
+            setup,
+            reduction,
+            sight,
+            visited: Visited::default(),
+            summaries: Vec::new(),
+            known: Summaries::new(),
+            path: Vec::new(),
+            open: Vec::new(),
+            counts: SearchCounts::default(),
+        }
+    }
+
+    pub fn run(&mut self) -> Result<(), Stopped> {
+        let system = System::start(self.setup, &mut Log::off());
+        self.arrive(system)?;
+        while let Some(top) = self.path.last_mut() {
+            match top.next_action() {
+                Some(action) => {
+                    let mut system = top.system.clone();
+                    system.apply(action, &mut Log::off());
+                    self.counts.steps += 1;
+                    self.arrive(system)?;
+                }
+                None if self.grow() => {}
+                None => self.leave()?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The last step has led to a state.
+    fn arrive(&mut self, system: System<'s, 'p>) -> Result<(), Stopped> {
+        match self.visited.visit(system.fingerprint()).ok_or(Stopped::TooMany)? {
+            Visit::New(number) => self.enter(system, number),
+            Visit::Known(number) => {
+                self.counts.matched += 1;
+                let Some(top) = self.path.last_mut() else {
+                    return Ok(());
+                };
+                match self.summaries[number as usize] {
+                    Some(summary) => {
+                        top.future = self.known.union(top.future, summary);
+                        top.can_leave = true;
+                    }
+                    None => {
+                        top.low = top.low.min(number);
+                        top.is_in_cycle = true;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn enter(&mut self, system: System<'s, 'p>, number: Number) -> Result<(), Stopped> {
+        self.counts.states += 1;
+        self.summaries.push(None);
+        self.open.push(number);
+        let nexts = self.nexts(&system)?;
+        let mut frame = Frame {
+            system,
+            number,
+            low: number,
+            chosen: vec![false; nexts.len()],
+            done: vec![false; nexts.len()],
+            nexts,
+            current: None,
+            action: None,
+            future: SetId::EMPTY,
+            can_leave: false,
+            is_in_cycle: false,
+        };
+        let is_final = match self.reduction {
+            Reduction::None => !frame.choose_all(),
+            Reduction::Order => !frame.choose_one(&self.known),
+        };
+        for next in frame.nexts.iter().filter(|_| is_final) {
+            frame.future = self.known.union(frame.future, next.accesses);
+        }
+        self.counts.finals += u64::from(is_final);
+        let before = self.path.iter().filter_map(|frame| frame.action);
+        let path = move || before.clone().collect();
+        self.sight.state(&frame.system, is_final, &path)?;
+        self.path.push(frame);
+        Ok(())
+    }
+
+    /// What each process can do.
+    fn nexts(&mut self, system: &System<'s, 'p>) -> Result<Vec<Next>, Stopped> {
+        let mut nexts = Vec::with_capacity(system.thread_count() as usize * 2);
+        for thread in 0..system.thread_count() {
+            let Some(local) = system.thread(thread) else {
+                nexts.extend([Next::ABSENT; 2]);
+                continue;
+            };
+            let status = match system.readiness(thread) {
+                Readiness::Ready { choices } => {
+                    Status::Ready(u32::try_from(choices).unwrap_or(u32::MAX))
+                }
+                Readiness::Blocked(waits) => Status::Waits(waits),
+                Readiness::Failed { .. } | Readiness::Over => Status::Over,
+                Readiness::Escaped { context } => return Err(Stopped::Escaped { context }),
+            };
+            let access = access_of(system, thread, &local.at);
+            let accesses = access.map_or(SetId::EMPTY, |access| self.known.only(access));
+            nexts.push(Next { accesses, status });
+            nexts.push(self.next_of_buffer(system, thread));
+        }
+        Ok(nexts)
+    }
+
+    fn next_of_buffer(&mut self, system: &System<'s, 'p>, thread: u32) -> Next {
+        let count = system.flushes(thread).count() as u32;
+        let entries = system.buffer(thread);
+        let status = match (entries.is_empty(), count) {
+            (true, _) => Status::Idle,
+            (false, 0) => Status::Waits(Waits::Section),
+            (false, count) => Status::Ready(count),
+        };
+        let mut accesses = SetId::EMPTY;
+        for action in system.flushes(thread) {
+            let Action::Flush { index, .. } = action else {
+                continue;
+            };
+            if let Some(Entry::Store { address, bytes, .. }) = entries.get(index as usize) {
+                let (start, size) = (*address, u64::from(*bytes));
+                let process = Process::of_buffer(thread);
+                let only = self.known.only(Access { process, start, size, kind: Kind::Write });
+                accesses = self.known.union(accesses, only);
+            }
+        }
+        Next { accesses, status }
+    }
+
+    /// Adds processes to those of the last state of the path, if some are missing.
+    fn grow(&mut self) -> bool {
+        let Some(top) = self.path.last_mut() else {
+            return false;
+        };
+        if self.reduction == Reduction::None {
+            return false;
+        }
+        if top.is_in_cycle || top.low < top.number {
+            return top.choose_all();
+        }
+        let setup = self.setup;
+        let closure = Closure {
+            nexts: &top.nexts,
+            chosen: &mut top.chosen,
+            summaries: &self.known,
+            future: top.future,
+            parents: &|thread| setup.parent(thread),
+            section: top.system.section(),
+            is_pso: setup.options.memory == MemoryKind::Pso,
+        };
+        closure.close()
+    }
+
+    /// All that is to be looked at from the last state of the path was.
+    fn leave(&mut self) -> Result<(), Stopped> {
+        let Some(frame) = self.path.pop() else {
+            return Ok(());
+        };
+        let mut future = frame.future;
+        for (index, next) in frame.nexts.iter().enumerate() {
+            if frame.chosen[index] {
+                future = self.known.union(future, next.accesses);
+            }
+        }
+        let is_root = frame.low == frame.number;
+        if let Some(parent) = self.path.last_mut() {
+            parent.future = self.known.union(parent.future, future);
+            parent.can_leave |= is_root || frame.can_leave;
+            parent.low = parent.low.min(frame.low);
+        }
+        if !is_root {
+            return Ok(());
+        }
+        while let Some(number) = self.open.pop() {
+            self.summaries[number as usize] = Some(future);
+            if number == frame.number {
+                break;
+            }
+        }
+        if frame.is_in_cycle && !frame.can_leave {
+            let before = self.path.iter().filter_map(|frame| frame.action);
+            self.sight.trap(&frame.system, &move || before.clone().collect())?;
+        }
+        Ok(())
+    }
+}
+
+impl<'s, 'p> Frame<'s, 'p> {
+    /// The next step to look at.
+    fn next_action(&mut self) -> Option<Action> {
+        loop {
+            if let Some((process, taken)) = self.current {
+                let Status::Ready(ways) = self.nexts[process.index()].status else {
+                    self.current = None;
+                    continue;
+                };
+                if taken < ways {
+                    self.current = Some((process, taken + 1));
+                    self.action = self.way(process, taken);
+                    return self.action;
+                }
+                self.current = None;
+            }
+            let open = (0..self.nexts.len()).find(|at| self.chosen[*at] && !self.done[*at])?;
+            self.done[open] = true;
+            self.current = Some((Process(open as u32), 0));
+        }
+    }
+
+    /// One of the ways in which a process may take its next step.
+    fn way(&self, process: Process, number: u32) -> Option<Action> {
+        let thread = process.thread();
+        match process.is_buffer() {
+            true => self.system.flushes(thread).nth(number as usize),
+            false => Some(Action::Step { thread, choice: u64::from(number) }),
+        }
+    }
+
+    /// All processes that can take a step. False if there was nothing to add.
+    fn choose_all(&mut self) -> bool {
+        let mut grown = false;
+        for (next, chosen) in self.nexts.iter().zip(&mut self.chosen) {
+            grown |= next.is_ready() && !*chosen;
+            *chosen |= next.is_ready();
+        }
+        grown
+    }
+
+    /// The process that is likely to need the fewest others: one that accesses nothing, or what
+    /// the fewest others are known to access. False if there is none.
+    fn choose_one(&mut self, known: &Summaries) -> bool {
+        let ready = self.nexts.iter().enumerate().filter(|(_, next)| next.is_ready());
+        let best = ready.min_by_key(|(index, next)| {
+            let is_plain = next.accesses != SetId::EMPTY;
+            (is_plain, known.rivals(next.accesses), index % 2 == 0, *index)
+        });
+        let index = best.map(|(index, _)| index);
+        index.inspect(|index| self.chosen[*index] = true).is_some()
+    }
+}
+
+/// The access that a thread stands at.
+fn access_of(system: &System<'_, '_>, thread: u32, at: &At<'_>) -> Option<Access> {
+    let process = Process::of_thread(thread);
+    let is_sc = system.setup().options.memory == MemoryKind::Sc;
+    let (start, size, kind) = match at {
+        At::Load { address, bytes, marks } => {
+            let kind = if marks.is_locked() { Kind::LockedRead } else { Kind::Read };
+            (*address, u64::from(*bytes), kind)
+        }
+        At::Store { address, bytes, marks, .. } => {
+            let at_once = is_sc || marks.is_locked() || system.section() == Some(thread);
+            let kind = if at_once { Kind::Write } else { Kind::Touch };
+            (*address, u64::from(*bytes), kind)
+        }
+        At::Rmw { address, bytes, .. } => (*address, u64::from(*bytes), Kind::ReadWrite),
+        At::Cas { address, bytes, fail, .. } => {
+            let kind = if fail.is_locked() { Kind::ReadWrite } else { Kind::CompareAndSwap };
+            (*address, u64::from(*bytes), kind)
+        }
+        At::Free { address, .. } => (
+            *address,
+            object_at(system, *address).map_or(1, |object| object.size.max(1)),
+            Kind::Free,
+        ),
+        At::HeapSize { address } => (*address, 1, Kind::Touch),
+        At::Enter => (0, u64::MAX, Kind::All),
+        _ => return None,
+    };
+    Some(Access { process, start, size, kind })
+}
+
+fn object_at<'a>(system: &'a System<'_, '_>, address: u64) -> Option<&'a Object> {
+    system.living().map(|(_, object)| object).find(|object| object.address == address)
+}

@@ -1,0 +1,52 @@
+//! The states that were seen, by their fingerprints alone.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Fingerprints are spread well as they are.
+#[derive(Clone, Copy, Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = self.0.rotate_left(32) ^ word;
+    }
+}
+
+/// A state, by the order in which states were found.
+pub type Number = u32;
+
+#[derive(Default)]
+pub struct Visited {
+    numbers: HashMap<(u64, u64), Number, BuildHasherDefault<Spread>>,
+}
+
+pub enum Visit {
+    /// It was not known; this is its number.
+    New(Number),
+    Known(Number),
+}
+
+impl Visited {
+    /// None when there are too many.
+    pub fn visit(&mut self, fingerprint: u128) -> Option<Visit> {
+        let next = u32::try_from(self.numbers.len()).ok().filter(|next| *next < u32::MAX)?;
+        let key = (fingerprint as u64, (fingerprint >> 64) as u64);
+        Some(match self.numbers.entry(key) {
+            Entry::Occupied(known) => Visit::Known(*known.get()),
+            Entry::Vacant(free) => {
+                free.insert(next);
+                Visit::New(next)
+            }
+        })
+    }
+}

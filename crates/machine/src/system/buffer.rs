@@ -1,0 +1,156 @@
+//! Store buffers: what a thread has done and others do not see yet.
+
+use std::sync::Arc;
+
+use parallax_program::{Bits, FunctionId};
+
+use super::MemoryKind;
+use super::fingerprint::Digest;
+
+/// Something that waits to take effect.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Entry {
+    Store {
+        address: u64,
+        bytes: u8,
+        value: u128,
+        /// Whether it stays behind all that is before it (PSO).
+        is_release: bool,
+    },
+    /// Nothing overtakes it (PSO).
+    Barrier,
+    /// A thread that others shall see started.
+    Spawn { child: u32, function: FunctionId, args: Arc<[Bits]> },
+}
+
+/// The buffer of one thread, oldest first.
+#[derive(Clone, Default)]
+pub struct Buffer {
+    entries: Option<Arc<Vec<Entry>>>,
+}
+
+impl Buffer {
+    pub fn entries(&self) -> &[Entry] {
+        self.entries.as_deref().map_or(&[], |entries| entries)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_none()
+    }
+
+    pub(crate) fn push(&mut self, entry: Entry) {
+        Arc::make_mut(self.entries.get_or_insert_default()).push(entry);
+    }
+
+    /// Takes out an entry that may take effect now.
+    pub(crate) fn take(&mut self, index: usize) -> Option<Entry> {
+        let entries = Arc::make_mut(self.entries.as_mut()?);
+        let entry = (index < entries.len()).then(|| entries.remove(index));
+        let barriers = entries.iter().take_while(|entry| **entry == Entry::Barrier).count();
+        entries.drain(..barriers);
+        if entries.is_empty() {
+            self.entries = None;
+        }
+        entry
+    }
+
+    /// The entries that may take effect next.
+    pub(crate) fn ready(&self, kind: MemoryKind) -> impl Iterator<Item = usize> {
+        let entries = self.entries();
+        let fence = entries.iter().position(|entry| *entry == Entry::Barrier);
+        let limit = match kind {
+            MemoryKind::Pso => fence.unwrap_or(entries.len()),
+            _ => entries.len().min(1),
+        };
+        (0..limit).filter(|index| is_free(entries, *index))
+    }
+
+    /// The newest value of each byte of an access that is here, and which bytes are.
+    pub(crate) fn forward(&self, address: u64, bytes: u32) -> (u128, u32) {
+        let (mut value, mut found) = (0u128, 0u32);
+        let end = address.saturating_add(u64::from(bytes));
+        for entry in self.entries().iter().rev() {
+            let Entry::Store { address: at, bytes: count, value: stored, .. } = entry else {
+                continue;
+            };
+            let from = address.max(*at);
+            let to = end.min(at.saturating_add(u64::from(*count)));
+            for byte in from..to.max(from) {
+                let place = (byte - address) as u32;
+                if found & 1 << place == 0 {
+                    found |= 1 << place;
+                    value |= (stored >> ((byte - at) * 8) & 0xff) << (place * 8);
+                }
+            }
+        }
+        (value, found)
+    }
+
+    pub(crate) fn add_to(&self, digest: &mut Digest) {
+        for entry in self.entries() {
+            match entry {
+                Entry::Store { address, bytes, value, is_release } => {
+                    digest.add(*address);
+                    digest.add(u64::from(*bytes) << 1 | u64::from(*is_release));
+                    digest.add_wide(*value);
+                }
+                Entry::Barrier => digest.add(u64::MAX),
+                Entry::Spawn { child, function, args } => {
+                    digest.add(u64::MAX - 1);
+                    digest.add(u64::from(*child) << 32 | u64::from(function.0));
+                    args.iter().for_each(|arg| digest.add_wide(arg.unsigned()));
+                }
+            }
+        }
+    }
+}
+
+/// Whether nothing that is before an entry keeps it back.
+fn is_free(entries: &[Entry], index: usize) -> bool {
+    match &entries[index] {
+        Entry::Barrier => false,
+        Entry::Spawn { .. } | Entry::Store { is_release: true, .. } => index == 0,
+        Entry::Store { address, bytes, .. } => !entries[..index].iter().any(|before| {
+            matches!(before, Entry::Store { address: at, bytes: count, .. }
+                if *at < address.saturating_add(u64::from(*bytes))
+                    && *address < at.saturating_add(u64::from(*count)))
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn store(address: u64, bytes: u8, value: u128) -> Entry {
+        Entry::Store { address, bytes, value, is_release: false }
+    }
+
+    #[test]
+    fn loads_see_the_newest_byte() {
+        let mut buffer = Buffer::default();
+        buffer.push(store(100, 4, 0x0403_0201));
+        buffer.push(store(101, 1, 0xff));
+        assert_eq!(buffer.forward(100, 4), (0x0403_ff01, 0b1111));
+        assert_eq!(buffer.forward(102, 4), (0x0403, 0b0011));
+        assert_eq!(buffer.forward(104, 4), (0, 0));
+    }
+
+    #[test]
+    fn what_may_take_effect_depends_on_the_memory() {
+        let mut buffer = Buffer::default();
+        buffer.push(store(100, 4, 1));
+        buffer.push(store(102, 1, 2));
+        buffer.push(store(200, 4, 3));
+        buffer.push(Entry::Barrier);
+        buffer.push(store(300, 4, 4));
+        assert_eq!(buffer.ready(MemoryKind::Tso).collect::<Vec<_>>(), [0]);
+        assert_eq!(buffer.ready(MemoryKind::Pso).collect::<Vec<_>>(), [0, 2]);
+        for _ in 0..3 {
+            assert!(buffer.take(0).is_some());
+        }
+        assert_eq!(buffer.entries(), [store(300, 4, 4)]);
+        assert!(buffer.take(0).is_some());
+        assert!(buffer.is_empty());
+    }
+}

@@ -1,0 +1,696 @@
+//! The part of a state that belongs to one thread alone: its interpreter, the objects that only it
+//! uses, and what it stands at.
+//!
+//! A thread goes from one operation that others may notice to the next in one *passage*. Which
+//! passage that is depends on nothing but the thread's own part and on what its operation
+//! returned, so passages are remembered: most steps of a search are a look into a table.
+
+use std::sync::Arc;
+
+use parallax_program::{AllocKind, Bits, FunctionId, InstKind, Property, RmwOp, VarId};
+
+use super::fingerprint::Digest;
+use super::marks::{Marks, MemoryKind};
+use super::objects::{BadAccess, Object};
+use super::pages::{Page, Pages};
+use super::record::{Log, What};
+use super::setup::Setup;
+use crate::{Concrete, Fault, Limits, Operation, Site, Thread, modify};
+
+/// An operation that others may notice or that depends on them, or why there is none.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum At<'p> {
+    Load {
+        address: u64,
+        bytes: u8,
+        marks: Marks,
+    },
+    Store {
+        address: u64,
+        bytes: u8,
+        value: u128,
+        marks: Marks,
+    },
+    Rmw {
+        address: u64,
+        bytes: u8,
+        op: RmwOp,
+        operand: Bits,
+        marks: Marks,
+    },
+    Cas {
+        address: u64,
+        bytes: u8,
+        expected: u128,
+        desired: u128,
+        write: Marks,
+        fail: Marks,
+    },
+    /// Waits until the buffer is empty.
+    Fence,
+    Join {
+        thread: u64,
+    },
+    Free {
+        address: u64,
+        kind: AllocKind,
+    },
+    HeapSize {
+        address: u64,
+    },
+    /// Any of `below` values from `first` on.
+    Choice {
+        first: i128,
+        below: u64,
+        width: u32,
+    },
+    /// Before an atomic section.
+    Enter,
+    /// After a long time alone.
+    Breath,
+    /// The last step.
+    End,
+    Ended,
+    /// At an assumption that does not hold.
+    Stopped,
+    /// At a wait whose condition does not hold.
+    Waiting,
+    /// In a loop that does nothing.
+    Endless,
+    /// At the limit of what is followed.
+    Cut,
+    Failed {
+        property: Property,
+        message: &'p str,
+    },
+    Fault(Fault),
+}
+
+/// What an operation returned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Input {
+    Nothing,
+    Value(Bits),
+    /// Of a compare-and-swap: the old value, and whether it succeeded.
+    Pair(Bits, bool),
+}
+
+/// What a passage does to what threads share.
+#[derive(Clone, Debug)]
+pub(crate) enum Out {
+    Store { address: u64, bytes: u8, value: u128, is_release: bool },
+    Barrier,
+    Spawn { child: u32, function: FunctionId, args: Arc<[Bits]> },
+    Leave,
+}
+
+/// A way from one operation to the next.
+pub(crate) struct Passage<'p> {
+    pub next: Arc<Local<'p>>,
+    pub outs: Vec<Out>,
+}
+
+impl Passage<'_> {
+    pub(crate) fn bytes(&self) -> usize {
+        let local = &self.next;
+        256 + local.thread.bytes() + local.private.count() * 128 + self.outs.len() * 48
+    }
+}
+
+/// One thread's own part of a state.
+#[derive(Clone)]
+pub struct Local<'p> {
+    pub thread: Thread<Bits>,
+    pub at: At<'p>,
+    number: u32,
+    private: Pages,
+    objects: Arc<Vec<Object>>,
+    objects_fingerprint: u128,
+    children: u32,
+    /// Locks whose last write by this thread took them.
+    held: Vec<u64>,
+    pub(crate) in_section: bool,
+    /// Whether a look at something may leave the thread where it is.
+    pub(crate) may_wait: bool,
+    pub(crate) fingerprint: u128,
+}
+
+impl<'p> Local<'p> {
+    /// Accesses that a thread makes alone before it lets others look.
+    const PATIENCE: u32 = 1 << 16;
+
+    /// A thread at its first operation.
+    pub(crate) fn start(
+        setup: &Setup<'p>,
+        number: u32,
+        function: FunctionId,
+        args: &[Bits],
+        log: &mut Log,
+    ) -> Passage<'p> {
+        let thread = Thread::start(&setup.code, function, args.to_vec(), &mut Concrete);
+        let local = Local {
+            thread,
+            at: At::Breath,
+            number,
+            private: Pages::default(),
+            objects: Arc::default(),
+            objects_fingerprint: 0,
+            children: 0,
+            held: Vec::new(),
+            in_section: false,
+            may_wait: false,
+            fingerprint: 0,
+        };
+        local.go_on(setup, log)
+    }
+
+    pub fn objects(&self) -> &[Object] {
+        &self.objects
+    }
+
+    pub fn site(&self) -> Option<Site> {
+        self.thread.site()
+    }
+
+    /// What some bytes of an object hold that only this thread uses.
+    pub fn private_bytes(&self, address: u64, bytes: u32) -> u128 {
+        self.private.read(address, bytes, |page| initial_page(&self.objects, page)).value
+    }
+
+    /// Past the operation that the thread stands at.
+    pub(crate) fn pass(
+        self: &Arc<Self>,
+        setup: &Setup<'p>,
+        input: Input,
+        log: &mut Log,
+    ) -> Arc<Passage<'p>> {
+        if log.is_on() || !setup.options.merges {
+            return Arc::new(self.passage(setup, input, log));
+        }
+        let mut key = Digest::new(3);
+        key.add_wide(self.fingerprint);
+        match input {
+            Input::Nothing => {}
+            Input::Value(value) => key.add_wide(value.unsigned()),
+            Input::Pair(value, ok) => {
+                key.add_wide(value.unsigned());
+                key.add(u64::from(ok));
+            }
+        }
+        setup.remember(key.finish(), || self.passage(setup, input, log))
+    }
+
+    fn passage(&self, setup: &Setup<'p>, input: Input, log: &mut Log) -> Passage<'p> {
+        let mut local = self.clone();
+        local.note_locks(&input);
+        match (&self.at, input) {
+            (At::Enter, _) => local.in_section = true,
+            (At::Breath, _) => return local.go_on(setup, log),
+            _ => {}
+        }
+        match input {
+            Input::Nothing => local.thread.done(),
+            Input::Value(value) => local.thread.result(&setup.code, value),
+            Input::Pair(value, ok) => {
+                local.thread.results(&setup.code, value, Some(Bits::bool(ok)));
+            }
+        }
+        local.go_on(setup, log)
+    }
+
+    /// The thread has ended: nothing of it matters any more, but its objects and what is asked
+    /// for.
+    pub(crate) fn ended(&self, setup: &Setup<'p>) -> Local<'p> {
+        let mut local = Local {
+            at: At::Ended,
+            private: Pages::default(),
+            held: Vec::new(),
+            may_wait: false,
+            ..self.clone()
+        };
+        let mut digest = Digest::new(4);
+        digest.add(u64::from(self.number));
+        digest.add_wide(self.objects_fingerprint);
+        local.add_observed(setup, &mut digest);
+        local.fingerprint = digest.finish();
+        local
+    }
+
+    /// What is written and wins over what was known of locks.
+    fn note_locks(&mut self, input: &Input) {
+        let (address, marks) = match (&self.at, input) {
+            (At::Store { address, marks, .. } | At::Rmw { address, marks, .. }, _) => {
+                (*address, *marks)
+            }
+            (At::Cas { address, write, .. }, Input::Pair(_, true)) => (*address, *write),
+            _ => return,
+        };
+        self.note_write(address, marks);
+    }
+
+    fn note_write(&mut self, address: u64, marks: Marks) {
+        self.held.retain(|held| *held != address);
+        if marks.takes_lock() {
+            self.held.push(address);
+            self.held.sort_unstable();
+        }
+    }
+
+    fn add_observed(&self, setup: &Setup<'p>, digest: &mut Digest) {
+        for (thread, var) in &setup.options.observed {
+            if *thread == self.number
+                && let Some(value) = self.thread.variable(*var)
+            {
+                digest.add_wide(value.unsigned());
+            }
+        }
+    }
+
+    /// The value of a variable of the function that the thread started in.
+    pub fn variable(&self, var: VarId) -> Option<Bits> {
+        self.thread.variable(var).copied()
+    }
+
+    /// Runs on to the next operation that is not the thread's alone.
+    fn go_on(mut self, setup: &Setup<'p>, log: &mut Log) -> Passage<'p> {
+        let mut outs = Vec::new();
+        self.at = At::Breath;
+        for _ in 0..Self::PATIENCE {
+            let operation = self.thread.run(&setup.code, &setup.limits, &mut Concrete);
+            if let Some(at) = self.serve(setup, operation, &mut outs, log) {
+                self.at = at;
+                break;
+            }
+        }
+        self.may_wait = self.can_wait(setup);
+        let mut digest = Digest::new(5);
+        digest.add(u64::from(self.number) << 1 | u64::from(self.in_section));
+        digest.add(u64::from(self.children));
+        digest.add_wide(self.objects_fingerprint);
+        digest.add_wide(self.private.fingerprint);
+        self.held.iter().for_each(|held| digest.add(*held));
+        self.thread.add_to(&setup.code, &setup.live, &mut |word| digest.add_wide(word));
+        self.add_observed(setup, &mut digest);
+        self.fingerprint = digest.finish();
+        Passage { next: Arc::new(self), outs }
+    }
+
+    /// Whether the thread is in a loop, or about to wait.
+    fn can_wait(&self, setup: &Setup<'p>) -> bool {
+        let Some(Site { function, block, index }) = self.site() else {
+            return false;
+        };
+        let body = &setup.code.program.function(function).blocks[block.0 as usize];
+        let rest = body.insts.get(index as usize + 1..).unwrap_or_default();
+        rest.iter().any(|inst| matches!(inst.kind, InstKind::Wait { .. }))
+            || self.thread.stack().any(|site| setup.code.can_repeat(site))
+    }
+
+    /// Does what is the thread's own business; for anything else, what the thread stands at.
+    fn serve(
+        &mut self,
+        setup: &Setup<'p>,
+        operation: Operation<'p, Bits>,
+        outs: &mut Vec<Out>,
+        log: &mut Log,
+    ) -> Option<At<'p>> {
+        let code = &setup.code;
+        let [first, second, third] = setup.marks(self.thread.site());
+        let place = |address: Bits| address.unsigned() as u64;
+        let unsupported = |what: &str| Some(At::Fault(Fault::Unsupported(what.to_string())));
+        match operation {
+            Operation::ThreadId => {
+                self.thread.result(code, Bits::new(32, u128::from(self.number)));
+                None
+            }
+            Operation::Load { address, size, .. } | Operation::LoadLinked { address, size, .. } => {
+                let (address, bytes, marks) = (place(address), size.bytes() as u8, first);
+                self.load(setup, At::Load { address, bytes, marks }, log)
+            }
+            Operation::Store { address, value, size, .. } => {
+                let (address, bytes) = (place(address), size.bytes() as u8);
+                let at = At::Store { address, bytes, value: value.unsigned(), marks: first };
+                self.store(setup, at, outs, log)
+            }
+            Operation::Rmw { address, op, operand, size, .. } => {
+                let (address, bytes) = (place(address), size.bytes() as u8);
+                self.modify(setup, At::Rmw { address, bytes, op, operand, marks: second }, log)
+            }
+            Operation::Cas { address, expected, desired, size, .. } => {
+                let at = At::Cas {
+                    address: place(address),
+                    bytes: size.bytes() as u8,
+                    expected: expected.unsigned(),
+                    desired: desired.unsigned(),
+                    write: second,
+                    fail: third,
+                };
+                self.modify(setup, at, log)
+            }
+            Operation::Fence { .. } => self.fence(setup, first, outs, log),
+            Operation::Spawn { function, args } => {
+                let Some(child) = setup.child(self.number, self.children) else {
+                    return unsupported("more than 2,000 threads");
+                };
+                self.children += 1;
+                outs.push(Out::Spawn { child, function, args: args.into() });
+                log.add(self.number, What::Spawn { child });
+                self.thread.result(code, Bits::new(32, u128::from(child)));
+                None
+            }
+            Operation::Join { thread } => Some(At::Join { thread: place(thread) }),
+            Operation::Alloc { size, align, kind, zeroed } => {
+                match self.alloc(setup, size.unsigned(), align, kind, zeroed, log) {
+                    true => None,
+                    false => unsupported("an object of that size"),
+                }
+            }
+            Operation::HeapSize { address } => self.heap_size(setup, place(address)),
+            Operation::Free { address, kind } => self.free(place(address), kind, log),
+            Operation::Choose { below } if below.is_zero() => Some(At::Stopped),
+            Operation::Choose { below } if below.unsigned() == 1 => {
+                self.thread.result(code, Bits::zero(below.width()));
+                None
+            }
+            Operation::Choose { below } => Some(At::Choice {
+                first: 0,
+                below: u64::try_from(below.unsigned()).unwrap_or(u64::MAX),
+                width: below.width(),
+            }),
+            Operation::Nondet { width } => Some(nondet(setup, width)),
+            Operation::AtomicBegin if self.in_section => {
+                unsupported("an atomic section inside another")
+            }
+            Operation::AtomicBegin => Some(At::Enter),
+            Operation::AtomicEnd if !self.in_section => {
+                unsupported("the end of an atomic section that has not begun")
+            }
+            Operation::AtomicEnd => {
+                self.in_section = false;
+                outs.push(Out::Leave);
+                log.add(self.number, What::AtomicEnd);
+                self.thread.done();
+                None
+            }
+            Operation::Assume { .. } => Some(At::Stopped),
+            Operation::Wait { .. } => Some(At::Waiting),
+            Operation::Assert { property, .. } if !setup.wants(property) => Some(At::Stopped),
+            Operation::Assert { message, property, .. } => Some(At::Failed { property, message }),
+            Operation::End => Some(At::End),
+            Operation::Fault(Fault::BadCallee) => Some(At::Failed {
+                property: Property::Memory,
+                message: "call through a pointer to no function",
+            }),
+            Operation::Fault(fault) => Some(At::Fault(fault)),
+            Operation::StoreConditional { .. } => unsupported("load-linked and store-conditional"),
+            Operation::Cut => Some(self.cut(setup)),
+            Operation::Spin { .. } | Operation::Branch { .. } => Some(At::Cut),
+        }
+    }
+
+    /// A thread that goes on for very long without any operation: for ever, if it only goes round.
+    fn cut(&self, setup: &Setup<'p>) -> At<'p> {
+        let mut thread = self.thread.clone();
+        let limits = Limits { spins: true, ..setup.limits };
+        match thread.run(&setup.code, &limits, &mut Concrete) {
+            Operation::Spin { since } if since == thread.operations() => At::Endless,
+            _ => At::Cut,
+        }
+    }
+
+    /// The thread's own object that an address belongs to, if only it uses that one; what is wrong
+    /// with an access there.
+    fn own(&self, address: u64, bytes: u8, marks: Marks) -> Option<Result<(), BadAccess>> {
+        if Object::owner(address) != Some(self.number as usize) {
+            return None;
+        }
+        let object = Object::find(&self.objects, address).filter(|object| object.is_private)?;
+        Some(match (object.covers(address, u64::from(bytes)), object.is_freed) {
+            (false, _) => Err(BadAccess::OutOfBounds),
+            (true, true) if !marks.is_farewell() => Err(BadAccess::Freed),
+            (true, _) => Ok(()),
+        })
+    }
+
+    fn load(&mut self, setup: &Setup<'p>, at: At<'p>, log: &mut Log) -> Option<At<'p>> {
+        let At::Load { address, bytes, marks } = at else {
+            return Some(at);
+        };
+        let content = match self.own(address, bytes, marks) {
+            Some(Err(wrong)) => return Some(failed(wrong)),
+            Some(Ok(())) => {
+                let initial = |page| initial_page(&self.objects, page);
+                self.private.read(address, u32::from(bytes), initial)
+            }
+            None => {
+                let global = setup.global(address).filter(|_| setup.options.merges);
+                let constant = global.filter(|global| {
+                    let offset = address - global.address;
+                    global.constant
+                        && offset <= global.size
+                        && u64::from(bytes) <= global.size - offset
+                });
+                if constant.is_none() {
+                    return Some(at);
+                }
+                Pages::default().read(address, u32::from(bytes), |page| setup.global_page(page))
+            }
+        };
+        if !content.is_defined() && !marks.is_copy() && setup.wants(Property::Memory) {
+            return Some(failed(BadAccess::Undefined));
+        }
+        log.add(self.number, What::Read { address, bytes, value: content.value });
+        self.thread.result(&setup.code, Bits::new(u32::from(bytes) * 8, content.value));
+        None
+    }
+
+    fn write(&mut self, address: u64, bytes: u8, value: u128, log: &mut Log) {
+        let objects = &self.objects;
+        let initial = |page| initial_page(objects, page);
+        self.private.write(address, u32::from(bytes), value, initial);
+        log.add(self.number, What::Write { address, bytes, value, is_buffered: false });
+    }
+
+    fn store(
+        &mut self,
+        setup: &Setup<'p>,
+        at: At<'p>,
+        outs: &mut Vec<Out>,
+        log: &mut Log,
+    ) -> Option<At<'p>> {
+        let At::Store { address, bytes, value, marks } = at else {
+            return Some(at);
+        };
+        if marks.gives_lock_back()
+            && setup.wants(Property::Lock)
+            && self.held.binary_search(&address).is_err()
+        {
+            let message = "unlock by a thread that does not hold the lock";
+            return Some(At::Failed { property: Property::Lock, message });
+        }
+        match self.own(address, bytes, marks) {
+            Some(Err(wrong)) => return Some(failed(wrong)),
+            Some(Ok(())) => self.write(address, bytes, value, log),
+            None => {
+                // Into the buffer, where nobody sees it. What may be gone by then is looked at.
+                let waits = setup.options.merges
+                    && setup.options.memory != MemoryKind::Sc
+                    && !marks.is_locked()
+                    && !self.in_section
+                    && outs.len() < setup.options.buffer;
+                let global = setup.global(address).filter(|_| Object::owner(address).is_none());
+                let is_there = global.is_some_and(|global| {
+                    let offset = address - global.address;
+                    !global.constant
+                        && offset <= global.size
+                        && u64::from(bytes) <= global.size - offset
+                });
+                if !waits || !is_there {
+                    return Some(at);
+                }
+                let is_release = marks.is_barrier() && setup.options.memory == MemoryKind::Pso;
+                outs.push(Out::Store { address, bytes, value, is_release });
+                log.add(self.number, What::Write { address, bytes, value, is_buffered: true });
+            }
+        }
+        self.note_write(address, marks);
+        self.thread.done();
+        None
+    }
+
+    /// Read-modify-writes of the thread's own objects.
+    fn modify(&mut self, setup: &Setup<'p>, at: At<'p>, log: &mut Log) -> Option<At<'p>> {
+        let (address, bytes, marks) = match at {
+            At::Rmw { address, bytes, marks, .. } => (address, bytes, marks),
+            At::Cas { address, bytes, write, .. } => (address, bytes, write),
+            other => return Some(other),
+        };
+        match self.own(address, bytes, marks) {
+            None => return Some(at),
+            Some(Err(wrong)) => return Some(failed(wrong)),
+            Some(Ok(())) => {}
+        }
+        let initial = |page| initial_page(&self.objects, page);
+        let content = self.private.read(address, u32::from(bytes), initial);
+        if !content.is_defined() && setup.wants(Property::Memory) {
+            return Some(failed(BadAccess::Undefined));
+        }
+        log.add(self.number, What::Read { address, bytes, value: content.value });
+        let old = Bits::new(u32::from(bytes) * 8, content.value);
+        let new = at.written(old);
+        if let Some(new) = new {
+            self.write(address, bytes, new, log);
+            self.note_write(address, marks);
+        }
+        match at {
+            At::Cas { .. } => {
+                self.thread.results(&setup.code, old, Some(Bits::bool(new.is_some())));
+            }
+            _ => self.thread.result(&setup.code, old),
+        }
+        None
+    }
+
+    fn fence(
+        &mut self,
+        setup: &Setup<'p>,
+        marks: Marks,
+        outs: &mut Vec<Out>,
+        log: &mut Log,
+    ) -> Option<At<'p>> {
+        if marks.is_flush() && setup.options.memory != MemoryKind::Sc {
+            return Some(At::Fence);
+        }
+        if marks.is_barrier() && setup.options.memory == MemoryKind::Pso {
+            outs.push(Out::Barrier);
+        }
+        log.add(self.number, What::Fence);
+        self.thread.done();
+        None
+    }
+
+    fn alloc(
+        &mut self,
+        setup: &Setup<'p>,
+        size: u128,
+        align: u32,
+        kind: AllocKind,
+        zeroed: bool,
+        log: &mut Log,
+    ) -> bool {
+        let program = setup.code.program;
+        let place = Object::place(self.number, &self.objects, size, align);
+        let Some(address) = place.filter(|_| program.pointer_width == 64) else {
+            return false;
+        };
+        let mut context = Digest::new(6);
+        for Site { function, block, index } in self.thread.stack() {
+            context.add(u64::from(function.0) << 32 | u64::from(block.0));
+            context.add(u64::from(index));
+        }
+        let context = context.finish() as u64;
+        let object = Object {
+            address,
+            size: size as u64,
+            kind,
+            zeroed,
+            context,
+            is_private: setup.is_private(context),
+            is_freed: false,
+        };
+        self.objects_fingerprint ^= object.fingerprint();
+        Arc::make_mut(&mut self.objects).push(object);
+        log.add(self.number, What::Alloc { address });
+        self.thread.result(&setup.code, Bits::new(program.pointer_width, u128::from(address)));
+        true
+    }
+
+    fn heap_size(&mut self, setup: &Setup<'p>, address: u64) -> Option<At<'p>> {
+        let object = Object::find(&self.objects, address)
+            .filter(|object| object.address == address && object.is_private);
+        let Some(object) = object else {
+            return Some(At::HeapSize { address });
+        };
+        if object.kind != AllocKind::Heap {
+            return Some(failed(BadAccess::FreeOfNoObject));
+        }
+        if object.is_freed {
+            return Some(failed(BadAccess::DoubleFree));
+        }
+        let size = Bits::new(setup.code.program.pointer_width, u128::from(object.size));
+        self.thread.result(&setup.code, size);
+        None
+    }
+
+    fn free(&mut self, address: u64, kind: AllocKind, log: &mut Log) -> Option<At<'p>> {
+        if address != 0 {
+            let index = self.objects.binary_search_by_key(&address, |object| object.address).ok();
+            let object = index.map(|index| (index, self.objects[index]));
+            let Some((index, object)) = object.filter(|(_, object)| object.is_private) else {
+                return Some(At::Free { address, kind });
+            };
+            if object.kind != kind {
+                return Some(failed(BadAccess::FreeOfNoObject));
+            }
+            if object.is_freed {
+                return Some(failed(BadAccess::DoubleFree));
+            }
+            let freed = Object { is_freed: true, ..object };
+            self.objects_fingerprint ^= object.fingerprint() ^ freed.fingerprint();
+            Arc::make_mut(&mut self.objects)[index] = freed;
+            let size = object.size.next_multiple_of(Page::SIZE);
+            let zeroed = object.zeroed;
+            self.private.forget(address, size, |_| Page::zeroed(zeroed));
+        }
+        log.add(self.number, What::Free);
+        self.thread.done();
+        None
+    }
+}
+
+impl At<'_> {
+    /// What a read-modify-write stores, given the old value, if it does.
+    pub(crate) fn written(&self, old: Bits) -> Option<u128> {
+        match self {
+            At::Rmw { op, operand, .. } => {
+                Some(modify(*op, &old, operand, &mut Concrete).unsigned())
+            }
+            At::Cas { expected, desired, .. } => (old.unsigned() == *expected).then_some(*desired),
+            _ => None,
+        }
+    }
+
+    /// Address and bytes of an access, and whether it may write.
+    pub fn access(&self) -> Option<(u64, u8, bool)> {
+        Some(match self {
+            At::Load { address, bytes, .. } => (*address, *bytes, false),
+            At::Store { address, bytes, .. }
+            | At::Rmw { address, bytes, .. }
+            | At::Cas { address, bytes, .. } => (*address, *bytes, true),
+            _ => return None,
+        })
+    }
+}
+
+fn failed<'p>(wrong: BadAccess) -> At<'p> {
+    At::Failed { property: Property::Memory, message: wrong.message() }
+}
+
+/// What a page of the thread's objects holds at first.
+pub(crate) fn initial_page(objects: &[Object], number: u64) -> Page {
+    let object = Object::find(objects, number.saturating_mul(Page::SIZE));
+    Page::zeroed(object.is_some_and(|object| object.zeroed))
+}
+
+fn nondet<'p>(setup: &Setup<'p>, width: u32) -> At<'p> {
+    match setup.options.nondet {
+        _ if width == 1 => At::Choice { first: 0, below: 2, width },
+        Some((low, high)) if low <= high => {
+            let below = u64::try_from(high - low).unwrap_or(u64::MAX - 1) + 1;
+            At::Choice { first: low, below, width }
+        }
+        _ => At::Fault(Fault::Unsupported(
+            "an input that may have any value (give its range with --nondet LO..HI)".to_string(),
+        )),
+    }
+}

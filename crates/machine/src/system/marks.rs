@@ -1,0 +1,120 @@
+//! What the tags of an instruction mean to the operational machines. It is what `models/sc.cat`,
+//! `tso.cat` and `pso.cat` say of them: a locked access, and a full fence, find the buffer of their
+//! thread empty; a store barrier, and a release under PSO, keep earlier stores before later ones.
+
+use parallax_program::{InstKind, Tags};
+
+/// The operational memories.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum MemoryKind {
+    /// Every access takes effect at once.
+    Sc,
+    /// One first-in-first-out store buffer for each thread.
+    Tso,
+    /// Stores of a thread to different places may overtake one another.
+    Pso,
+}
+
+impl MemoryKind {
+    /// The one that a built-in model describes.
+    pub fn named(model: &str) -> Option<MemoryKind> {
+        Some(match model {
+            "sc" => MemoryKind::Sc,
+            "tso" => MemoryKind::Tso,
+            "pso" => MemoryKind::Pso,
+            _ => return None,
+        })
+    }
+}
+
+/// What matters of the tags of one event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Marks(u16);
+
+impl Marks {
+    /// Waits until the thread's buffer is empty; a write then takes effect at once.
+    const LOCKED: Marks = Marks(1);
+    /// A fence that waits until the buffer is empty.
+    const FLUSH: Marks = Marks(2);
+    /// A fence, or a write, that stays behind all earlier writes (PSO).
+    const BARRIER: Marks = Marks(4);
+    /// A read that only copies, so that what was never written may be read.
+    const COPY: Marks = Marks(8);
+    /// The read by which a thread leaves an object that others may end after that.
+    const FAREWELL: Marks = Marks(16);
+    /// Writes by which locks of the library are taken and given back.
+    const LOCK: Marks = Marks(32);
+    const UNLOCK: Marks = Marks(64);
+
+    fn has(self, mark: Marks) -> bool {
+        self.0 & mark.0 != 0
+    }
+
+    pub fn is_locked(self) -> bool {
+        self.has(Marks::LOCKED)
+    }
+
+    pub(crate) fn is_flush(self) -> bool {
+        self.has(Marks::FLUSH)
+    }
+
+    pub(crate) fn is_barrier(self) -> bool {
+        self.has(Marks::BARRIER)
+    }
+
+    pub(crate) fn is_copy(self) -> bool {
+        self.has(Marks::COPY)
+    }
+
+    pub(crate) fn is_farewell(self) -> bool {
+        self.has(Marks::FAREWELL)
+    }
+
+    pub(crate) fn takes_lock(self) -> bool {
+        self.has(Marks::LOCK)
+    }
+
+    pub(crate) fn gives_lock_back(self) -> bool {
+        self.has(Marks::UNLOCK)
+    }
+
+    fn of(tags: &Tags) -> Marks {
+        tags.iter().fold(Marks(0), |marks, tag| {
+            let more = match tag.as_str() {
+                "X" => Marks::LOCKED.0,
+                "SC" => Marks::FLUSH.0 | Marks::BARRIER.0,
+                "REL" | "ACQ_REL" | "SFENCE" => Marks::BARRIER.0,
+                "MFENCE" => Marks::FLUSH.0,
+                "COPY" => Marks::COPY.0,
+                "LEAVE" => Marks::FAREWELL.0,
+                "LOCK_WRITE" => Marks::LOCK.0,
+                "UNLOCK" => Marks::UNLOCK.0,
+                _ => 0,
+            };
+            Marks(marks.0 | more)
+        })
+    }
+
+    /// The marks of the events of an instruction: the only one; read and write; for a
+    /// compare-and-swap those of success and the read of failure.
+    pub(crate) fn of_events(kind: &InstKind) -> [Marks; 3] {
+        let none = Marks::default();
+        let locked = |tags| Marks(Marks::of(tags).0 | Marks::LOCKED.0);
+        match kind {
+            InstKind::Load { tags, .. } | InstKind::LoadLinked { tags, .. } => {
+                [Marks::of(tags), none, none]
+            }
+            InstKind::Store { tags, .. } if tags.contains("SC") => [locked(tags), none, none],
+            InstKind::Store { tags, .. } | InstKind::Fence { tags } => {
+                [Marks::of(tags), none, none]
+            }
+            InstKind::Rmw { read_tags, write_tags, .. } => {
+                [locked(read_tags), locked(write_tags), none]
+            }
+            InstKind::Cas { read_tags, write_tags, fail_tags, .. } => {
+                [locked(read_tags), locked(write_tags), Marks::of(fail_tags)]
+            }
+            _ => [none; 3],
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Whether a thread can do what it stands at, and if not, what it waits for.
+
+use parallax_program::{AllocKind, Bits, Property};
+
+use super::local::{At, Input, Local};
+use super::marks::Marks;
+use super::objects::{BadAccess, Object};
+use super::record::Log;
+use super::{MemoryKind, Slot, System};
+
+/// What can be said of the next step of a thread.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Readiness {
+    /// It can be taken, in so many ways.
+    Ready {
+        choices: u64,
+    },
+    Blocked(Waits),
+    /// It is an error.
+    Failed {
+        property: Property,
+        wrong: BadAccess,
+    },
+    /// It uses an object that only its maker was thought to use; see [`super::Setup::share`].
+    Escaped {
+        context: u64,
+    },
+    /// There is none.
+    Over,
+}
+
+/// What a thread waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Waits {
+    /// Other values at these bytes. Where `spins`, it would go round a loop to look again.
+    Bytes { address: u64, bytes: u8, spins: bool },
+    /// Its own buffer to be empty, or to have room.
+    Buffer,
+    /// The end of a thread.
+    Thread(u64),
+    /// The end of the atomic section that another thread is in.
+    Section,
+}
+
+impl Readiness {
+    const READY: Readiness = Readiness::Ready { choices: 1 };
+
+    fn bad(wrong: BadAccess) -> Readiness {
+        Readiness::Failed { property: Property::Memory, wrong }
+    }
+}
+
+impl<'p> System<'_, 'p> {
+    /// Whether a thread can do what it stands at.
+    pub fn readiness(&self, thread: u32) -> Readiness {
+        let Some(slot) = self.slot(thread) else {
+            return Readiness::Over;
+        };
+        let local = &*slot.local;
+        if matches!(local.at, At::Ended | At::Stopped | At::Waiting | At::Endless | At::Cut)
+            || matches!(local.at, At::Failed { .. } | At::Fault(_))
+        {
+            return Readiness::Over;
+        }
+        if self.section.is_some_and(|owner| owner != thread) {
+            return Readiness::Blocked(Waits::Section);
+        }
+        match &local.at {
+            At::Join { thread: other } => {
+                match u32::try_from(*other).is_ok_and(|other| self.has_ended(other)) {
+                    true => Readiness::READY,
+                    false => Readiness::Blocked(Waits::Thread(*other)),
+                }
+            }
+            At::Choice { below, .. } => Readiness::Ready { choices: *below },
+            At::Enter if slot.buffer.is_empty() => Readiness::READY,
+            At::Enter | At::Fence | At::End => Readiness::Blocked(Waits::Buffer),
+            At::Free { address, kind } => self.ready_to_free(thread, *address, *kind),
+            At::HeapSize { address } => self.ready_to_free(thread, *address, AllocKind::Heap),
+            At::Breath => self.unless_stuck(slot, Input::Nothing, None),
+            _ => self.ready_to_access(thread, slot),
+        }
+    }
+
+    fn ready_to_free(&self, thread: u32, address: u64, kind: AllocKind) -> Readiness {
+        if let Some(escaped) = self.escape(thread, address) {
+            return escaped;
+        }
+        self.bad_free(address, kind).map_or(Readiness::READY, Readiness::bad)
+    }
+
+    /// Whether an address is in an object that only another thread was thought to use.
+    fn escape(&self, thread: u32, address: u64) -> Option<Readiness> {
+        let object = self.object(address).filter(|object| object.is_private)?;
+        let foreign = Object::owner(address) != Some(thread as usize);
+        foreign.then_some(Readiness::Escaped { context: object.context })
+    }
+
+    fn ready_to_access(&self, thread: u32, slot: &Slot<'p>) -> Readiness {
+        let local = &*slot.local;
+        let Some((address, bytes, writes)) = local.at.access() else {
+            return Readiness::Over;
+        };
+        if let Some(escaped) = self.escape(thread, address) {
+            return escaped;
+        }
+        let farewell = matches!(&local.at, At::Load { marks, .. } if marks.is_farewell());
+        if let Some(wrong) = self.bad_access(address, u64::from(bytes), writes)
+            && !(farewell && wrong == BadAccess::Freed)
+        {
+            return Readiness::bad(wrong);
+        }
+        match &local.at {
+            At::Load { marks, .. } if marks.is_locked() && !slot.buffer.is_empty() => {
+                Readiness::Blocked(Waits::Buffer)
+            }
+            At::Load { marks, .. } => self.ready_to_read(slot, address, bytes, *marks),
+            At::Store { value, marks, .. } => {
+                self.ready_to_store(slot, address, bytes, *value, *marks)
+            }
+            At::Cas { expected, fail, .. } if !slot.buffer.is_empty() => {
+                // One that fails is a load, and need not wait for the buffer; one that succeeds
+                // must.
+                let seen = self.content(Some(slot), address, u32::from(bytes));
+                match seen.value == *expected || fail.is_locked() {
+                    true => Readiness::Blocked(Waits::Buffer),
+                    false => self.ready_to_read(slot, address, bytes, *fail),
+                }
+            }
+            _ if !slot.buffer.is_empty() => Readiness::Blocked(Waits::Buffer),
+            _ => self.ready_to_read(slot, address, bytes, Marks::default()),
+        }
+    }
+
+    /// A store into a buffer that is full waits; one that changes nothing may be one that a thread
+    /// repeats for ever.
+    fn ready_to_store(
+        &self,
+        slot: &Slot<'p>,
+        address: u64,
+        bytes: u8,
+        value: u128,
+        marks: Marks,
+    ) -> Readiness {
+        let options = &self.setup.options;
+        let at_once =
+            options.memory == MemoryKind::Sc || marks.is_locked() || slot.local.in_section;
+        if !at_once {
+            return match slot.buffer.entries().len() < options.buffer {
+                true => Readiness::READY,
+                false => Readiness::Blocked(Waits::Buffer),
+            };
+        }
+        if !slot.buffer.is_empty() {
+            return Readiness::Blocked(Waits::Buffer);
+        }
+        let content = self.content(None, address, u32::from(bytes));
+        match content.is_defined() && content.value == value {
+            true => self.unless_stuck(slot, Input::Nothing, Some((address, bytes))),
+            false => Readiness::READY,
+        }
+    }
+
+    /// A read, or read-modify-write, that finds what is there now.
+    fn ready_to_read(&self, slot: &Slot<'p>, address: u64, bytes: u8, marks: Marks) -> Readiness {
+        let content = self.content(Some(slot), address, u32::from(bytes));
+        if !content.is_defined() && !marks.is_copy() && self.setup.wants(Property::Memory) {
+            return Readiness::bad(BadAccess::Undefined);
+        }
+        let old = Bits::new(u32::from(bytes) * 8, content.value);
+        let new = slot.local.at.written(old);
+        if new.is_some_and(|new| new != content.value) {
+            return Readiness::READY;
+        }
+        let input = match slot.local.at {
+            At::Cas { .. } => Input::Pair(old, new.is_some()),
+            _ => Input::Value(old),
+        };
+        self.unless_stuck(slot, input, Some((address, bytes)))
+    }
+
+    /// A step that changes nothing that others see. It is none where it leads to a false wait, or
+    /// back to where the thread is: the thread waits until it would find something else.
+    fn unless_stuck(&self, slot: &Slot<'p>, input: Input, read: Option<(u64, u8)>) -> Readiness {
+        let local: &std::sync::Arc<Local<'p>> = &slot.local;
+        if !local.may_wait && local.at != At::Breath {
+            return Readiness::READY;
+        }
+        let passage = local.pass(self.setup, input, &mut Log::off());
+        let waits = passage.next.at == At::Waiting && passage.outs.is_empty();
+        let spins = passage.next.fingerprint == local.fingerprint && passage.outs.is_empty();
+        if !waits && !spins {
+            return Readiness::READY;
+        }
+        let (address, bytes) = read.unwrap_or_default();
+        Readiness::Blocked(Waits::Bytes { address, bytes, spins })
+    }
+
+    /// What is wrong with an access, if something is.
+    fn bad_access(&self, address: u64, bytes: u64, writes: bool) -> Option<BadAccess> {
+        if address < 0x1000 {
+            return Some(BadAccess::Null);
+        }
+        if let Some(object) = self.object(address) {
+            return match (object.covers(address, bytes), self.is_freed(object)) {
+                (false, _) => Some(BadAccess::OutOfBounds),
+                (true, true) => Some(BadAccess::Freed),
+                (true, false) => None,
+            };
+        }
+        match self.setup.global(address) {
+            _ if Object::owner(address).is_some() => Some(BadAccess::Wild),
+            None => Some(BadAccess::Wild),
+            Some(global) => {
+                let offset = address - global.address;
+                if offset > global.size || bytes > global.size - offset {
+                    let near = offset < global.size.saturating_add(0x1000);
+                    return Some(if near { BadAccess::OutOfBounds } else { BadAccess::Wild });
+                }
+                (writes && global.constant).then_some(BadAccess::Constant)
+            }
+        }
+    }
+}

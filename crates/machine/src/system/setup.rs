@@ -1,0 +1,221 @@
+//! What all states of a program have in common.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use parallax_program::{Block, Program, Property, VarId};
+
+use super::local::Passage;
+use super::marks::{Marks, MemoryKind};
+use super::pages::Page;
+use crate::live::Live;
+use crate::{Code, Concrete, Limits, Site};
+
+/// What a user of the machine decides.
+#[derive(Clone, Debug)]
+pub struct SystemOptions {
+    pub memory: MemoryKind,
+    /// What inputs may be; None if programs with inputs are not followed.
+    pub nondet: Option<(i128, i128)>,
+    /// What is looked for. An error that nobody looks for is not one: what was never written is
+    /// zero, locks can be given back by anybody.
+    pub properties: Vec<Property>,
+    /// Whether what no other thread can notice is part of the step before it. Otherwise every
+    /// access is a step.
+    pub merges: bool,
+    /// How many stores of one thread may wait.
+    pub buffer: usize,
+    /// Variables of the functions that threads start in, by thread, that are asked for when the
+    /// thread has ended.
+    pub observed: Vec<(u32, VarId)>,
+}
+
+impl Default for SystemOptions {
+    fn default() -> SystemOptions {
+        SystemOptions {
+            memory: MemoryKind::Tso,
+            nondet: None,
+            properties: Property::ALL.to_vec(),
+            merges: true,
+            buffer: 1024,
+            observed: Vec::new(),
+        }
+    }
+}
+
+/// A program made ready for the operational machine.
+pub struct Setup<'p> {
+    pub code: Code<'p>,
+    pub options: SystemOptions,
+    pub(crate) limits: Limits,
+    pub(crate) live: Live,
+    /// For each instruction of each block of each function.
+    marks: Vec<Vec<Vec<[Marks; 3]>>>,
+    globals: Vec<GlobalObject>,
+    image: Vec<u8>,
+    /// Contexts whose objects several threads use.
+    shared: HashSet<u64>,
+    /// Numbers of threads by parent and place among its children: the n-th thread that a thread
+    /// spawns has the same number whatever else happens.
+    children: RefCell<HashMap<(u32, u32), u32>>,
+    passages: RefCell<HashMap<u128, Arc<Passage<'p>>>>,
+    /// Bytes that the passages take, about.
+    passage_bytes: Cell<usize>,
+}
+
+pub(crate) struct GlobalObject {
+    pub address: u64,
+    pub size: u64,
+    pub constant: bool,
+    /// Where its initial bytes start in the image; None if they are all zero.
+    start: Option<usize>,
+}
+
+impl<'p> Setup<'p> {
+    /// The largest total size of globals that are not all zero.
+    const LARGEST_IMAGE: u64 = 1 << 30;
+    pub(crate) const MOST_THREADS: usize = 1 << 11;
+    /// What remembered passages may take.
+    const PASSAGE_BYTES: usize = 1 << 29;
+
+    /// None if the globals are too large.
+    pub fn new(program: &'p Program, options: SystemOptions) -> Option<Setup<'p>> {
+        let code = Code::new(program);
+        let (globals, image) = lay_out(&code)?;
+        let block =
+            |block: &Block| block.insts.iter().map(|inst| Marks::of_events(&inst.kind)).collect();
+        let marks = program.functions.iter().map(|function| function.blocks.iter().map(block));
+        let limits =
+            Limits { repeats: u32::MAX - 1, steps: 10_000_000, depth: 1_000, spins: false };
+        Some(Setup {
+            limits,
+            live: Live::of(program),
+            marks: marks.map(Iterator::collect).collect(),
+            globals,
+            image,
+            shared: HashSet::new(),
+            children: RefCell::default(),
+            passages: RefCell::default(),
+            passage_bytes: Cell::new(0),
+            code,
+            options,
+        })
+    }
+
+    /// The objects that were made in a context are used by several threads. What was found out
+    /// before is void: states must be made anew.
+    pub fn share(&mut self, context: u64) {
+        self.shared.insert(context);
+        self.passages.borrow_mut().clear();
+        self.passage_bytes.set(0);
+    }
+
+    pub(crate) fn is_private(&self, context: u64) -> bool {
+        self.options.merges && !self.shared.contains(&context)
+    }
+
+    pub(crate) fn wants(&self, property: Property) -> bool {
+        self.options.properties.contains(&property)
+    }
+
+    pub(crate) fn marks(&self, site: Option<Site>) -> [Marks; 3] {
+        let Some(Site { function, block, index }) = site else {
+            return Default::default();
+        };
+        let block = &self.marks[function.0 as usize][block.0 as usize];
+        block.get(index as usize).copied().unwrap_or_default()
+    }
+
+    /// None where there are too many threads.
+    pub(crate) fn child(&self, parent: u32, place: u32) -> Option<u32> {
+        let mut children = self.children.borrow_mut();
+        let next = (self.code.program.threads.len() + children.len()) as u32;
+        let number = *children.entry((parent, place)).or_insert(next);
+        ((number as usize) < Self::MOST_THREADS).then_some(number)
+    }
+
+    /// The thread that spawns a thread, if that has ever happened.
+    pub fn parent(&self, child: u32) -> Option<u32> {
+        let children = self.children.borrow();
+        children.iter().find(|(_, number)| **number == child).map(|((parent, _), _)| *parent)
+    }
+
+    /// A passage that was found before, or else now.
+    pub(crate) fn remember(
+        &self,
+        key: u128,
+        find: impl FnOnce() -> Passage<'p>,
+    ) -> Arc<Passage<'p>> {
+        if let Some(known) = self.passages.borrow().get(&key) {
+            return known.clone();
+        }
+        let passage = Arc::new(find());
+        let mut passages = self.passages.borrow_mut();
+        let bytes = self.passage_bytes.get() + passage.bytes();
+        if bytes > Self::PASSAGE_BYTES {
+            passages.clear();
+        }
+        self.passage_bytes.set(if passages.is_empty() { passage.bytes() } else { bytes });
+        passages.insert(key, passage.clone());
+        passage
+    }
+
+    /// The global that an address lies in or behind.
+    pub(crate) fn global(&self, address: u64) -> Option<&GlobalObject> {
+        let after = self.globals.partition_point(|global| global.address <= address);
+        after.checked_sub(1).map(|index| &self.globals[index])
+    }
+
+    /// What a page of globals holds at first.
+    pub(crate) fn global_page(&self, number: u64) -> Page {
+        let mut page = Page::zeroed(true);
+        let start = number.saturating_mul(Page::SIZE);
+        let end = start.saturating_add(Page::SIZE);
+        let last = self.globals.partition_point(|global| global.address < end);
+        for global in self.globals[..last].iter().rev() {
+            let stop = global.address.saturating_add(global.size);
+            if stop <= start {
+                break;
+            }
+            let Some(image) = global.start else {
+                continue;
+            };
+            for address in start.max(global.address)..end.min(stop) {
+                let byte = self.image.get(image + (address - global.address) as usize);
+                page.bytes[(address - start) as usize] = byte.copied().unwrap_or(0);
+            }
+        }
+        page
+    }
+}
+
+/// Where the globals are, and what they hold at first.
+fn lay_out(code: &Code<'_>) -> Option<(Vec<GlobalObject>, Vec<u8>)> {
+    let program = code.program;
+    let initialised = program.globals.iter().filter(|global| !global.init.is_empty());
+    let total = initialised.fold(0u64, |sum, global| sum.saturating_add(global.size));
+    if total > Setup::LARGEST_IMAGE {
+        return None;
+    }
+    let mut image = vec![0; total as usize];
+    let mut globals = Vec::new();
+    let mut start = 0;
+    for (global, address) in program.globals.iter().zip(code.addresses()) {
+        for cell in &global.init {
+            let value = code.evaluate(&cell.value, &[], &mut Concrete).unsigned().to_le_bytes();
+            let bytes = (cell.width / 8) as usize;
+            let from = start + cell.offset as usize;
+            if let Some(target) = image.get_mut(from..from + bytes) {
+                target.copy_from_slice(&value[..bytes]);
+            }
+        }
+        let (address, size, constant) = (*address, global.size, global.constant);
+        let is_zero = global.init.is_empty();
+        let begin = (!is_zero).then_some(start);
+        globals.push(GlobalObject { address, size, constant, start: begin });
+        start += if is_zero { 0 } else { global.size as usize };
+    }
+    globals.sort_unstable_by_key(|global| global.address);
+    Some((globals, image))
+}
