@@ -105,10 +105,6 @@ impl Step<'_> {
             true => low.clone().sign_extend(2 * width).eq(quotient.clone()),
             false => low.clone().zero_extend(2 * width).eq(quotient.clone()),
         };
-        // The least number by minus one does not even fit into twice the width.
-        let least = Expr::constant(2 * width, 1 << (2 * width - 1));
-        let wraps = dividend.clone().eq(least) & extended.clone().eq(Expr::signed(2 * width, -1));
-        let fits = if signed { fits & !wraps } else { fits };
         self.out.require(fits, "overflow in a division", Property::Overflow);
         let remainder = Expr::binary(remainder, dividend, extended).extract(0, width);
         self.write_halves(remainder.concat(low), width);

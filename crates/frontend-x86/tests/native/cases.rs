@@ -74,11 +74,6 @@ fn set_up_implied(instruction: &Instruction, state: &mut State, random: &mut Ran
             let word = random.word() & 0xcd5 | 0x202;
             state.window[at..at + 8].copy_from_slice(&word.to_le_bytes());
         }
-        Mnemonic::Bt | Mnemonic::Bts | Mnemonic::Btr | Mnemonic::Btc => {
-            if let Some(number) = number_of(instruction.op1_register()) {
-                state.general[number] = (random.below(1000) as i64 - 500) as u64;
-            }
-        }
         _ => {}
     }
 }
@@ -94,7 +89,8 @@ fn point_into_window(
     random: &mut Random,
 ) -> Option<u64> {
     let is_memory = |number| instruction.op_kind(number) == OpKind::Memory;
-    if !(0..instruction.op_count()).any(is_memory) {
+    let unused = instruction.mnemonic() == Mnemonic::Lea && !random.chance(4);
+    if unused || !(0..instruction.op_count()).any(is_memory) {
         return None;
     }
     let (base, index) = (instruction.memory_base(), instruction.memory_index());
@@ -102,10 +98,12 @@ fn point_into_window(
     let segment = if instruction.memory_segment() == Register::GS { GS_BASE } else { 0 };
     let scale = u64::from(instruction.memory_index_scale());
     let address = target(random);
-    let rest = address.wrapping_sub(segment).wrapping_sub(displacement);
+    let bits = bit_string_offset(instruction, state, random);
+    let rest = address.wrapping_sub(segment).wrapping_sub(displacement).wrapping_sub(bits);
     match (number_of(base), number_of(index)) {
         (None, None) => return Some(displacement.wrapping_add(segment)),
         (None, Some(index)) => {
+            let rest = rest.wrapping_add(bits);
             state.general[index] = rest / scale;
             return Some(address - rest % scale);
         }
@@ -123,6 +121,26 @@ fn point_into_window(
         state.general[number] = state.general[number] & 0xffff_ffff | random.word() << 32;
     }
     Some(address)
+}
+
+/// How many bytes away from its operand a bit test looks, if a register says so.
+fn bit_string_offset(instruction: &Instruction, state: &mut State, random: &mut Random) -> u64 {
+    use Mnemonic::{Bt, Btc, Btr, Bts};
+    let register = instruction.op1_register();
+    let tests = matches!(instruction.mnemonic(), Bt | Btc | Btr | Bts);
+    let Some(number) = number_of(register).filter(|_| tests) else {
+        return 0;
+    };
+    if number_of(instruction.memory_base()).is_none() {
+        state.general[number] = (random.below(1000) as i64 - 500) as u64;
+    }
+    let index = match register.size() {
+        2 => state.general[number] as i16 as i64,
+        4 => state.general[number] as i32 as i64,
+        _ => state.general[number] as i64,
+    };
+    let bytes = register.size() as i64;
+    (index.div_euclid(8 * bytes) * bytes) as u64
 }
 
 /// Comparisons succeed half of the time.

@@ -164,8 +164,9 @@ fn numbered(first: Register, random: &mut Random) -> Register {
     first + random.below(16) as u32
 }
 
+/// The stack pointer somewhat more often than others.
 fn general64(random: &mut Random) -> Register {
-    numbered(Register::RAX, random)
+    if random.chance(8) { Register::RSP } else { numbered(Register::RAX, random) }
 }
 
 fn general32(random: &mut Random) -> Register {

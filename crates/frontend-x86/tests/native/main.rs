@@ -30,7 +30,7 @@ use processor::Processor;
 use random::Random;
 
 /// Each lifted instruction is run on so many states.
-const STATES: usize = 6;
+const STATES: usize = 3;
 /// The processor gets so many cases at a time.
 const BATCH: usize = 20_000;
 
