@@ -53,7 +53,6 @@ impl Step<'_> {
         let (right, whole) = self.addend(carry)?;
         let update = self.update((RmwOp::Add, whole.clone()), |old| old + whole)?;
         flags::by_sum(self.out, &update.old, &right, &update.new, update.width);
-        flags::by_result(self.out, &update.new, update.width);
         self.commit(update);
         Ok(())
     }
@@ -61,8 +60,8 @@ impl Step<'_> {
     fn subtract(&mut self, carry: Option<VarId>) -> Lifted<()> {
         let (right, whole) = self.addend(carry)?;
         let update = self.update((RmwOp::Sub, whole.clone()), |old| old - whole)?;
-        flags::by_difference(self.out, &update.old, &right, &update.new, update.width);
-        flags::by_result(self.out, &update.new, update.width);
+        let flags = if carry.is_some() { flags::by_borrowing } else { flags::by_difference };
+        flags(self.out, &update.old, &right, &update.new, update.width);
         self.commit(update);
         Ok(())
     }
@@ -72,7 +71,6 @@ impl Step<'_> {
         let (left, right) = (self.source(0, width)?, self.source(1, width)?);
         let difference = self.out.hold(width, left.clone() - right.clone());
         flags::by_difference(self.out, &left, &right, &difference, width);
-        flags::by_result(self.out, &difference, width);
         Ok(())
     }
 
@@ -134,7 +132,6 @@ impl Step<'_> {
         let zero = Expr::constant(width, 0);
         let update = self.update((RmwOp::ReverseSub, zero.clone()), |old| zero.clone() - old)?;
         flags::by_difference(self.out, &zero, &update.old, &update.new, width);
-        flags::by_result(self.out, &update.new, width);
         self.commit(update);
         Ok(())
     }

@@ -1,7 +1,6 @@
 //! Takes out of a lifted function what nobody looks at: flags that are overwritten before they
-//! are used, and temporaries; and puts the value of a temporary that is used once where it is
-//! used. Machine code computes all flags all the time and looks at few of them, so this is most
-//! of what is lifted.
+//! are used, and temporaries. Machine code computes all flags all the time and looks at few of
+//! them, so this is most of what is lifted.
 //!
 //! By the System V ABI (AMD64 supplement, 3.2.1) no function leaves anything in the status flags,
 //! neither for its caller nor for what it calls. Code that looks at them nevertheless, at its
@@ -9,10 +8,8 @@
 
 use parallax_program::{Expr, Function, Inst, InstKind, Terminator, VarId};
 
+use super::fold;
 use super::registers::{COUNT, STATUS};
-
-/// Expressions stay smaller than this.
-const LARGEST: usize = 100;
 
 /// Removes assignments to flags and temporaries that have no effect.
 pub fn remove_dead(function: &mut Function) {
@@ -22,23 +19,23 @@ pub fn remove_dead(function: &mut Function) {
         let mut now = live.at_end(function, number);
         let block = &mut function.blocks[number];
         let mut kept = Vec::with_capacity(block.insts.len());
-        for inst in block.insts.drain(..).rev() {
+        for mut inst in block.insts.drain(..).rev() {
             if is_dead(&inst.kind, &now) {
                 continue;
             }
+            forget_result(&mut inst.kind, &now);
             step_back(&inst.kind, &mut now);
             kept.push(inst);
         }
         kept.reverse();
         block.insts = kept;
         let after = live.after(function, number);
-        let block = &mut function.blocks[number];
-        substitute(&mut block.insts, &mut block.terminator, &after);
+        fold::fold(&mut function.blocks[number], &after);
     }
 }
 
 /// A set of variables.
-type Vars = Vec<bool>;
+pub type Vars = Vec<bool>;
 
 /// For each block, the variables that are used before they are written again.
 struct Liveness {
@@ -115,6 +112,15 @@ fn is_dead(kind: &InstKind, after: &Vars) -> bool {
     matches!(kind, InstKind::Assign { dst, .. } if removable(*dst) && !after[dst.0 as usize])
 }
 
+/// An old value that nobody looks at is not kept.
+fn forget_result(kind: &mut InstKind, after: &Vars) {
+    if let InstKind::Rmw { dst, .. } = kind
+        && dst.is_some_and(|dst| removable(dst) && !after[dst.0 as usize])
+    {
+        *dst = None;
+    }
+}
+
 /// From what is live after an instruction to what is live before it.
 fn step_back(kind: &InstKind, now: &mut Vars) {
     for var in written(kind) {
@@ -126,7 +132,8 @@ fn step_back(kind: &InstKind, now: &mut Vars) {
     kind.for_each_expr(&mut |expr| add_used(expr, now));
 }
 
-fn written(kind: &InstKind) -> impl Iterator<Item = VarId> {
+/// The variables that an instruction assigns.
+pub fn written(kind: &InstKind) -> impl Iterator<Item = VarId> {
     use InstKind::*;
     let (first, second) = match kind {
         Assign { dst, .. }
@@ -149,7 +156,7 @@ fn add_used(expr: &Expr, now: &mut Vars) {
     for_each_var(expr, &mut |var| now[var.0 as usize] = true);
 }
 
-fn for_each_var(expr: &Expr, visit: &mut impl FnMut(VarId)) {
+pub fn for_each_var(expr: &Expr, visit: &mut impl FnMut(VarId)) {
     match expr {
         Expr::Const(_) | Expr::Address(_) | Expr::FunctionAddress(_) => {}
         Expr::Var(var) => visit(*var),
@@ -201,141 +208,6 @@ fn refuse_foreign_flags(function: &mut Function, live: &Liveness) {
     }
 }
 
-/// Moves values of temporaries that are used once to where they are used.
-fn substitute(insts: &mut Vec<Inst>, terminator: &mut Terminator, after: &Vars) {
-    for index in (0..insts.len()).rev() {
-        let InstKind::Assign { dst, value } = &insts[index].kind else {
-            continue;
-        };
-        let (dst, value) = (*dst, value.clone());
-        if dst.0 < COUNT || size(&value) > LARGEST {
-            continue;
-        }
-        let Some(user) = only_use(dst, &value, &insts[index + 1..], terminator, after) else {
-            continue;
-        };
-        let expressions = match insts.get_mut(index + 1 + user) {
-            Some(inst) => expressions(&mut inst.kind),
-            None => condition(terminator),
-        };
-        for expr in expressions {
-            replace(expr, dst, &value);
-        }
-        insts.remove(index);
-    }
-}
-
-/// The position of the only instruction that uses the variable, once, if the value is the same
-/// there; the terminator comes after the last.
-fn only_use(
-    dst: VarId,
-    value: &Expr,
-    insts: &[Inst],
-    terminator: &mut Terminator,
-    after: &Vars,
-) -> Option<usize> {
-    let mut found = None;
-    let mut changed = false;
-    for (position, inst) in insts.iter().enumerate() {
-        match uses_of(dst, &inst.kind) {
-            0 => {}
-            1 if found.is_none() && !changed && can_take(&inst.kind) => found = Some(position),
-            _ => return None,
-        }
-        changed |= matches!(inst.kind, InstKind::Call { .. });
-        for var in written(&inst.kind) {
-            if var == dst {
-                return found;
-            }
-            for_each_var(value, &mut |used| changed |= used == var);
-        }
-    }
-    let mut uses = 0;
-    for expr in condition(terminator) {
-        for_each_var(expr, &mut |var| uses += usize::from(var == dst));
-    }
-    match (uses, after[dst.0 as usize]) {
-        (0, false) => found,
-        (1, false) if found.is_none() && !changed => Some(insts.len()),
-        _ => None,
-    }
-}
-
-fn uses_of(var: VarId, kind: &InstKind) -> usize {
-    let mut uses = 0;
-    kind.for_each_expr(&mut |expr| {
-        for_each_var(expr, &mut |used| uses += usize::from(used == var));
-    });
-    uses
-}
-
-fn size(expr: &Expr) -> usize {
-    match expr {
-        Expr::Const(_) | Expr::Address(_) | Expr::FunctionAddress(_) | Expr::Var(_) => 1,
-        Expr::Unary(_, value)
-        | Expr::Extract { value, .. }
-        | Expr::ZeroExtend { value, .. }
-        | Expr::SignExtend { value, .. } => 1 + size(value),
-        Expr::Binary(_, left, right) | Expr::Concat { high: left, low: right } => {
-            1 + size(left) + size(right)
-        }
-        Expr::Select { condition, then, otherwise } => {
-            1 + size(condition) + size(then) + size(otherwise)
-        }
-    }
-}
-
-fn can_take(kind: &InstKind) -> bool {
-    match kind {
-        InstKind::Assign { value, .. } => size(value) <= LARGEST,
-        InstKind::Load { .. }
-        | InstKind::Store { .. }
-        | InstKind::Rmw { .. }
-        | InstKind::Cas { .. } => true,
-        _ => false,
-    }
-}
-
-/// The expressions of an instruction that can take others.
-fn expressions(kind: &mut InstKind) -> Vec<&mut Expr> {
-    match kind {
-        InstKind::Assign { value, .. } => vec![value],
-        InstKind::Load { address, .. } => vec![address],
-        InstKind::Store { address, value, .. } => vec![address, value],
-        InstKind::Rmw { address, operand, .. } => vec![address, operand],
-        InstKind::Cas { address, expected, desired, .. } => vec![address, expected, desired],
-        _ => Vec::new(),
-    }
-}
-
-fn condition(terminator: &mut Terminator) -> Vec<&mut Expr> {
-    match terminator {
-        Terminator::Branch { condition, .. } => vec![condition],
-        Terminator::Return(Some(value)) => vec![value],
-        _ => Vec::new(),
-    }
-}
-
-fn replace(expr: &mut Expr, var: VarId, by: &Expr) {
-    match expr {
-        Expr::Var(found) if *found == var => *expr = by.clone(),
-        Expr::Const(_) | Expr::Address(_) | Expr::FunctionAddress(_) | Expr::Var(_) => {}
-        Expr::Unary(_, value)
-        | Expr::Extract { value, .. }
-        | Expr::ZeroExtend { value, .. }
-        | Expr::SignExtend { value, .. } => replace(value, var, by),
-        Expr::Binary(_, left, right) | Expr::Concat { high: left, low: right } => {
-            replace(left, var, by);
-            replace(right, var, by);
-        }
-        Expr::Select { condition, then, otherwise } => {
-            replace(condition, var, by);
-            replace(then, var, by);
-            replace(otherwise, var, by);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use parallax_program::{Program, SourceFile, parse_program};
@@ -361,7 +233,7 @@ mod tests {
     #[test]
     fn temporaries_that_are_used_once_disappear() {
         let lines = cleaned("t = rax + rbx\nu = load.8 t\nrcx = u\nreturn");
-        assert_eq!(lines, ["u = load.8 rax + rbx", "rcx = u", "return"]);
+        assert_eq!(lines, ["rcx = load.8 rax + rbx", "return"]);
     }
 
     #[test]

@@ -46,7 +46,6 @@ impl Step<'_> {
         let addend = right.clone();
         let update = self.update((RmwOp::Add, right.clone()), |old| old + addend)?;
         flags::by_sum(self.out, &update.old, &right, &update.new, width);
-        flags::by_result(self.out, &update.new, width);
         self.write(&second, update.old.clone());
         self.commit(update);
         Ok(())
@@ -64,7 +63,6 @@ impl Step<'_> {
         let (old, equal) = self.compare_and_swap(&place, &expected, desired);
         let difference = self.out.hold(width, expected.clone() - old.clone());
         flags::by_difference(self.out, &expected, &old, &difference, width);
-        flags::by_result(self.out, &difference, width);
         self.out.write_where(!equal, accumulator, old);
         Ok(())
     }

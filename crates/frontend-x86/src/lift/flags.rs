@@ -2,7 +2,7 @@
 //! volume 2, appendix B.1.4.7).
 
 use iced_x86::ConditionCode;
-use parallax_program::{Expr, UnaryOp};
+use parallax_program::{BinaryOp, Expr, UnaryOp};
 
 use super::registers::{AF, CF, OF, PF, SF, ZF};
 use super::sequence::Sequence;
@@ -33,22 +33,34 @@ pub fn parity(result: &Expr) -> Expr {
     !ones.extract(0, 1)
 }
 
-/// Carry, overflow and half-carry of `result = left + right`, and of a carry that came in.
+/// All flags of `result = left + right`, and of a carry that came in.
 pub fn by_sum(out: &mut Sequence, left: &Expr, right: &Expr, result: &Expr, width: u32) {
     let differs = (left.clone() ^ result.clone()) & (right.clone() ^ result.clone());
     let carries = majority(left.clone(), right.clone(), !result.clone());
     out.assign(OF, top_bit(differs, width));
     out.assign(AF, (left.clone() ^ right.clone() ^ result.clone()).extract(4, 1));
     out.assign(CF, top_bit(carries, width));
+    by_result(out, result, width);
 }
 
-/// Borrow, overflow and half-borrow of `result = left - right`, and of a borrow that came in.
-pub fn by_difference(out: &mut Sequence, left: &Expr, right: &Expr, result: &Expr, width: u32) {
+/// All flags of `result = left - right` less a borrow that came in.
+pub fn by_borrowing(out: &mut Sequence, left: &Expr, right: &Expr, result: &Expr, width: u32) {
     let differs = (left.clone() ^ right.clone()) & (left.clone() ^ result.clone());
     let borrows = majority(!left.clone(), right.clone(), result.clone());
     out.assign(OF, top_bit(differs, width));
     out.assign(AF, (left.clone() ^ right.clone() ^ result.clone()).extract(4, 1));
     out.assign(CF, top_bit(borrows, width));
+    by_result(out, result, width);
+}
+
+/// All flags of `result = left - right`. They tell how the two compare, and are written so.
+pub fn by_difference(out: &mut Sequence, left: &Expr, right: &Expr, result: &Expr, width: u32) {
+    let compare = |op| Expr::binary(op, left.clone(), right.clone());
+    by_result(out, result, width);
+    out.assign(ZF, compare(BinaryOp::Eq));
+    out.assign(CF, compare(BinaryOp::Ult));
+    out.assign(OF, top_bit(result.clone(), width) ^ compare(BinaryOp::Slt));
+    out.assign(AF, (left.clone() ^ right.clone() ^ result.clone()).extract(4, 1));
 }
 
 /// The bits that at least two operands have set: the carry out of each position of a sum.

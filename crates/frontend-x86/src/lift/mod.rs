@@ -23,6 +23,7 @@ mod branches;
 mod dead;
 mod exchanges;
 mod flags;
+mod fold;
 mod moves;
 mod operands;
 mod products;

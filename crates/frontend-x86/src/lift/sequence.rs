@@ -93,7 +93,10 @@ impl Sequence {
         let whole = self.builder.width(view.var);
         match view.width {
             width if width == whole => value,
-            32 if whole == 64 => value.zero_extend(64),
+            32 if whole == 64 => match value {
+                Expr::Const(bits) => Expr::Const(bits.zero_extend(64)),
+                value => value.zero_extend(64),
+            },
             _ => self.replaced(view, value),
         }
     }

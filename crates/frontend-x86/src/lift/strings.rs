@@ -122,7 +122,6 @@ impl Step<'_> {
                 self.advance(step, RDI);
                 let difference = self.out.hold(width, left.clone() - right.clone());
                 flags::by_difference(self.out, &left, &right, &difference, width);
-                flags::by_result(self.out, &difference, width);
             }
         }
     }

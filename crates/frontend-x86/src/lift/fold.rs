@@ -1,0 +1,172 @@
+//! Puts the value of a temporary that is used once where it is used, so that an instruction of the
+//! machine takes fewer steps.
+
+use parallax_program::{Block, Expr, Inst, InstKind, Terminator, VarId};
+
+use super::dead::{Vars, for_each_var, written};
+use super::registers::COUNT;
+
+/// Expressions stay smaller than this.
+const LARGEST: usize = 100;
+
+/// Folds temporaries of a block away, given what is live after it.
+pub fn fold(block: &mut Block, after: &Vars) {
+    substitute(&mut block.insts, &mut block.terminator, after);
+    retarget(&mut block.insts, &mut block.terminator, after);
+}
+
+/// Moves values of temporaries that are used once to where they are used.
+fn substitute(insts: &mut Vec<Inst>, terminator: &mut Terminator, after: &Vars) {
+    for index in (0..insts.len()).rev() {
+        let InstKind::Assign { dst, value } = &insts[index].kind else {
+            continue;
+        };
+        let (dst, value) = (*dst, value.clone());
+        if dst.0 < COUNT || size(&value) > LARGEST {
+            continue;
+        }
+        let Some(user) = only_use(dst, &value, &insts[index + 1..], terminator, after) else {
+            continue;
+        };
+        let expressions = match insts.get_mut(index + 1 + user) {
+            Some(inst) => expressions(&mut inst.kind),
+            None => condition(terminator),
+        };
+        for expr in expressions {
+            replace(expr, dst, &value);
+        }
+        insts.remove(index);
+    }
+}
+
+/// What is read into a temporary only to go into another variable goes there at once.
+fn retarget(insts: &mut Vec<Inst>, terminator: &mut Terminator, after: &Vars) {
+    for index in (1..insts.len()).rev() {
+        let InstKind::Assign { dst: to, value: Expr::Var(from) } = insts[index].kind else {
+            continue;
+        };
+        let anything = Expr::constant(1, 0);
+        let only = only_use(from, &anything, &insts[index..], terminator, after);
+        if from.0 < COUNT || only != Some(0) {
+            continue;
+        }
+        match &mut insts[index - 1].kind {
+            InstKind::Load { dst, .. } | InstKind::Rmw { dst: Some(dst), .. } if *dst == from => {
+                *dst = to;
+                insts.remove(index);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The position of the only instruction that uses the variable, once, if the value is the same
+/// there; the terminator comes after the last.
+fn only_use(
+    dst: VarId,
+    value: &Expr,
+    insts: &[Inst],
+    terminator: &mut Terminator,
+    after: &Vars,
+) -> Option<usize> {
+    let mut found = None;
+    let mut changed = false;
+    for (position, inst) in insts.iter().enumerate() {
+        match uses_of(dst, &inst.kind) {
+            0 => {}
+            1 if found.is_none() && !changed && can_take(&inst.kind) => found = Some(position),
+            _ => return None,
+        }
+        changed |= matches!(inst.kind, InstKind::Call { .. });
+        for var in written(&inst.kind) {
+            if var == dst {
+                return found;
+            }
+            for_each_var(value, &mut |used| changed |= used == var);
+        }
+    }
+    let mut uses = 0;
+    for expr in condition(terminator) {
+        for_each_var(expr, &mut |var| uses += usize::from(var == dst));
+    }
+    match (uses, after[dst.0 as usize]) {
+        (0, false) => found,
+        (1, false) if found.is_none() && !changed => Some(insts.len()),
+        _ => None,
+    }
+}
+
+fn uses_of(var: VarId, kind: &InstKind) -> usize {
+    let mut uses = 0;
+    kind.for_each_expr(&mut |expr| {
+        for_each_var(expr, &mut |used| uses += usize::from(used == var));
+    });
+    uses
+}
+
+fn size(expr: &Expr) -> usize {
+    match expr {
+        Expr::Const(_) | Expr::Address(_) | Expr::FunctionAddress(_) | Expr::Var(_) => 1,
+        Expr::Unary(_, value)
+        | Expr::Extract { value, .. }
+        | Expr::ZeroExtend { value, .. }
+        | Expr::SignExtend { value, .. } => 1 + size(value),
+        Expr::Binary(_, left, right) | Expr::Concat { high: left, low: right } => {
+            1 + size(left) + size(right)
+        }
+        Expr::Select { condition, then, otherwise } => {
+            1 + size(condition) + size(then) + size(otherwise)
+        }
+    }
+}
+
+fn can_take(kind: &InstKind) -> bool {
+    match kind {
+        InstKind::Assign { value, .. } => size(value) <= LARGEST,
+        InstKind::Load { .. }
+        | InstKind::Store { .. }
+        | InstKind::Rmw { .. }
+        | InstKind::Cas { .. } => true,
+        _ => false,
+    }
+}
+
+/// The expressions of an instruction that can take others.
+fn expressions(kind: &mut InstKind) -> Vec<&mut Expr> {
+    match kind {
+        InstKind::Assign { value, .. } => vec![value],
+        InstKind::Load { address, .. } => vec![address],
+        InstKind::Store { address, value, .. } => vec![address, value],
+        InstKind::Rmw { address, operand, .. } => vec![address, operand],
+        InstKind::Cas { address, expected, desired, .. } => vec![address, expected, desired],
+        _ => Vec::new(),
+    }
+}
+
+fn condition(terminator: &mut Terminator) -> Vec<&mut Expr> {
+    match terminator {
+        Terminator::Branch { condition, .. } => vec![condition],
+        Terminator::Return(Some(value)) => vec![value],
+        _ => Vec::new(),
+    }
+}
+
+fn replace(expr: &mut Expr, var: VarId, by: &Expr) {
+    match expr {
+        Expr::Var(found) if *found == var => *expr = by.clone(),
+        Expr::Const(_) | Expr::Address(_) | Expr::FunctionAddress(_) | Expr::Var(_) => {}
+        Expr::Unary(_, value)
+        | Expr::Extract { value, .. }
+        | Expr::ZeroExtend { value, .. }
+        | Expr::SignExtend { value, .. } => replace(value, var, by),
+        Expr::Binary(_, left, right) | Expr::Concat { high: left, low: right } => {
+            replace(left, var, by);
+            replace(right, var, by);
+        }
+        Expr::Select { condition, then, otherwise } => {
+            replace(condition, var, by);
+            replace(then, var, by);
+            replace(otherwise, var, by);
+        }
+    }
+}
