@@ -11,6 +11,7 @@ use parallax_program::{AllocKind, Bits};
 use crate::clocks::Clocks;
 use crate::event::{Event, Id, Kind, Loc};
 use crate::standing::{At, Standing};
+use crate::symmetry;
 
 #[derive(Clone)]
 pub struct Graph<'p> {
@@ -23,6 +24,8 @@ pub struct Graph<'p> {
     pub seq_cst: u32,
     /// Whether there has been an atomic section.
     pub has_sections: bool,
+    /// Whether threads that do the same are kept in order.
+    pub has_twins: bool,
     removed: Vec<Removed<'p>>,
     removed_order: Vec<Id>,
 }
@@ -36,6 +39,9 @@ pub struct ThreadGraph<'p> {
     pub objects: Vec<Object>,
     /// The step that spawned it.
     pub spawned_by: Id,
+    /// Threads started right before and right after it that do the same.
+    pub older_twin: Option<usize>,
+    pub younger_twin: Option<usize>,
 }
 
 impl ThreadGraph<'_> {
@@ -59,6 +65,8 @@ impl Default for ThreadGraph<'_> {
             standings: Vec::new(),
             objects: Vec::new(),
             spawned_by: Id::INIT,
+            older_twin: None,
+            younger_twin: None,
         }
     }
 }
@@ -137,6 +145,7 @@ impl<'p> Graph<'p> {
             clocks: Clocks::new(synchronisation),
             seq_cst: 0,
             has_sections: false,
+            has_twins: false,
             removed: Vec::new(),
             removed_order: Vec::new(),
         }
@@ -221,10 +230,28 @@ impl<'p> Graph<'p> {
     /// Starts a thread.
     pub fn spawn(&mut self, by: Id, child: usize, begin: Standing<'p>) {
         self.reserve(child);
-        let child = &mut self.threads[child];
-        child.standings.clear();
-        child.standings.push(begin);
-        child.spawned_by = by;
+        let thread = &mut self.threads[child];
+        thread.standings.clear();
+        thread.standings.push(begin);
+        thread.spawned_by = by;
+        if self.has_twins
+            && let Some(older) = symmetry::older_twin(self, by)
+        {
+            self.join_twins(older, child);
+        }
+    }
+
+    /// Makes two threads twins.
+    pub fn join_twins(&mut self, older: usize, younger: usize) {
+        self.threads[older].younger_twin = Some(younger);
+        self.threads[younger].older_twin = Some(older);
+    }
+
+    /// A thread that is taken back has no older twin.
+    fn part_twins(&mut self, thread: usize) {
+        if let Some(older) = self.threads[thread].older_twin.take() {
+            self.threads[older].younger_twin = None;
+        }
     }
 
     /// The thread that a step spawned.
@@ -239,6 +266,7 @@ impl<'p> Graph<'p> {
         thread.standings.truncate(thread.events.len() + 1);
         if let Some(child) = self.child(id, &event) {
             self.threads[child].standings.clear();
+            self.part_twins(child);
         }
         self.clocks.pop(id.thread());
         let position = self.detach(id, &event);

@@ -19,6 +19,7 @@ mod options;
 mod psc;
 mod search;
 mod standing;
+mod symmetry;
 mod threads;
 
 use std::time::Instant;
@@ -64,13 +65,23 @@ pub fn explore(
     };
     let runner = Runner::new(Code::new(program), limits, options.nondet, strength);
     let (mut cells, start) = (Cells::new(), Instant::now());
+    let mut has_twins = options.reductions.contains(Reduction::Symmetry);
     for _ in 0..MOST_SPLITS {
         let watched = admission.watched;
-        let exploration =
-            Exploration { program, model, native, watched, runner: &runner, options, start };
+        let exploration = Exploration {
+            program,
+            model,
+            native,
+            watched,
+            runner: &runner,
+            options,
+            has_twins,
+            start,
+        };
         match exploration.run(cells)? {
             Run::Done(verdict) => return Ok(*verdict),
             Run::Split(finer) => cells = finer,
+            Run::Asymmetric => (cells, has_twins) = (Cells::new(), false),
         }
     }
     Err(vec![Diagnostic::new("the program accesses memory in too many different sizes")])
@@ -110,6 +121,8 @@ struct Exploration<'a, 'p> {
     watched: Option<usize>,
     runner: &'a Runner<'p>,
     options: &'a Options<'a>,
+    /// Whether threads that do the same are kept in order.
+    has_twins: bool,
     start: Instant,
 }
 
@@ -117,6 +130,8 @@ enum Run {
     Done(Box<Verdict>),
     /// Cells were split: once more with these.
     Split(Cells),
+    /// Threads that do the same can be told apart: once more without using that they cannot.
+    Asymmetric,
 }
 
 impl<'p> Exploration<'_, 'p> {
@@ -173,6 +188,9 @@ impl<'p> Exploration<'_, 'p> {
             counts.blocked += more.blocked;
             counts.events += more.events;
         }
+        if shared.findings().are_twins_told_apart {
+            return Ok(Run::Asymmetric);
+        }
         Ok(Run::Done(Box::new(self.verdict(&shared, counts))))
     }
 
@@ -193,6 +211,7 @@ impl<'p> Exploration<'_, 'p> {
     /// The graph in which nothing has happened.
     fn start(&self) -> Graph<'p> {
         let mut graph = Graph::new(self.sees_races());
+        graph.has_twins = self.has_twins;
         let code = &self.runner.code;
         for (number, thread) in self.program.threads.iter().enumerate() {
             let args: Vec<_> =
@@ -200,6 +219,12 @@ impl<'p> Exploration<'_, 'p> {
             graph.reserve(number);
             let standing = self.runner.start(number as u32, thread.function, &args);
             graph.threads[number].standings.push(standing);
+        }
+        for (older, pair) in self.program.threads.windows(2).enumerate() {
+            let is_same = pair[0].function == pair[1].function && pair[0].args == pair[1].args;
+            if self.has_twins && is_same {
+                graph.join_twins(older, older + 1);
+            }
         }
         graph
     }

@@ -65,15 +65,19 @@ pub enum Reduction {
     SpinLoops,
     /// Reads that would wait are added last, when others may have done what they wait for.
     Waits,
+    /// Executions that differ only in which of several threads that do the same did what are
+    /// one.
+    Symmetry,
 }
 
 impl Reduction {
-    pub const ALL: [Reduction; 2] = [Reduction::SpinLoops, Reduction::Waits];
+    pub const ALL: [Reduction; 3] = [Reduction::SpinLoops, Reduction::Waits, Reduction::Symmetry];
 
     pub fn name(self) -> &'static str {
         match self {
             Reduction::SpinLoops => "spin-loops",
             Reduction::Waits => "waits",
+            Reduction::Symmetry => "symmetry",
         }
     }
 }

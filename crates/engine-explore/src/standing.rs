@@ -5,11 +5,12 @@
 //! the standing with the new value.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parallax_machine::{Code, Concrete, Fault, Limits, Operation, Site, Thread, modify};
 use parallax_program::{AllocKind, Bits, FunctionId, InstKind, Property, RmwOp};
 
-use crate::event::Marks;
+use crate::event::{Id, Marks};
 use crate::model::Strength;
 
 /// A thread in front of its next operation.
@@ -123,6 +124,8 @@ pub struct Runner<'p> {
     nondet: Option<(i128, i128)>,
     /// For each instruction of each block of each function, what its events are marked with.
     marks: Vec<Vec<Vec<[Marks; 3]>>>,
+    /// Threads that have ever asked for their number, a bit each.
+    asked: Vec<AtomicU64>,
 }
 
 impl<'p> Runner<'p> {
@@ -140,7 +143,8 @@ impl<'p> Runner<'p> {
             function.blocks.iter().map(block).collect()
         });
         let marks = marks.collect();
-        Runner { code, limits, nondet, marks }
+        let asked = (0..Id::MAX_THREADS.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        Runner { code, limits, nondet, marks, asked }
     }
 
     /// A thread before its first step.
@@ -251,10 +255,19 @@ impl<'p> Runner<'p> {
         Standing { thread: from.thread.clone(), at: from.at.clone(), done: from.done + 1, seen }
     }
 
+    /// Whether a thread has ever asked for its number.
+    pub fn has_asked(&self, number: usize) -> bool {
+        let word = self.asked.get(number / 64).map_or(0, |word| word.load(Ordering::Relaxed));
+        word >> (number % 64) & 1 != 0
+    }
+
     fn stand(&self, number: u32, mut thread: Thread<Bits>) -> Standing<'p> {
         loop {
             let operation = thread.run(&self.code, &self.limits, &mut Concrete);
             if let Operation::ThreadId = operation {
+                if let Some(word) = self.asked.get(number as usize / 64) {
+                    word.fetch_or(1 << (number % 64), Ordering::Relaxed);
+                }
                 thread.result(&self.code, Bits::new(32, u128::from(number)));
                 continue;
             }

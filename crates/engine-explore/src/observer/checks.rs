@@ -192,6 +192,8 @@ impl<'p> Observer<'_, 'p> {
         if !waiting.iter().chain(&spinning).all(is_latest) {
             return;
         }
+        #[cfg(test)]
+        crate::symmetry::tests::record(graph);
         let (property, message, involved) = match (endless, stuck) {
             (true, _) if spinning.is_empty() => (Property::Liveness, "a loop never ends", vec![]),
             (true, _) => (Property::Liveness, "a loop waits for ever", spinning),

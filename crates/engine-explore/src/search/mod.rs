@@ -26,6 +26,7 @@ use crate::memory::Memory;
 use crate::observer::Observer;
 use crate::options::Reduction;
 use crate::standing::{Runner, Standing};
+use crate::symmetry;
 use crate::threads::Numbers;
 
 pub struct Search<'a, 'p> {
@@ -250,6 +251,10 @@ impl<'a, 'p> Search<'a, 'p> {
                 Some(node) => self.advance(node),
                 None => false,
             },
+            None if symmetry::is_broken(&self.graph, |thread| self.runner.has_asked(thread)) => {
+                self.observer.tell_twins_apart();
+                false
+            }
             None => {
                 for flag in self.judge.flags(&self.graph) {
                     self.observer.flag(&self.graph, &self.memory, &flag);

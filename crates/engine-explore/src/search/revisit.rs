@@ -8,6 +8,7 @@
 use super::{Node, Revisiting, Search};
 use crate::clocks::{Clock, Clocks};
 use crate::event::{Event, Id, Kind, Loc, Marks};
+use crate::symmetry;
 
 impl<'p> Search<'_, 'p> {
     /// Lists the reads that a write which is next in its thread revisits; how many they are. A
@@ -133,7 +134,11 @@ impl<'p> Search<'_, 'p> {
         };
         let read = Event { stamp: at.old.stamp, ..read };
         let read = self.graph.push_early(reader, read, at.restriction.from);
-        if !self.judge.allows(&self.graph, &[write, read], is_latest) {
+        if symmetry::is_out_of_order(&self.graph, write)
+            || symmetry::is_out_of_order(&self.graph, read)
+            || symmetry::is_overtaken(&self.graph)
+            || !self.judge.allows(&self.graph, &[write, read], is_latest)
+        {
             self.graph.pop_early(read, at.restriction.from);
             self.graph.pop();
             return false;

@@ -7,6 +7,7 @@ use super::{Node, Search};
 use crate::clocks::Clock;
 use crate::event::{Event, Id, Kind, Loc, Marks};
 use crate::standing::{At, Standing};
+use crate::symmetry;
 
 impl<'p> Search<'_, 'p> {
     pub(super) fn advance_step(&mut self, live: bool, thread: usize, event: Event) -> bool {
@@ -61,6 +62,9 @@ impl<'p> Search<'_, 'p> {
         let value = Bits::signed(*width, *first + i128::from(next));
         let kind = Kind::Choice { is_default: next == 0 };
         let id = self.graph.push(thread, Event::new(kind, Marks::default(), Loc::NONE, value), 0);
+        if symmetry::is_out_of_order(&self.graph, id) {
+            return self.advance_choice(true, thread, next + 1, below);
+        }
         self.go_on(id);
         self.push_node(Node::Choice { live: true, thread, next: next + 1, below });
         true
@@ -102,7 +106,9 @@ impl<'p> Search<'_, 'p> {
         // A read that its thread is stuck at, and not of the newest write, cannot be revisited:
         // nothing comes of it.
         let id = self.graph.push(thread, event, usize::MAX);
-        if !self.judge.allows(&self.graph, &[id], is_latest) {
+        if symmetry::is_out_of_order(&self.graph, id)
+            || !self.judge.allows(&self.graph, &[id], is_latest)
+        {
             self.graph.pop();
             return false;
         }
@@ -195,7 +201,9 @@ impl<'p> Search<'_, 'p> {
             return false;
         }
         let id = self.graph.push(thread, event, position);
-        if !self.judge.allows(&self.graph, &[id], is_latest) {
+        if symmetry::is_out_of_order(&self.graph, id)
+            || !self.judge.allows(&self.graph, &[id], is_latest)
+        {
             self.graph.pop();
             return false;
         }
