@@ -10,7 +10,7 @@ use crate::processor::{Answer, Processor};
 use crate::state::{CODE, FLAG_BITS, State};
 
 /// The bits of the status flags.
-const STATUS: u64 = 0x8d5;
+pub const STATUS: u64 = 0x8d5;
 
 pub struct Case {
     pub lifted: Rc<Lifted>,
@@ -98,7 +98,8 @@ fn forget_trap_flag(instruction: &Instruction, answer: &Answer) -> State {
     state
 }
 
-fn compare(before: &State, ours: &State, theirs: &State, ignored: u64) -> Result<(), String> {
+/// Whether two states are the same but for some flags; `before` is for the message.
+pub fn compare(before: &State, ours: &State, theirs: &State, ignored: u64) -> Result<(), String> {
     let mut text = String::new();
     for number in 0..16 {
         let (start, a, b) = (before.general[number], ours.general[number], theirs.general[number]);

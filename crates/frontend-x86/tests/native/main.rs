@@ -14,6 +14,7 @@ mod judge;
 mod model;
 mod processor;
 mod random;
+mod sequences;
 mod state;
 mod table;
 

@@ -58,7 +58,7 @@ impl Lifted {
         let function = out.finish();
         let mut clean = function.clone();
         remove_dead(&mut clean);
-        let programs = [function, clean].map(program);
+        let programs = [function, clean].map(runnable);
         Some(Lifted { instruction, bytes: instance.bytes.clone(), programs, next })
     }
 
@@ -73,7 +73,7 @@ impl Lifted {
 }
 
 /// A program of one function, whose parameters are the registers.
-fn program(function: Function) -> Program {
+pub fn runnable(function: Function) -> Program {
     let mut program = Program::new("native", 64, SourceFile::new("native", ""));
     program.registers = registers::registers();
     program.functions.push(function);
@@ -84,7 +84,8 @@ fn program(function: Function) -> Program {
     program
 }
 
-fn run(program: &Program, next: VarId, state: &State) -> Outcome {
+/// Runs the function of a program; the address of the next instruction is in a variable.
+pub fn run(program: &Program, next: VarId, state: &State) -> Outcome {
     let code = Code::new(program);
     let (mut domain, limits) = (Concrete, Limits::default());
     let mut memory = Memory::new(state);
