@@ -244,6 +244,8 @@ mod tests {
         assert_eq!(cleaned(&kept.join("\n")), kept);
         let kept = ["t = rax", "rbx = t", "rcx = t", "return"];
         assert_eq!(cleaned(&kept.join("\n")), kept);
+        let kept = ["t = rax", "rbx = t", "jump a", "a:", "rcx = t", "return"];
+        assert_eq!(cleaned(&kept.join("\n")), kept);
     }
 
     #[test]
