@@ -29,6 +29,8 @@ impl Step<'_> {
             Mnemonic::Jecxz => self.jump_counted(32, taken),
             Mnemonic::Loop | Mnemonic::Loope | Mnemonic::Loopne => self.count_down(taken),
             Mnemonic::Syscall => Flow::Syscall,
+            Mnemonic::Ud0 => Flow::Trap("executes ud0"),
+            Mnemonic::Ud1 => Flow::Trap("executes ud1"),
             Mnemonic::Ud2 => Flow::Trap("executes ud2"),
             Mnemonic::Int3 => Flow::Trap("executes int3"),
             Mnemonic::Hlt => Flow::Trap("executes hlt, which only the system may do"),

@@ -30,7 +30,8 @@ impl Step<'_> {
         Ok(true)
     }
 
-    /// Fences are events; hints do nothing.
+    /// Fences are events; hints do nothing, nor do reads of the shadow stack's pointer where there
+    /// is no shadow stack.
     pub fn fences(&mut self) -> Lifted<bool> {
         match self.mnemonic() {
             Mnemonic::Mfence => self.out.fence("MFENCE"),
@@ -40,6 +41,8 @@ impl Step<'_> {
             | Mnemonic::Pause
             | Mnemonic::Endbr64
             | Mnemonic::Endbr32
+            | Mnemonic::Rdsspd
+            | Mnemonic::Rdsspq
             | Mnemonic::Prefetchnta
             | Mnemonic::Prefetcht0
             | Mnemonic::Prefetcht1

@@ -130,12 +130,10 @@ impl Sequence {
         self.builder.emit(InstKind::Fence { tags: Tags::new([name]) });
     }
 
-    /// The processor faults where the condition does not hold, and the thread ends.
+    /// The processor faults where the condition does not hold, and the thread gets no further.
     pub fn require(&mut self, condition: Expr, message: &str, property: Property) {
-        let condition = self.hold(1, condition);
         let message = message.to_string();
-        self.builder.emit(InstKind::Assert { condition: condition.clone(), message, property });
-        self.builder.emit(InstKind::Assume { condition });
+        self.builder.emit(InstKind::Assert { condition, message, property });
     }
 
     /// Does what `inner` appends where the condition holds.

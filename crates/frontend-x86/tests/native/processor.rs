@@ -96,7 +96,7 @@ pub fn has(code: Code) -> bool {
         INTEL8086 | INTEL186 | INTEL286 | INTEL386 | INTEL486 | X64 | CMOV | CPUID | CX8 => true,
         SSE | SSE2 | FXSR | MULTIBYTENOP | PAUSE | CLFSH => true,
         // Hints and their names, which older processors take for nops.
-        CET_IBT | PREFETCHW => true,
+        CET_IBT | CET_SS | PREFETCHW => true,
         SSE3 => std::is_x86_feature_detected!("sse3"),
         SSSE3 => std::is_x86_feature_detected!("ssse3"),
         SSE4_1 => std::is_x86_feature_detected!("sse4.1"),
