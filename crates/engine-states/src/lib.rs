@@ -4,6 +4,7 @@
 mod claim;
 mod observer;
 mod options;
+mod question;
 pub mod reduction;
 mod search;
 mod summary;
@@ -90,7 +91,7 @@ fn setup<'p>(
         memory,
         nondet: options.nondet,
         properties: options.properties.clone(),
-        observed: options.observed.clone(),
+        observed: options.question.as_ref().map(question::variables).unwrap_or_default(),
         ..SystemOptions::default()
     };
     Setup::new(program, wanted)
@@ -114,6 +115,14 @@ impl Answer<'_, '_> {
             events: counts.steps,
         };
         let mut reason = observer.reason;
+        let sees = |property: &&Property| Options::PROPERTIES.contains(property);
+        let properties: Vec<Property> =
+            self.options.properties.iter().filter(sees).copied().collect();
+        if properties.is_empty() && !self.options.properties.is_empty() {
+            let message = "this engine does not look for races".to_string();
+            let help = Some("--engine explore with --model sc or rc11 does".to_string());
+            reason = Some(Reason { message, place: None, help });
+        }
         let mut violations = Vec::new();
         for found in observer.found {
             match self.violation(found) {
@@ -127,8 +136,6 @@ impl Answer<'_, '_> {
             (Some(_), true) => (Conclusion::Unknown, None),
             (None, true) => (Conclusion::Safe, Some(Scope::Complete)),
         };
-        let sees = |property: &&Property| Options::PROPERTIES.contains(property);
-        let properties = self.options.properties.iter().filter(sees).copied().collect();
         let reason = reason.filter(|_| conclusion == Conclusion::Unknown);
         Verdict { conclusion, scope, reason, properties, counts, violations, notes: self.notes() }
     }
@@ -138,6 +145,9 @@ impl Answer<'_, '_> {
         let kinds = self.program.functions.iter().flat_map(|function| &function.blocks);
         let kinds = kinds.flat_map(|block| &block.insts).map(|inst| &inst.kind);
         let mut notes = Vec::new();
+        if self.options.properties.contains(&Property::Race) {
+            notes.push("races were not looked for: machines have none".to_string());
+        }
         if let Some((low, high)) = self.options.nondet
             && kinds.clone().any(|kind| matches!(kind, InstKind::Nondet { .. }))
         {

@@ -11,6 +11,7 @@ use parallax_program::{AllocKind, Property};
 use parallax_verdict::Reason;
 
 use crate::options::{Options, Progress};
+use crate::question::is_satisfied;
 
 /// The search has seen enough.
 pub struct Over;
@@ -199,6 +200,12 @@ impl<'a> Observer<'a> {
             return self.endless_wait(system, &open, path);
         }
         self.executions += 1;
+        if let Some(question) = &self.options.question
+            && !has_failed
+            && is_satisfied(question, system)
+        {
+            self.report(system, Property::Assert, &question.text, None, None, path)?;
+        }
         let leaked = system.living().find(|(_, object)| object.kind == AllocKind::Heap);
         let leaked = leaked.map(|(_, object)| object.address).filter(|_| !has_failed);
         match leaked {

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use parallax_program::{Property, VarId};
+use parallax_program::{Property, Question};
 
 /// How much of the state space is left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -29,8 +29,9 @@ pub struct Options<'a> {
     /// Set from outside to end the search.
     pub stop: Option<&'a AtomicBool>,
     pub progress: Option<&'a dyn Fn(&Progress)>,
-    /// Variables, by thread, that are part of a final state.
-    pub observed: Vec<(u32, VarId)>,
+    /// What is asked of final states: one that satisfies the proposition is a violation. What it
+    /// mentions is part of a final state; otherwise only memory is.
+    pub question: Option<Question>,
 }
 
 impl Options<'_> {
@@ -58,7 +59,7 @@ impl Default for Options<'_> {
             memory_limit: None,
             stop: None,
             progress: None,
-            observed: Vec::new(),
+            question: None,
         }
     }
 }

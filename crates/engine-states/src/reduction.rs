@@ -132,11 +132,20 @@ impl Closure<'_> {
                 wanted.extend(u32::try_from(other).ok().map(both).iter().flatten());
             }
             Status::Waits(Waits::Bytes { address, bytes, .. }) => {
-                let all = self.summaries.all_in(self.future);
-                let changes = all.filter(|access| access.changes(address, u64::from(bytes)));
-                wanted.extend(changes.map(|access| access.process));
+                wanted.extend(self.changers(address, bytes));
+            }
+            Status::Waits(Waits::BufferOrBytes { address, bytes }) => {
+                wanted.push(Process::of_buffer(thread));
+                wanted.extend(self.changers(address, bytes));
             }
         }
         false
+    }
+
+    /// Whoever may change some bytes.
+    fn changers(&self, address: u64, bytes: u8) -> impl Iterator<Item = Process> {
+        let all = self.summaries.all_in(self.future);
+        let changes = all.filter(move |access| access.changes(address, u64::from(bytes)));
+        changes.map(|access| access.process)
     }
 }

@@ -179,7 +179,12 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
                     Status::Ready(u32::try_from(choices).unwrap_or(u32::MAX))
                 }
                 Readiness::Blocked(waits) => Status::Waits(waits),
-                Readiness::Failed { .. } | Readiness::Over => Status::Over,
+                Readiness::Over => Status::Over,
+                // Others may still make it right.
+                Readiness::Failed { .. } => local.at.access().map_or(Status::Over, |access| {
+                    let (address, bytes, _) = access;
+                    Status::Waits(Waits::Bytes { address, bytes, spins: false })
+                }),
                 Readiness::Escaped { context } => return Err(Stopped::Escaped { context }),
             };
             let access = access_of(system, thread, &local.at);
@@ -218,10 +223,9 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
         let Some(top) = self.path.last_mut() else {
             return false;
         };
-        if self.reduction == Reduction::None {
-            return false;
-        }
-        if top.is_in_cycle || top.low < top.number {
+        // What is still open and was found later leads back to this state, or past it.
+        top.is_in_cycle |= self.open.last() != Some(&top.number);
+        if top.is_in_cycle || self.reduction == Reduction::None {
             return top.choose_all();
         }
         let setup = self.setup;

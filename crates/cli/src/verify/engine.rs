@@ -8,11 +8,12 @@ use parallax_program::Diagnostic;
 pub enum Engine {
     Auto,
     Explore,
+    States,
     /// The name of one that this version does not have.
     Absent(&'static str),
 }
 
-const ABSENT: [&str; 6] = ["view", "states", "symbolic", "bounded", "inductive", "abstract"];
+const ABSENT: [&str; 5] = ["view", "symbolic", "bounded", "inductive", "abstract"];
 
 impl FromStr for Engine {
     type Err = String;
@@ -21,10 +22,13 @@ impl FromStr for Engine {
         match text {
             "auto" => return Ok(Engine::Auto),
             "explore" => return Ok(Engine::Explore),
+            "states" => return Ok(Engine::States),
             _ => {}
         }
         let absent = ABSENT.into_iter().find(|name| *name == text).map(Engine::Absent);
-        absent.ok_or_else(|| format!("there is no engine '{text}'; engines are auto and explore"))
+        absent.ok_or_else(|| {
+            format!("there is no engine '{text}'; engines are auto, explore and states")
+        })
     }
 }
 
@@ -32,10 +36,10 @@ impl Engine {
     /// An error for an engine that cannot be asked.
     pub fn check(&self) -> Result<(), Diagnostic> {
         match self {
-            Engine::Auto | Engine::Explore => Ok(()),
+            Engine::Auto | Engine::Explore | Engine::States => Ok(()),
             Engine::Absent(name) => {
                 let message = format!("the engine '{name}' is not available in this version");
-                Err(Diagnostic::new(message).with_help("engines are auto and explore"))
+                Err(Diagnostic::new(message).with_help("engines are auto, explore and states"))
             }
         }
     }

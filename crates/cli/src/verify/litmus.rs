@@ -14,7 +14,7 @@ use parallax_verdict::{
 };
 
 use super::engine::Engine;
-use super::{Answer, VerifyArguments, model_choice};
+use super::{Answer, VerifyArguments, model_choice, stateful};
 use crate::interrupt;
 use crate::models::{ModelChoice, Models};
 use crate::one_test::{not_replayed, read, shown};
@@ -25,8 +25,8 @@ const USUAL_BOUND: u32 = 2;
 /// What is asked for and does not make sense of a litmus test.
 pub fn check(properties: &[Property], options: &VerifyArguments) -> Result<(), Diagnostics> {
     let refuse = |message: &str, help: &str| Err(vec![Diagnostic::new(message).with_help(help)]);
-    if options.engine != Engine::Auto {
-        let help = "leave out --engine";
+    if options.engine == Engine::Explore {
+        let help = "leave out --engine, or say --engine states";
         return refuse("the final condition of a litmus test needs its own engine", help);
     }
     if !properties.contains(&Property::Assert) {
@@ -43,6 +43,14 @@ pub fn verify(path: &Path, options: &VerifyArguments) -> Result<Answer, Diagnost
     let test = parse(&shown(path), &read(path)?)?;
     let choice = model_choice(options).unwrap_or(ModelChoice::ByArchitecture);
     let model = Models::new(&[], None).for_test(&choice, &test)?;
+    if options.engine == Engine::States {
+        let mut answer =
+            stateful::verify_question(&test.program, bad_states(&test.question), &model, options)?;
+        for violation in &mut answer.verdict.violations {
+            violation.message = message(&test);
+        }
+        return Ok(answer);
+    }
     let bound = options.unroll.unwrap_or(USUAL_BOUND);
     let search = Options {
         bound,
@@ -109,6 +117,16 @@ fn stopped(reason: &str) -> Reason {
 }
 
 fn violation(test: &LitmusTest, execution: Execution) -> Violation {
+    Violation {
+        property: Property::Assert,
+        message: message(test),
+        place: None,
+        execution,
+        involved: Vec::new(),
+    }
+}
+
+fn message(test: &LitmusTest) -> String {
     let condition = test.question.text.trim();
     let state = ["~exists", "not exists", "exists", "forall"]
         .iter()
@@ -119,11 +137,5 @@ fn violation(test: &LitmusTest, execution: Execution) -> Violation {
         Quantifier::Exists | Quantifier::NotExists => "can be reached",
         Quantifier::ForAll => "does not always hold",
     };
-    Violation {
-        property: Property::Assert,
-        message: format!("assertion about the final state fails: {state} {found}"),
-        place: None,
-        execution,
-        involved: Vec::new(),
-    }
+    format!("assertion about the final state fails: {state} {found}")
 }

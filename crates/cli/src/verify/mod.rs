@@ -8,15 +8,17 @@ mod litmus;
 mod output;
 mod progress;
 mod properties;
+mod stateful;
 
 use std::path::Path;
 use std::thread;
 use std::time::Instant;
 
-use parallax_program::{Diagnostic, Diagnostics, Property};
+use parallax_program::{Diagnostic, Diagnostics, Program, Property};
 use parallax_verdict::{Conclusion, Verdict};
 
 pub use arguments::VerifyArguments;
+use engine::Engine;
 use input::Kind;
 use properties::Wanted;
 
@@ -101,15 +103,28 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
             litmus::check(&properties, options)?;
             litmus::verify(first, options)
         }
-        Kind::Text => explored::verify(&input::load_text(first)?, C_MODEL, properties, options),
+        Kind::Text => search(&input::load_text(first)?, C_MODEL, properties, options),
         Kind::Machine => {
             let program = input::load_machine(first, options)?;
-            explored::verify(&program, MACHINE_MODEL, properties, options)
+            search(&program, MACHINE_MODEL, properties, options)
         }
         Kind::C => {
             let overflow = properties.contains(&Property::Overflow);
-            explored::verify(&input::load_c(options, overflow)?, C_MODEL, properties, options)
+            search(&input::load_c(options, overflow)?, C_MODEL, properties, options)
         }
+    }
+}
+
+/// A program through the engine that was asked for.
+fn search(
+    program: &Program,
+    usual_model: &str,
+    properties: Vec<Property>,
+    options: &VerifyArguments,
+) -> Result<Answer, Diagnostics> {
+    match options.engine {
+        Engine::States => stateful::verify(program, usual_model, properties, options),
+        _ => explored::verify(program, usual_model, properties, options),
     }
 }
 

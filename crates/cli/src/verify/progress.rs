@@ -32,11 +32,24 @@ impl ProgressLine {
     }
 
     pub fn show(&mut self, progress: &Progress) {
+        self.draw(progress.elapsed, || line(progress));
+    }
+
+    pub fn show_states(&mut self, progress: &parallax_engine_states::Progress) {
+        self.draw(progress.elapsed, || {
+            let rate = progress.states as f64 / progress.elapsed.as_secs_f64().max(0.001);
+            let found = progress.executions.saturating_add(progress.blocked);
+            let (states, rate) = (rounded(progress.states as f64), rounded(rate));
+            format!("{states} states, {found} of them final, {rate}/s")
+        });
+    }
+
+    fn draw(&mut self, elapsed: Duration, line: impl FnOnce() -> String) {
         let fresh = self.drawn.is_some_and(|drawn| drawn.elapsed() < INTERVAL);
-        if !self.enabled || progress.elapsed < PATIENCE || fresh {
+        if !self.enabled || elapsed < PATIENCE || fresh {
             return;
         }
-        let line: String = line(progress).chars().take(WIDTH).collect();
+        let line: String = line().chars().take(WIDTH).collect();
         let mut stderr = io::stderr().lock();
         let _ = write!(stderr, "\r\x1b[K{line}");
         let _ = stderr.flush();

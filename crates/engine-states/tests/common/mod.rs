@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 
 use parallax_engine_states::{Options, Over, Path, Reduction, SearchCounts, Sight, visit};
 use parallax_machine::system::{MemoryKind, System};
-use parallax_program::{AccessSize, GlobalId, Place, Program, VarId, parse_program};
+use parallax_program::{
+    AccessSize, GlobalId, Observable, Place, Program, Prop, Quantifier, Question, VarId,
+    parse_program,
+};
 
 pub const MACHINES: [MemoryKind; 3] = [MemoryKind::Sc, MemoryKind::Tso, MemoryKind::Pso];
 
@@ -17,9 +20,14 @@ pub fn parsed(text: &str) -> Program {
 pub fn program(globals: &[&str], threads: &[&str]) -> Program {
     let mut text = String::from("program p pointers 64\n");
     globals.iter().for_each(|name| text += &format!("global {name}: 4\n"));
+    text += "global q: 8\nfn helper(c: 32) {\nvar r: 32\nr = load.4 &";
+    text += globals[0];
+    text += "\nstore.4 &";
+    text += globals[0];
+    text += ", c\n}\n";
     for (number, body) in threads.iter().enumerate() {
         let vars = (0..4).map(|r| format!("r{r}: 32")).collect::<Vec<_>>().join(", ");
-        let more = "ok: 1, h: 16, b: 8";
+        let more = "ok: 1, b: 8, n: 32, p: 64";
         text += &format!("fn P{number}() {{\nvar {vars}, {more}\n{body}\nreturn\n}}\n");
     }
     for number in 0..threads.len() {
@@ -66,10 +74,24 @@ pub fn registers(program: &Program) -> Vec<(u32, VarId)> {
 }
 
 pub fn globals(program: &Program) -> Vec<Place> {
-    let numbers = 0..program.globals.len() as u32;
+    let is_word = |number: &u32| program.globals[*number as usize].size == 4;
+    let numbers = (0..program.globals.len() as u32).filter(is_word);
     let place =
         |number| Place::Memory { global: GlobalId(number), offset: 0, size: AccessSize::WORD };
     numbers.map(place).collect()
+}
+
+/// Asks for the values of some places.
+pub fn question(places: &[Place]) -> Question {
+    let observable =
+        |place: &Place| Observable { name: String::new(), place: place.clone(), signed: false };
+    Question {
+        quantifier: Quantifier::Exists,
+        prop: Prop::True,
+        text: String::new(),
+        locations: places.iter().map(observable).collect(),
+        filter: None,
+    }
 }
 
 pub fn finals(
@@ -79,7 +101,10 @@ pub fn finals(
     observed: &[(u32, VarId)],
     places: &[Place],
 ) -> (Finals, SearchCounts) {
-    let options = Options { reduction, observed: observed.to_vec(), ..Options::default() };
+    let variable =
+        |(thread, var): &(u32, VarId)| Place::Variable { thread: *thread, var: *var, width: 32 };
+    let question = question(&observed.iter().map(variable).collect::<Vec<_>>());
+    let options = Options { reduction, question: Some(question), ..Options::default() };
     let sight = || Finals { places: places.to_vec(), ..Finals::default() };
     visit(program, memory, &options, sight).expect("a program").expect("a whole search")
 }

@@ -48,6 +48,10 @@ impl Buffer {
         let entry = (index < entries.len()).then(|| entries.remove(index));
         let barriers = entries.iter().take_while(|entry| **entry == Entry::Barrier).count();
         entries.drain(..barriers);
+        // The oldest is behind nothing.
+        if let Some(Entry::Store { is_release, .. }) = entries.first_mut() {
+            *is_release = false;
+        }
         if entries.is_empty() {
             self.entries = None;
         }

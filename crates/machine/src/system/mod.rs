@@ -371,17 +371,22 @@ impl<'s, 'p> System<'s, 'p> {
         };
         let stores = slot.buffer.entries().iter().take(index);
         let place = stores.filter(|entry| matches!(entry, Entry::Store { .. })).count();
-        match slot.buffer.take(index) {
-            Some(Entry::Store { address, bytes, value, .. }) => {
-                self.store(address, bytes, value);
-                log.add(thread, What::Flush { index: place });
-            }
-            Some(Entry::Spawn { child, function, args }) => {
-                self.begin(child, function, &args, log);
-            }
-            Some(Entry::Barrier) | None => {}
+        if let Some(Entry::Store { address, bytes, value, .. }) = slot.buffer.take(index) {
+            self.store(address, bytes, value);
+            log.add(thread, What::Flush { index: place });
         }
+        self.begin_children(thread, log);
         self.settle(thread, log);
+    }
+
+    /// Threads start as soon as all that was stored before they were spawned has taken effect.
+    fn begin_children(&mut self, thread: u32, log: &mut Log) {
+        while let Some(Some(slot)) = self.threads.get_mut(thread as usize)
+            && let Some(Entry::Spawn { .. }) = slot.buffer.entries().first()
+            && let Some(Entry::Spawn { child, function, args }) = slot.buffer.take(0)
+        {
+            self.begin(child, function, &args, log);
+        }
     }
 
     fn begin(&mut self, number: u32, function: FunctionId, args: &[Bits], log: &mut Log) {

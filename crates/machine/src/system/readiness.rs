@@ -36,6 +36,9 @@ pub enum Waits {
     Bytes { address: u64, bytes: u8, spins: bool },
     /// Its own buffer to be empty, or to have room.
     Buffer,
+    /// Its own buffer to be empty, or other values at these bytes: a compare-and-swap that must
+    /// lock memory only if it succeeds.
+    BufferOrBytes { address: u64, bytes: u8 },
     /// The end of a thread.
     Thread(u64),
     /// The end of the atomic section that another thread is in.
@@ -122,9 +125,10 @@ impl<'p> System<'_, 'p> {
                 // One that fails is a load, and need not wait for the buffer; one that succeeds
                 // must.
                 let seen = self.content(Some(slot), address, u32::from(bytes));
-                match seen.value == *expected || fail.is_locked() {
-                    true => Readiness::Blocked(Waits::Buffer),
-                    false => self.ready_to_read(slot, address, bytes, *fail),
+                match (fail.is_locked(), seen.value == *expected) {
+                    (true, _) => Readiness::Blocked(Waits::Buffer),
+                    (false, true) => Readiness::Blocked(Waits::BufferOrBytes { address, bytes }),
+                    (false, false) => self.ready_to_read(slot, address, bytes, *fail),
                 }
             }
             _ if !slot.buffer.is_empty() => Readiness::Blocked(Waits::Buffer),

@@ -1,0 +1,78 @@
+//! Programs through the engine that searches the states of operational machines.
+
+use std::cell::RefCell;
+
+use parallax_engine_explore::Reductions;
+use parallax_engine_states::{Options, Progress, Reduction, search};
+use parallax_memory::Model;
+use parallax_program::{Diagnostic, Diagnostics, Program, Property, Question};
+
+use super::progress::ProgressLine;
+use super::{Answer, VerifyArguments, model_choice};
+use crate::interrupt;
+use crate::models::{ModelChoice, Models};
+
+pub fn verify(
+    program: &Program,
+    usual_model: &str,
+    properties: Vec<Property>,
+    options: &VerifyArguments,
+) -> Result<Answer, Diagnostics> {
+    let usual = || ModelChoice::BuiltIn(usual_model.to_string());
+    let choice = model_choice(options).unwrap_or_else(usual);
+    let model = Models::new(&[], None).get(&choice)?;
+    let mut answer = run(program, &model, properties, None, options)?;
+    if options.spurious_wakeups {
+        let note = "each thread was woken without a signal once at most";
+        answer.verdict.notes.push(note.to_string());
+    }
+    Ok(answer)
+}
+
+/// Looks for final states that a question asks for, and for nothing else.
+pub fn verify_question(
+    program: &Program,
+    question: Question,
+    model: &Model,
+    options: &VerifyArguments,
+) -> Result<Answer, Diagnostics> {
+    run(program, model, vec![Property::Assert], Some(question), options)
+}
+
+fn run(
+    program: &Program,
+    model: &Model,
+    properties: Vec<Property>,
+    question: Option<Question>,
+    options: &VerifyArguments,
+) -> Result<Answer, Diagnostics> {
+    if options.unroll.is_some() {
+        let error = Diagnostic::new("the engine 'states' does not count how often loops repeat");
+        return Err(vec![error.with_help("leave out --unroll")]);
+    }
+    let line = RefCell::new(ProgressLine::new(!options.quiet));
+    let watched = line.borrow().is_shown();
+    let show = |progress: &Progress| line.borrow_mut().show_states(progress);
+    let reduction = match options.reductions == Reductions::NONE {
+        true => Reduction::None,
+        false => Reduction::Order,
+    };
+    let verdict = search(
+        program,
+        model,
+        &Options {
+            properties,
+            reduction,
+            all: options.all,
+            nondet: options.nondet,
+            timeout: options.timeout,
+            memory_limit: options.memory_limit.map(|limit| u64::from(limit.get())),
+            stop: Some(interrupt::stop_flag()),
+            progress: watched.then_some(&show),
+            question,
+        },
+    );
+    line.borrow_mut().clear();
+    let model = model.name().to_string();
+    Ok(Answer { verdict: verdict?, model, engine: "states", all: options.all })
+}
