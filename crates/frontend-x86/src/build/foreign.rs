@@ -2,8 +2,6 @@
 //! as the System V ABI has it (AMD64 supplement, 3.2.3). What such a function may leave in the
 //! registers that it need not preserve is zero.
 
-use std::collections::BTreeMap;
-
 use iced_x86::Register;
 use parallax_library::Signature;
 use parallax_program::{
@@ -12,8 +10,7 @@ use parallax_program::{
 
 use super::Builder;
 use super::body::Body;
-use crate::code::{Calls, FunctionCode};
-use crate::elf::Image;
+use crate::code::FunctionCode;
 use crate::lift::Sequence;
 use crate::lift::registers::{DF, FS_BASE, RAX, RCX, RDI, RDX, RSI, RSP, STATUS, XMM0};
 
@@ -121,12 +118,6 @@ fn takes_floats(name: &str) -> bool {
 
 fn gives_float(name: &str) -> bool {
     takes_floats(name) || matches!(name, "__VERIFIER_nondet_float" | "__VERIFIER_nondet_double")
-}
-
-/// The foreign functions by address: those with addresses of their own, and those of the
-/// program that are modelled.
-pub fn addresses<'a>(image: &'a Image, calls: &'a Calls<'_>) -> BTreeMap<u64, &'a str> {
-    image.foreign.iter().chain(calls.modelled()).collect()
 }
 
 impl Builder<'_> {

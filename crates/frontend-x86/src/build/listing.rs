@@ -7,6 +7,7 @@ use std::sync::Arc;
 use iced_x86::{Formatter, Instruction, IntelFormatter, SymbolResolver, SymbolResult};
 use parallax_program::Span;
 
+use crate::code::{Calls, Reachable};
 use crate::elf::Image;
 
 pub struct Listing<'a> {
@@ -16,13 +17,24 @@ pub struct Listing<'a> {
 }
 
 impl<'a> Listing<'a> {
-    pub fn new(image: &'a Image) -> Listing<'a> {
+    pub fn new(image: &'a Image, calls: &Calls<'_>, code: &Reachable) -> Listing<'a> {
         let mut names: BTreeMap<u64, (u64, String)> = BTreeMap::new();
         let symbols = &image.symbols;
         for (address, named) in symbols.functions.iter().chain(&symbols.objects) {
             names.insert(*address, (named.size, named.name.clone()));
         }
         names.extend(image.foreign.iter().map(|(at, name)| (at, (1, name.to_string()))));
+        // Stubs, and words that the loader has filled, are called after what they lead to.
+        for instruction in code.functions.values().flat_map(|function| function.instructions()) {
+            let target = instruction.near_branch_target();
+            if let Some(name) = calls.foreign(target) {
+                names.insert(target, (1, name.to_string()));
+            }
+            let slot = calls.slot(instruction);
+            if let Some(name) = slot.and_then(|slot| calls.foreign(slot)) {
+                names.insert(instruction.memory_displacement64(), (1, name.to_string()));
+            }
+        }
         let names = Names { names: Arc::new(names) };
         let mut formatter = IntelFormatter::with_options(Some(Box::new(names)), None);
         let options = formatter.options_mut();

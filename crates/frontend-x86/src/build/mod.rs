@@ -68,12 +68,12 @@ fn assemble(
         image,
         calls,
         signatures: Signatures::new(),
-        listing: Listing::new(image),
+        listing: Listing::new(image, calls, code),
         ids: BTreeMap::new(),
         names: HashSet::new(),
     };
     let lifted: BTreeSet<u64> = code.functions.keys().copied().collect();
-    let stand_ins = foreign::addresses(image, calls);
+    let stand_ins = &code.pointed_foreign;
     let numbered = lifted.iter().chain(stand_ins.keys()).zip(1..);
     builder.ids = numbered.map(|(address, id)| (*address, FunctionId(id))).collect();
 
@@ -84,7 +84,7 @@ fn assemble(
     for function in code.functions.values() {
         functions.push(builder.function(function));
     }
-    for (address, name) in &stand_ins {
+    for (address, name) in stand_ins {
         functions.push(builder.stand_in(*address, name));
     }
     let arguments = start::arguments(&mut program, name, &options.arguments);

@@ -67,7 +67,11 @@ pub fn prepare(program: &mut Program, needs: &Needs) {
     let mut made: BTreeMap<FunctionId, FunctionId> = BTreeMap::new();
     for function in spawned(program) {
         let id = FunctionId(program.functions.len() as u32);
-        let wrapper = beginning(program.function(function), function, needs);
+        let mut name = "thread".to_string();
+        while program.functions.iter().any(|known| known.name == name) {
+            name.push('\'');
+        }
+        let wrapper = beginning(&name, program.function(function), function, needs);
         program.functions.push(wrapper);
         made.insert(function, id);
     }
@@ -92,9 +96,9 @@ fn spawned(program: &Program) -> BTreeSet<FunctionId> {
 }
 
 /// A function that sets a thread up and then does what the other does.
-fn beginning(callee: &Function, id: FunctionId, needs: &Needs) -> Function {
+fn beginning(name: &str, callee: &Function, id: FunctionId, needs: &Needs) -> Function {
     let span = callee.blocks.first().map(|block| block.terminator_span).unwrap_or_default();
-    let mut builder = FunctionBuilder::new(&format!("thread of {}", callee.name));
+    let mut builder = FunctionBuilder::new(name);
     builder.at(span);
     let params = callee.vars.iter().take(callee.params as usize);
     let params: Vec<VarId> =

@@ -12,6 +12,8 @@ use crate::elf::{Image, is_part};
 pub struct Reachable {
     /// By entry.
     pub functions: BTreeMap<u64, FunctionCode>,
+    /// Foreign functions whose address may be called: name by address.
+    pub pointed_foreign: BTreeMap<u64, String>,
 }
 
 impl Reachable {
@@ -28,7 +30,16 @@ impl Reachable {
         entries.extend(starts);
         let mut open: Vec<u64> = starts.to_vec();
         let mut functions = BTreeMap::new();
-        let pointed = pointed_to(image, has_symbols);
+        let mut pointed_foreign = BTreeMap::new();
+        let mut note = |address: u64| {
+            if let Some(name) = calls.foreign(address) {
+                pointed_foreign.insert(address, name.to_string());
+            }
+        };
+        let pointers = pointers(image);
+        pointers.iter().copied().for_each(&mut note);
+        let pointed = pointers.into_iter().filter(|at| is_entry(image, *at, has_symbols));
+        let pointed: Vec<u64> = pointed.collect();
         entries.extend(&pointed);
         open.extend(&pointed);
         while let Some(entry) = open.pop() {
@@ -41,31 +52,35 @@ impl Reachable {
             let around = Surroundings { image, calls, entries: &entries, never_returns };
             let code = FunctionCode::recover(&around, entry);
             for instruction in code.instructions() {
-                let found = leads_to(image, calls, instruction, has_symbols);
-                open.extend(found.iter().filter(|target| !code.blocks.contains_key(target)));
+                let taken = addresses(calls, instruction);
+                taken.iter().copied().for_each(&mut note);
+                let taken = taken.into_iter().filter(|at| is_entry(image, *at, has_symbols));
+                let found = taken.chain(jump_target(instruction));
+                open.extend(found.filter(|target| !code.blocks.contains_key(target)));
                 // A call leads to an entry even where it is into the function itself.
                 open.extend(call_target(calls, instruction));
             }
             open.extend(left_to(&code));
             functions.insert(entry, code);
         }
-        Reachable { functions }
+        Reachable { functions, pointed_foreign }
     }
 }
 
-/// Code addresses in data. Those in the middle of a function are labels.
-fn pointed_to(image: &Image, has_symbols: bool) -> Vec<u64> {
-    let is_entry = |address: &u64| is_entry(image, *address, has_symbols);
-    let mut found: BTreeSet<u64> = image.pointers.iter().copied().filter(is_entry).collect();
+/// Words in data that are, or look like, addresses of functions. What the linker's tables hold
+/// is not among them: those words are only used where code names them.
+fn pointers(image: &Image) -> BTreeSet<u64> {
+    let mut found = BTreeSet::new();
     for region in image.regions.iter().filter(|region| !region.executable) {
-        // Without relocations, what looks like the address of a function is one.
-        let words = region
-            .data
-            .chunks_exact(8)
-            .map(|word| word.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)));
-        found.extend(words.filter(is_entry));
+        if region.name.starts_with(".got") {
+            continue;
+        }
+        let words = region.data.chunks_exact(8).map(|word| {
+            word.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+        });
+        found.extend(words.filter(|word| *word != 0));
     }
-    found.into_iter().collect()
+    found
 }
 
 /// What the compiler's start-up files register to be called at the end, which is not run.
@@ -91,27 +106,23 @@ fn call_target(calls: &Calls<'_>, instruction: &Instruction) -> Option<u64> {
     }
 }
 
-/// Where an instruction may lead besides its own function: jumps and addresses.
-fn leads_to(
-    image: &Image,
-    calls: &Calls<'_>,
-    instruction: &Instruction,
-    has_symbols: bool,
-) -> Vec<u64> {
-    match instruction.flow_control() {
-        FlowControl::Next | FlowControl::Call | FlowControl::IndirectCall => {
-            let constants = tables::constants(instruction).into_iter();
-            let mut found: Vec<u64> =
-                constants.filter(|address| is_entry(image, *address, has_symbols)).collect();
-            // The address of a function may be in a word that the loader has filled.
-            found.extend(calls.slot(instruction).filter(|target| image.is_code(*target)));
-            found
-        }
-        FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch => {
-            vec![instruction.near_branch_target()]
-        }
-        _ => Vec::new(),
+/// Where a direct jump leads.
+fn jump_target(instruction: &Instruction) -> Option<u64> {
+    let jumps = matches!(
+        instruction.flow_control(),
+        FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch
+    );
+    jumps.then(|| instruction.near_branch_target())
+}
+
+/// The addresses that an instruction may take.
+fn addresses(calls: &Calls<'_>, instruction: &Instruction) -> Vec<u64> {
+    if instruction.flow_control() != FlowControl::Next {
+        return Vec::new();
     }
+    // The address of a function may be in a word that the loader has filled.
+    let filled = calls.slot(instruction);
+    tables::constants(instruction).into_iter().chain(filled).collect()
 }
 
 /// Where blocks fall through to that are not in the function.

@@ -22,6 +22,8 @@ struct Object<'p> {
     size: u64,
     name: String,
     shape: Option<&'p Shape>,
+    /// Whether it is a section, whose parts people call by their own names.
+    is_section: bool,
     /// None for globals.
     kind: Option<AllocKind>,
     is_freed: bool,
@@ -41,6 +43,7 @@ impl<'p> Objects<'p> {
                 size: global.size,
                 name: global.name.clone(),
                 shape: global.shape.as_ref(),
+                is_section: global.address.is_some(),
                 kind: None,
                 is_freed: false,
             };
@@ -79,7 +82,8 @@ impl<'p> Objects<'p> {
         };
         let name = self.distinct(base);
         let kind = Some(kind);
-        let object = Object { size, name: name.clone(), shape, kind, is_freed: false };
+        let object = Object { size, name: name.clone(), shape,
+            is_section: false, kind, is_freed: false };
         self.objects.insert(address, object);
         Ok(name)
     }
@@ -162,7 +166,10 @@ impl<'p> Objects<'p> {
             return None;
         }
         let part = object.shape.unwrap_or(&Shape::Scalar).name(offset);
-        Some(format!("{}{part}", object.name))
+        match part.strip_prefix('.').filter(|_| object.is_section) {
+            Some(part) => Some(part.to_string()),
+            None => Some(format!("{}{part}", object.name)),
+        }
     }
 
     /// A value as people write it: a signed number, or what it points to.
@@ -174,15 +181,17 @@ impl<'p> Objects<'p> {
         if value.width() < self.program.pointer_width {
             return number.to_string();
         }
+        if let Some(function) = self.program.function_at(value) {
+            return format!("&{}", self.program.function(function).name);
+        }
         let address = u64::try_from(value.unsigned()).ok();
-        if let Some(object) = address.and_then(|address| self.objects.get(&address)) {
+        if let Some(object) = address.and_then(|address| self.objects.get(&address))
+            && !object.is_section
+        {
             return format!("&{}", object.name);
         }
         if let Some(place) = address.and_then(|address| self.place(address)) {
             return format!("&{place}");
-        }
-        if let Some(function) = self.program.function_at(value) {
-            return format!("&{}", self.program.function(function).name);
         }
         match i64::from(i32::MIN) as i128 <= number && number <= i128::from(u32::MAX) {
             true => number.to_string(),

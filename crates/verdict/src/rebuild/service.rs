@@ -201,8 +201,12 @@ impl<'p> Rebuild<'_, 'p> {
 }
 
 /// What a thread is really about: a function that begins by calling one of its arguments only
-/// wraps that.
+/// wraps that, and so does one that is given registers and a function.
 fn routine(program: &Program, function: FunctionId, args: &[Traced]) -> FunctionId {
+    if program.function(function).registers {
+        let given = args.iter().find_map(|arg| program.function_at(arg.bits));
+        return given.unwrap_or(function);
+    }
     let entry = program.function(function).blocks.first();
     let first = entry.and_then(|block| block.insts.first()).map(|inst| &inst.kind);
     let Some(InstKind::Call { callee: Callee::Indirect(Expr::Var(var)), .. }) = first else {

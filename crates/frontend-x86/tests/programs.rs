@@ -1,0 +1,157 @@
+//! Programs in C, compiled here and now by GCC and Clang at several levels, then verified as
+//! machine code. Nothing that is compiled is ever run.
+//!
+//! Each line `//! FLAGS => MODEL: VERDICT WORDS; …` at the top of a program in `programs/` is a way
+//! to compile it, and what is to come out under a model, with words that the message has.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use parallax_engine_explore::{Options, explore};
+use parallax_frontend_x86::load;
+use parallax_memory::Model;
+use parallax_program::{Program, Property};
+use parallax_verdict::Verdict;
+
+const COMPILERS: [&str; 2] = ["gcc", "clang-19"];
+const LEVELS: [&str; 3] = ["-O0", "-O2", "-O3"];
+
+/// A file that goes away with its owner.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new(extension: &str) -> Temporary {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("parallax-x86-{}-{number}{extension}", std::process::id());
+        Temporary(std::env::temp_dir().join(name))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Compiles a file; what the compiler says where it fails.
+fn compile(compiler: &str, source: &Path, flags: &[&str], to: &Path) -> Result<(), String> {
+    let mut command = Command::new(compiler);
+    command.args(["-g", "-w", "-pthread"]).args(flags).arg(source).arg("-o").arg(to);
+    let output = command.output().map_err(|error| format!("{compiler}: {error}"))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+    }
+}
+
+fn verify(program: &Program, model: &str) -> Verdict {
+    let model = Model::builtin(model).expect("a model").expect("a right model");
+    let usual = |property: &Property| !matches!(property, Property::Leak | Property::Race);
+    let options = Options {
+        properties: Property::ALL.into_iter().filter(usual).collect(),
+        timeout: Some(Duration::from_secs(60)),
+        ..Options::default()
+    };
+    explore(program, &model, &options).expect("a program to explore")
+}
+
+/// The verdict and what was said about it, in one line.
+fn described(verdict: &Verdict) -> String {
+    let violation = verdict.violations.first().map(|violation| violation.message.clone());
+    let reason = verdict.reason.as_ref().map(|reason| reason.message.clone());
+    let said = violation.or(reason).unwrap_or_default();
+    format!("{} {said}", verdict.conclusion.name())
+}
+
+/// What a file says about itself: flags, and what is expected under which model.
+fn expectations(source: &str) -> Vec<(Vec<&str>, Vec<(&str, &str)>)> {
+    let lines = source.lines().filter_map(|line| line.strip_prefix("//!"));
+    lines
+        .map(|line| {
+            let (flags, expected) = line.split_once("=>").expect("an arrow");
+            let expected = expected.split(';').map(|one| one.split_once(':').expect("a colon"));
+            let expected = expected.map(|(model, said)| (model.trim(), said.trim()));
+            (flags.split_whitespace().collect(), expected.collect())
+        })
+        .collect()
+}
+
+/// Checks a program in all ways that it asks for; differences in lines.
+fn check(name: &str, more: &[&str], levels: &[&str]) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name);
+    let source = std::fs::read_to_string(&path).expect("a program");
+    let mut wrong = String::new();
+    for compiler in COMPILERS {
+        for level in levels {
+            for (flags, expected) in expectations(&source) {
+                let binary = Temporary::new(".o");
+                let flags: Vec<&str> = [*level].into_iter().chain(flags).chain(more.iter().copied()).collect();
+                if let Err(error) = compile(compiler, &path, &flags, &binary.0) {
+                    let _ = writeln!(wrong, "{compiler} {flags:?}: {error}");
+                    continue;
+                }
+                let program = match load(&binary.0, &parallax_frontend_x86::Options::default()) {
+                    Ok(program) => program,
+                    Err(errors) => {
+                        let _ = writeln!(wrong, "{compiler} {flags:?}: {}", errors[0]);
+                        continue;
+                    }
+                };
+                for (model, expected) in expected {
+                    let found = described(&verify(&program, model));
+                    let (verdict, words) = expected.split_once(' ').unwrap_or((expected, ""));
+                    let right = found.split(' ').next() == Some(verdict) && found.contains(words);
+                    if !right {
+                        let _ = writeln!(
+                            wrong,
+                            "{compiler} {flags:?}, {model}: {found}, not {expected}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    wrong
+}
+
+macro_rules! programs {
+    ($($name:ident),* $(,)?) => {$(
+        #[test]
+        fn $name() {
+            let wrong = check(concat!(stringify!($name), ".c"), &[], &LEVELS);
+            assert!(wrong.is_empty(), "\n{wrong}");
+        }
+    )*};
+}
+
+programs![
+    canary,
+    condition,
+    constructors,
+    faults,
+    message_passing,
+    mixed_sizes,
+    mutex,
+    once,
+    pointers,
+    recursion,
+    spinlock,
+    store_buffering,
+    strings,
+    tables,
+    thread_local,
+    unknown,
+];
+
+/// The same without a linker: relocatable objects.
+#[test]
+fn objects() {
+    for name in ["store_buffering.c", "tables.c", "thread_local.c", "pointers.c", "strings.c"] {
+        let wrong = check(name, &["-c"], &["-O2"]);
+        assert!(wrong.is_empty(), "{name}\n{wrong}");
+    }
+}
