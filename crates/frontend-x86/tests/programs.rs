@@ -89,7 +89,8 @@ fn check(name: &str, more: &[&str], levels: &[&str]) -> String {
         for level in levels {
             for (flags, expected) in expectations(&source) {
                 let binary = Temporary::new(".o");
-                let flags: Vec<&str> = [*level].into_iter().chain(flags).chain(more.iter().copied()).collect();
+                let flags: Vec<&str> =
+                    [*level].into_iter().chain(flags).chain(more.iter().copied()).collect();
                 if let Err(error) = compile(compiler, &path, &flags, &binary.0) {
                     let _ = writeln!(wrong, "{compiler} {flags:?}: {error}");
                     continue;

@@ -75,9 +75,10 @@ fn pointers(image: &Image) -> BTreeSet<u64> {
         if region.name.starts_with(".got") {
             continue;
         }
-        let words = region.data.chunks_exact(8).map(|word| {
-            word.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
-        });
+        let words = region
+            .data
+            .chunks_exact(8)
+            .map(|word| word.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)));
         found.extend(words.filter(|word| *word != 0));
     }
     found

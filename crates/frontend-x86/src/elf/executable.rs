@@ -17,7 +17,7 @@ pub fn load(file: &File<'_>, is_known: &dyn Fn(&str) -> bool) -> Loaded<Image> {
     image.thread_local = thread_local_size(file)?;
     let mut undefined = Undefined::new(is_known);
     relocation::of_executable(&mut image, file, bias, &mut undefined)?;
-    undefined.settle(&mut image)?;
+    relocation::environment(&mut image)?;
     fill_thread_local(&mut image, file, bias);
     image.constructors = constructors(&image, file, bias);
     image.lines = Lines::of_executable(file, bias);

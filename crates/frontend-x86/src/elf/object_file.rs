@@ -8,7 +8,7 @@ use object::read::elf::{Rela, SectionHeader, Sym};
 use object::{SectionIndex, SymbolIndex};
 
 use super::image::{Image, Slot};
-use super::relocation::{Stand, Undefined, pointer};
+use super::relocation::{Stand, Undefined, Unresolved, environment, pointer};
 use super::{File, Lines, Loaded, ThreadLocal, damaged, debug, executable};
 
 pub fn load(file: &File<'_>, is_known: &dyn Fn(&str) -> bool) -> Loaded<Image> {
@@ -29,8 +29,8 @@ pub fn load(file: &File<'_>, is_known: &dyn Fn(&str) -> bool) -> Loaded<Image> {
     linker.relocate()?;
     let constructors = linker.constructors();
     let lines = linker.lines();
-    let Linker { mut image, undefined, .. } = linker;
-    undefined.settle(&mut image)?;
+    let mut image = linker.image;
+    environment(&mut image)?;
     image.constructors = constructors;
     image.lines = lines;
     Ok(image)
@@ -73,7 +73,6 @@ struct One {
 /// What a symbol stands for.
 enum Target {
     Address(u64),
-    Object(String),
     Missing(String),
 }
 
@@ -203,12 +202,15 @@ impl Linker<'_, '_> {
                 _ => address,
             }));
         }
-        let (kind, is_weak) = (entry.st_type(), entry.is_weak());
-        let stand = self.undefined.stand(&mut self.image, &name, kind, is_weak, is_called);
-        Ok(match stand {
-            Stand::Function(address) => Target::Address(address),
-            Stand::Null => Target::Address(0),
-            Stand::Object => Target::Object(name),
+        let unresolved = Unresolved {
+            name: &name,
+            kind: entry.st_type(),
+            size: entry.st_size(endian),
+            is_weak: entry.is_weak(),
+            is_called,
+        };
+        Ok(match self.undefined.stand(&mut self.image, &unresolved)? {
+            Stand::Address(address) => Target::Address(address),
             Stand::Missing => Target::Missing(name),
         })
     }
@@ -268,10 +270,6 @@ impl Linker<'_, '_> {
         if entry == Entry::Address {
             return match self.target(symbol, false)? {
                 Target::Address(address) => pointer(&mut self.image, place, address),
-                Target::Object(name) => {
-                    self.undefined.wait(place, &name, 0, 0);
-                    Ok(())
-                }
                 Target::Missing(name) => {
                     self.image.slots.insert(place, Slot::Missing(name));
                     Ok(())
@@ -311,10 +309,6 @@ impl Linker<'_, '_> {
                 Target::Address(address) => {
                     pointer(&mut self.image, place, address.wrapping_add(addend))
                 }
-                Target::Object(name) => {
-                    self.undefined.wait(place, &name, 0, addend);
-                    Ok(())
-                }
                 Target::Missing(name) => Err(missing(&name)),
             },
             elf::R_X86_64_PC32 | elf::R_X86_64_PLT32 => {
@@ -350,7 +344,7 @@ impl Linker<'_, '_> {
     fn address(&mut self, symbol: SymbolIndex, is_called: bool) -> Loaded<u64> {
         match self.target(symbol, is_called)? {
             Target::Address(address) => Ok(address),
-            Target::Object(name) | Target::Missing(name) => Err(missing(&name)),
+            Target::Missing(name) => Err(missing(&name)),
         }
     }
 

@@ -12,73 +12,60 @@ use super::{File, Loaded, damaged};
 /// Names that a file uses and does not define.
 pub struct Undefined<'a> {
     is_known: &'a dyn Fn(&str) -> bool,
-    /// Objects of the C library, and how large they are.
+    /// Objects of the C library, and where they lie.
     objects: BTreeMap<String, u64>,
-    /// Words to hold the address of such an object, plus something.
-    waiting: Vec<(u64, String, u64)>,
 }
 
-/// What a name stands for that the file does not define.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A name that the file does not define, and what is known of it.
+pub struct Unresolved<'s> {
+    pub name: &'s str,
+    pub kind: elf::SymbolType,
+    pub size: u64,
+    pub is_weak: bool,
+    /// Whether it is certainly called.
+    pub is_called: bool,
+}
+
+/// What such a name stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stand {
-    Function(u64),
-    /// An object that is made in the end.
-    Object,
-    /// Nothing, which a program may ask.
-    Null,
+    /// A foreign function, or an object of zeros. A program may ask for what is not there, and
+    /// finds 0.
+    Address(u64),
     Missing,
 }
 
 impl<'a> Undefined<'a> {
     pub fn new(is_known: &'a dyn Fn(&str) -> bool) -> Undefined<'a> {
-        Undefined { is_known, objects: BTreeMap::new(), waiting: Vec::new() }
+        Undefined { is_known, objects: BTreeMap::new() }
     }
 
-    /// Decides by what is known of the name. `is_called` tells that the file calls it.
-    pub fn stand(
-        &self,
-        image: &mut Image,
-        name: &str,
-        kind: elf::SymbolType,
-        is_weak: bool,
-        is_called: bool,
-    ) -> Stand {
-        let is_object = kind == elf::STT_OBJECT || is_object_name(name);
-        if (self.is_known)(name) || (kind == elf::STT_FUNC || is_called) && !is_object {
-            return match is_weak && !(self.is_known)(name) {
-                true => Stand::Null,
-                false => Stand::Function(image.foreign.address(name)),
-            };
+    pub fn stand(&mut self, image: &mut Image, unresolved: &Unresolved<'_>) -> Loaded<Stand> {
+        let Unresolved { name, kind, size, is_weak, is_called } = *unresolved;
+        if (self.is_known)(name) {
+            return Ok(Stand::Address(image.foreign.address(name)));
         }
-        match (is_object, is_weak) {
-            (true, _) => Stand::Object,
-            (false, true) => Stand::Null,
+        if kind == elf::STT_OBJECT || is_object_name(name) {
+            return self.object(image, name, size).map(Stand::Address);
+        }
+        Ok(match (is_weak, kind == elf::STT_FUNC || is_called) {
+            (true, _) => Stand::Address(0),
+            (false, true) => Stand::Address(image.foreign.address(name)),
             (false, false) => Stand::Missing,
-        }
+        })
     }
 
-    /// The word there is to hold the address of an object, plus `addend`.
-    pub fn wait(&mut self, place: u64, name: &str, size: u64, addend: u64) {
-        let known = self.objects.entry(name.to_string()).or_default();
-        *known = size.max(*known);
-        self.waiting.push((place, name.to_string(), addend));
-    }
-
-    /// Makes the objects, of zeros, and fills in their addresses.
-    pub fn settle(self, image: &mut Image) -> Loaded<()> {
+    /// An object of the library, which is made if need be.
+    fn object(&mut self, image: &mut Image, name: &str, size: u64) -> Loaded<u64> {
         const SMALLEST: u64 = 256;
-        let mut addresses = BTreeMap::new();
-        for (name, size) in self.objects {
-            let address = image.append(&name, size.max(SMALLEST), 16)?;
-            image.symbols.add(&name, elf::STT_OBJECT, address, size.max(8), false);
-            addresses.insert(name, address);
+        const LARGEST: u64 = 1 << 16;
+        if let Some(address) = self.objects.get(name) {
+            return Ok(*address);
         }
-        for (place, name, addend) in self.waiting {
-            let address = addresses.get(&name).copied().unwrap_or_default();
-            image.patch(place, address.wrapping_add(addend), 8)?;
-            image.slots.insert(place, Slot::Address(address));
-        }
-        environment(image)
+        let address = image.append(name, size.clamp(SMALLEST, LARGEST), 16)?;
+        image.symbols.add(name, elf::STT_OBJECT, address, size.clamp(8, LARGEST), false);
+        self.objects.insert(name.to_string(), address);
+        Ok(address)
     }
 }
 
@@ -110,7 +97,7 @@ fn is_object_name(name: &str) -> bool {
 }
 
 /// An environment without variables, where the program refers to it.
-fn environment(image: &mut Image) -> Loaded<()> {
+pub fn environment(image: &mut Image) -> Loaded<()> {
     let is_environment = |name: &str| matches!(name, "environ" | "_environ" | "__environ");
     let objects = image.symbols.objects.iter();
     let found = objects.filter(|(_, named)| is_environment(&named.name));
@@ -215,16 +202,16 @@ impl One<'_> {
             }
             return pointer(image, place, target.wrapping_add(self.addend));
         }
-        let is_called = elf::RelocationType(self.kind) == elf::R_X86_64_JUMP_SLOT;
-        let stand = undefined.stand(image, name, symbol.st_type(), symbol.is_weak(), is_called);
-        match stand {
-            Stand::Function(address) => pointer(image, place, address.wrapping_add(self.addend)),
-            Stand::Null => pointer(image, place, 0),
-            Stand::Object => {
-                let size = symbol.st_size(endian).min(1 << 16);
-                undefined.wait(place, name, size, self.addend);
-                Ok(())
-            }
+        let unresolved = Unresolved {
+            name,
+            kind: symbol.st_type(),
+            size: symbol.st_size(endian),
+            is_weak: symbol.is_weak(),
+            is_called: elf::RelocationType(self.kind) == elf::R_X86_64_JUMP_SLOT,
+        };
+        match undefined.stand(image, &unresolved)? {
+            Stand::Address(0) => pointer(image, place, 0),
+            Stand::Address(address) => pointer(image, place, address.wrapping_add(self.addend)),
             Stand::Missing => {
                 image.slots.insert(place, Slot::Missing(name.clone()));
                 Ok(())

@@ -5,12 +5,15 @@
 
 volatile unsigned long length = 8;
 
+__attribute__((noinline)) static void overrun(volatile char *p) {
+  for (unsigned long i = 0; i < 4 * length; i++)
+    p[i] = 1;
+}
+
 __attribute__((noinline)) static int fill(void) {
   char buffer[16];
 #ifdef SMASH
-  volatile char *p = buffer;
-  for (unsigned long i = 0; i < 32; i++)
-    p[i] = 1;
+  overrun(buffer);
 #else
   memset(buffer, 1, length);
 #endif

@@ -26,7 +26,7 @@ int main(void) {
     return *pointer;
   case 2: *writable = 1; break;
   case 3: __builtin_trap();
-  case 4: return 1 / zero;
+  case 4: return 7 / zero;
   case 5: return deep(0);
   }
   return 0;

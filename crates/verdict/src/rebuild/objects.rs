@@ -82,8 +82,8 @@ impl<'p> Objects<'p> {
         };
         let name = self.distinct(base);
         let kind = Some(kind);
-        let object = Object { size, name: name.clone(), shape,
-            is_section: false, kind, is_freed: false };
+        let object =
+            Object { size, name: name.clone(), shape, is_section: false, kind, is_freed: false };
         self.objects.insert(address, object);
         Ok(name)
     }
