@@ -6,7 +6,8 @@ use parallax_program::{Block, Expr, Inst, InstKind, Terminator, VarId};
 use super::dead::{Vars, for_each_var, written};
 use super::registers::COUNT;
 
-/// Expressions stay smaller than this.
+/// Neither a value that moves nor the place it moves to is larger than this, so that expressions
+/// never get too deep.
 const LARGEST: usize = 100;
 
 /// Folds temporaries of a block away, given what is live after it.
@@ -85,13 +86,14 @@ fn only_use(
             for_each_var(value, &mut |used| changed |= used == var);
         }
     }
-    let mut uses = 0;
+    let (mut uses, mut whole) = (0, 0);
     for expr in condition(terminator) {
         for_each_var(expr, &mut |var| uses += usize::from(var == dst));
+        whole += size(expr);
     }
     match (uses, after[dst.0 as usize]) {
         (0, false) => found,
-        (1, false) if found.is_none() && !changed => Some(insts.len()),
+        (1, false) if found.is_none() && !changed && whole <= LARGEST => Some(insts.len()),
         _ => None,
     }
 }
@@ -120,15 +122,13 @@ fn size(expr: &Expr) -> usize {
     }
 }
 
+/// Whether a value may be put into an instruction: it has not become too large yet.
 fn can_take(kind: &InstKind) -> bool {
-    match kind {
-        InstKind::Assign { value, .. } => size(value) <= LARGEST,
-        InstKind::Load { .. }
-        | InstKind::Store { .. }
-        | InstKind::Rmw { .. }
-        | InstKind::Cas { .. } => true,
-        _ => false,
-    }
+    use InstKind::{Assign, Cas, Load, Rmw, Store};
+    let mut whole = 0;
+    kind.for_each_expr(&mut |expr| whole += size(expr));
+    whole <= LARGEST
+        && matches!(kind, Assign { .. } | Load { .. } | Store { .. } | Rmw { .. } | Cas { .. })
 }
 
 /// The expressions of an instruction that can take others.
