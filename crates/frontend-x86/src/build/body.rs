@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use iced_x86::{FlowControl, Instruction, Mnemonic, Register};
+use iced_x86::{FlowControl, Instruction, Mnemonic};
 use parallax_program::{
     AccessSize, BlockId, Callee, Expr, Function, InstKind, Property, Terminator, VarId,
 };
@@ -194,10 +194,7 @@ impl<'b, 'a> Body<'b, 'a> {
                 return false;
             }
             Flow::Return { address } => self.leave(address),
-            Flow::Syscall => {
-                let number = self.constants.get(Register::RAX);
-                return self.system_call(number);
-            }
+            Flow::Syscall => return self.system_call(),
             Flow::Trap(what) => {
                 let message = format!("the program {what}");
                 self.fail(&message, Property::Assert);

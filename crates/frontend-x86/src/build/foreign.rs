@@ -33,14 +33,7 @@ pub const INTEGERS: [(VarId, Register); 6] = [
 const LOST: [VarId; 9] = [RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11];
 
 /// Functions that are given a meaning right where they are called.
-const SPECIAL: [&str; 6] = [
-    "__tls_get_addr",
-    "__stack_chk_fail",
-    "__cxa_pure_virtual",
-    "_ZSt9terminatev",
-    "syscall",
-    "__gxx_personality_v0",
-];
+const SPECIAL: [&str; 3] = ["__tls_get_addr", "__stack_chk_fail", "syscall"];
 
 /// Other names for functions of the library, whose first arguments are the same.
 const ALIASES: [(&str, &str); 26] = [
@@ -144,11 +137,7 @@ impl Body<'_, '_> {
         match name {
             "__tls_get_addr" => self.thread_local_address(),
             "__stack_chk_fail" => self.fail("stack smashing detected", Property::Memory),
-            "__cxa_pure_virtual" => {
-                self.fail("a pure virtual function is called", Property::Memory)
-            }
-            "_ZSt9terminatev" => self.fail("std::terminate is called", Property::Assert),
-            "syscall" => self.system_call_function(),
+            "syscall" => return self.system_call_function(),
             _ => return self.library_call(name),
         }
         never_returns(name)
