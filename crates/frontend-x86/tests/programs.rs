@@ -2,7 +2,9 @@
 //! machine code. Nothing that is compiled is ever run.
 //!
 //! Each line `//! FLAGS => MODEL: VERDICT WORDS; …` at the top of a program in `programs/` is a way
-//! to compile it, and what is to come out under a model, with words that the message has.
+//! to compile it, and what is to come out under a model, with words that the message has. Both
+//! engines have to say so. Exploration does not answer where accesses of different sizes overlap
+//! in a way that its rules for the model do not cover; that, too, is `unknown`.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -10,13 +12,13 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use parallax_engine_explore::{Options, explore};
+use parallax_engine_explore::explore;
+use parallax_engine_states::search;
 use parallax_frontend_x86::load;
 use parallax_memory::Model;
 use parallax_program::{Program, Property};
 use parallax_verdict::Verdict;
 
-const COMPILERS: [&str; 2] = ["gcc", "clang-19"];
 const LEVELS: [&str; 3] = ["-O0", "-O2", "-O3"];
 
 /// A file that goes away with its owner.
@@ -48,15 +50,32 @@ fn compile(compiler: &str, source: &Path, flags: &[&str], to: &Path) -> Result<(
     }
 }
 
-fn verify(program: &Program, model: &str) -> Verdict {
+const TIMEOUT: Option<Duration> = Some(Duration::from_secs(60));
+
+#[derive(Clone, Copy, Debug)]
+enum Engine {
+    Explore,
+    States,
+}
+
+fn verify(program: &Program, model: &str, engine: Engine) -> Verdict {
     let model = Model::builtin(model).expect("a model").expect("a right model");
     let usual = |property: &Property| !matches!(property, Property::Leak | Property::Race);
-    let options = Options {
-        properties: Property::ALL.into_iter().filter(usual).collect(),
-        timeout: Some(Duration::from_secs(60)),
-        ..Options::default()
+    let properties = Property::ALL.into_iter().filter(usual).collect();
+    let timeout = TIMEOUT;
+    let verdict = match engine {
+        Engine::Explore => {
+            let usual = parallax_engine_explore::Options::default();
+            let options = parallax_engine_explore::Options { properties, timeout, ..usual };
+            explore(program, &model, &options)
+        }
+        Engine::States => {
+            let usual = parallax_engine_states::Options::default();
+            let options = parallax_engine_states::Options { properties, timeout, ..usual };
+            search(program, &model, &options)
+        }
     };
-    explore(program, &model, &options).expect("a program to explore")
+    verdict.expect("a program for the engine")
 }
 
 /// The verdict and what was said about it, in one line.
@@ -84,35 +103,50 @@ fn expectations(source: &str) -> Vec<(Vec<&str>, Vec<(&str, &str)>)> {
 fn check(name: &str, more: &[&str], levels: &[&str]) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name);
     let source = std::fs::read_to_string(&path).expect("a program");
+    let compilers = match name.ends_with(".cpp") {
+        true => ["g++", "clang++-19"],
+        false => ["gcc", "clang-19"],
+    };
     let mut wrong = String::new();
-    for compiler in COMPILERS {
+    for compiler in compilers {
         for level in levels {
             for (flags, expected) in expectations(&source) {
-                let binary = Temporary::new(".o");
-                let flags: Vec<&str> =
-                    [*level].into_iter().chain(flags).chain(more.iter().copied()).collect();
-                if let Err(error) = compile(compiler, &path, &flags, &binary.0) {
-                    let _ = writeln!(wrong, "{compiler} {flags:?}: {error}");
-                    continue;
+                let flags = [*level].into_iter().chain(flags).chain(more.iter().copied());
+                let flags: Vec<&str> = flags.collect();
+                for difference in check_one(compiler, &path, &flags, &expected) {
+                    let _ = writeln!(wrong, "{compiler} {}: {difference}", flags.join(" "));
                 }
-                let program = match load(&binary.0, &parallax_frontend_x86::Options::default()) {
-                    Ok(program) => program,
-                    Err(errors) => {
-                        let _ = writeln!(wrong, "{compiler} {flags:?}: {}", errors[0]);
-                        continue;
-                    }
-                };
-                for (model, expected) in expected {
-                    let found = described(&verify(&program, model));
-                    let (verdict, words) = expected.split_once(' ').unwrap_or((expected, ""));
-                    let right = found.split(' ').next() == Some(verdict) && found.contains(words);
-                    if !right {
-                        let _ = writeln!(
-                            wrong,
-                            "{compiler} {flags:?}, {model}: {found}, not {expected}"
-                        );
-                    }
-                }
+            }
+        }
+    }
+    wrong
+}
+
+/// Compiles and verifies; what is not as it should be.
+fn check_one(
+    compiler: &str,
+    source: &Path,
+    flags: &[&str],
+    expected: &[(&str, &str)],
+) -> Vec<String> {
+    let binary = Temporary::new(".o");
+    if let Err(error) = compile(compiler, source, flags, &binary.0) {
+        return vec![error];
+    }
+    let program = match load(&binary.0, &parallax_frontend_x86::Options::default()) {
+        Ok(program) => program,
+        Err(errors) => return errors.iter().map(ToString::to_string).collect(),
+    };
+    let mut wrong = Vec::new();
+    for (model, expected) in expected {
+        for engine in [Engine::Explore, Engine::States] {
+            let found = described(&verify(&program, model, engine));
+            let (verdict, words) = expected.split_once(' ').unwrap_or((expected, ""));
+            let right = found.split(' ').next() == Some(verdict) && found.contains(words);
+            let beyond =
+                matches!(engine, Engine::Explore) && found.contains("could not be replayed");
+            if !right && !beyond {
+                wrong.push(format!("{engine:?}, {model}: {found}, not {expected}"));
             }
         }
     }
@@ -134,6 +168,7 @@ programs![
     condition,
     constructors,
     faults,
+    futex,
     message_passing,
     mixed_sizes,
     mutex,
@@ -146,7 +181,15 @@ programs![
     tables,
     thread_local,
     unknown,
+    without_libc,
 ];
+
+/// What C++ needs besides: threads, guards, virtual functions.
+#[test]
+fn cplusplus() {
+    let wrong = check("cplusplus.cpp", &[], &LEVELS);
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
 
 /// The same without a linker: relocatable objects.
 #[test]

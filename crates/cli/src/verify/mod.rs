@@ -106,6 +106,9 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
         Kind::Text => search(&input::load_text(first)?, C_MODEL, properties, options),
         Kind::Machine => {
             let program = input::load_machine(first, options)?;
+            if options.engine == Engine::Auto && has_machine(options) {
+                return stateful::verify(&program, MACHINE_MODEL, properties, options);
+            }
             search(&program, MACHINE_MODEL, properties, options)
         }
         Kind::C => {
@@ -113,6 +116,12 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
             search(&input::load_c(options, overflow)?, C_MODEL, properties, options)
         }
     }
+}
+
+/// Whether the engine for machine code can do what is asked.
+fn has_machine(options: &VerifyArguments) -> bool {
+    let model = options.model.as_deref().unwrap_or(MACHINE_MODEL);
+    matches!(model, "sc" | "tso" | "pso") && options.unroll.is_none()
 }
 
 /// A program through the engine that was asked for.

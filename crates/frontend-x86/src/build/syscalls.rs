@@ -112,18 +112,25 @@ impl Body<'_, '_> {
         false
     }
 
+    fn number(&self, register: Register) -> Expr {
+        Expr::Var(if register == Register::RAX { RAX } else { RDI })
+    }
+
     /// The result of the system call whose number is in a register; none where that is the end.
     fn known_system_call(&mut self, number: Register, args: &[Expr]) -> Option<Expr> {
-        let Some(number) = self.constants.get(number) else {
-            self.refuse("a system call whose number is computed".to_string());
-            return None;
+        let Some(known) = self.constants.get(number) else {
+            let all = [self.number(number)].into_iter().chain(args.iter().cloned());
+            let dst = self.out.temporary(64);
+            let callee = Callee::External("system.call".to_string());
+            self.emit(InstKind::Call { dst: Some(dst), callee, args: all.collect() });
+            return Some(Expr::Var(dst));
         };
-        let found = meaning(number).and_then(|name| {
+        let found = meaning(known).and_then(|name| {
             let signature = self.builder.signatures.of(name)?;
             Some((name, signature))
         });
         let Some((name, signature)) = found else {
-            self.refuse(described(number));
+            self.refuse(described(known));
             return None;
         };
         let args = args.iter().zip(&signature.params);

@@ -1,6 +1,7 @@
 //! -DLOW=0 -DHIGH=0 => tso: unsafe
 //! -DLOW=1 -DHIGH=2 => tso: unsafe
 //! -DLOW=1 -DHIGH=0 => tso: unsafe
+//! -DLOW=0 -DHIGH=2 => tso: safe
 #include <assert.h>
 #include <pthread.h>
 
