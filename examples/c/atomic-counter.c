@@ -1,4 +1,4 @@
-/* A counter of N atomic increments: they come in any order, N! executions under every model. */
+/* A counter of N atomic increments: they come in any of N! orders, which are one up to the names of the threads. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

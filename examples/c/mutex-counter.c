@@ -1,4 +1,5 @@
-/* A counter under a mutex. N threads take the lock in any order: N! executions. */
+/* A counter under a mutex. N threads take the lock in any of N! orders, which are one up to their
+ * names. */
 #include <assert.h>
 #include <pthread.h>
 

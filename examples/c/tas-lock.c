@@ -1,5 +1,5 @@
-/* Test-and-set spin lock: one flag, taken by whoever finds it clear. N! executions: a failed try
- * changes nothing, and is no execution of its own. */
+/* Test-and-set spin lock: one flag, taken by whoever finds it clear. A failed try changes
+ * nothing, and is no execution of its own. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
