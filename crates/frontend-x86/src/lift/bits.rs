@@ -1,4 +1,4 @@
-//! Single bits, bit scans, and the extensions BMI1, BMI2, LZCNT and POPCNT.
+//! Single bits, bit scans, and the extensions BMI1, BMI2, LZCNT and POPCNT; also `crc32`.
 
 use iced_x86::{Mnemonic, OpKind};
 use parallax_program::{BinaryOp, Expr, RmwOp, UnaryOp};
@@ -28,6 +28,7 @@ impl Step<'_> {
             Mnemonic::Bzhi => self.zero_high()?,
             Mnemonic::Pdep => self.deposit_bits()?,
             Mnemonic::Pext => self.gather_bits()?,
+            Mnemonic::Crc32 => self.checksum()?,
             _ => return Ok(false),
         }
         Ok(true)
@@ -195,6 +196,25 @@ impl Step<'_> {
             let bit = source.extract(position, 1) & mask.extract(position, 1);
             Expr::binary(BinaryOp::Shl, bit.zero_extend(width), taken)
         })
+    }
+
+    /// The CRC of the polynomial 0x11edc6f41, bits reversed, one bit after the other.
+    fn checksum(&mut self) -> Lifted<()> {
+        const POLYNOMIAL: u128 = 0x82f6_3b78;
+        let from = self.place(1)?;
+        let (value, width) = (self.read(&from), from.width());
+        let value = self.out.hold(width, value);
+        let whole = self.view(self.instruction.op_register(0))?;
+        let state = self.out.temporary(32);
+        self.out.assign(state, self.out.read(whole).resize(whole.width, 32));
+        for bit in 0..width {
+            let lowest = Expr::Var(state).extract(0, 1) ^ value.clone().extract(bit, 1);
+            let shifted = Expr::binary(BinaryOp::LShr, Expr::Var(state), Expr::constant(32, 1));
+            let mask = lowest.sign_extend(32) & Expr::constant(32, POLYNOMIAL);
+            self.out.assign(state, shifted ^ mask);
+        }
+        self.out.write(whole, Expr::Var(state).resize(32, whole.width));
+        Ok(())
     }
 
     /// The union of what each position gives, told how many bits of the mask were before it.

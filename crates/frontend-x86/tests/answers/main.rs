@@ -17,7 +17,7 @@ const FLAGS: [&[&str]; 7] = [
     &["-O2"],
     &["-O3"],
     &["-Os"],
-    &["-O3", "-funroll-loops"],
+    &["-O3", "-funroll-loops", "-march=x86-64-v2"],
     &["-O2", "-mbmi", "-mbmi2", "-mpopcnt", "-mlzcnt", "-mmovbe"],
 ];
 

@@ -64,7 +64,10 @@ fn extension(code: Code) -> &'static str {
     match () {
         _ if has(CpuidFeature::SSE2) => "SSE2",
         _ if has(CpuidFeature::SSE) => "SSE",
+        _ if has(CpuidFeature::SSE3) => "SSE3",
+        _ if has(CpuidFeature::SSSE3) => "SSSE3",
         _ if has(CpuidFeature::SSE4_1) => "SSE4.1",
+        _ if has(CpuidFeature::SSE4_2) => "SSE4.2",
         _ if has(CpuidFeature::BMI1) || has(CpuidFeature::BMI2) => "BMI1 and BMI2",
         _ if has(CpuidFeature::LZCNT) || has(CpuidFeature::POPCNT) => "LZCNT and POPCNT",
         _ if has(CpuidFeature::ADX) => "ADX",

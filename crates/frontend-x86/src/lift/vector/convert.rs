@@ -81,7 +81,7 @@ impl Step<'_> {
     }
 
     /// A number of double precision, rounded to the nearest integer where asked for.
-    fn as_double(&mut self, value: Expr, width: u32, rounds: bool) -> Expr {
+    pub(super) fn as_double(&mut self, value: Expr, width: u32, rounds: bool) -> Expr {
         let double = match width {
             32 => Expr::unary(UnaryOp::F32ToF64, value.zero_extend(64)),
             _ => value,

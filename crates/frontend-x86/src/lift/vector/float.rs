@@ -63,7 +63,13 @@ impl Step<'_> {
         }
     }
 
-    fn float_binary(&mut self, op: BinaryOp, left: Expr, right: Expr, width: u32) -> Expr {
+    pub(super) fn float_binary(
+        &mut self,
+        op: BinaryOp,
+        left: Expr,
+        right: Expr,
+        width: u32,
+    ) -> Expr {
         let (left, right) = (self.out.hold(width, left), self.out.hold(width, right));
         let raw = self.out.hold(width, Expr::binary(op, left.clone(), right.clone()));
         let made_up = is_no_number(&raw).select(no_number(width), raw);

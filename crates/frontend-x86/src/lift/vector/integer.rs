@@ -1,7 +1,7 @@
 //! Arithmetic on vectors of integers.
 
 use iced_x86::{Mnemonic, OpKind};
-use parallax_program::{BinaryOp, Expr};
+use parallax_program::{BinaryOp, Expr, UnaryOp};
 
 use super::super::{Lifted, Step};
 use super::{LaneOp, join, lanes};
@@ -37,9 +37,54 @@ impl Step<'_> {
                 };
                 (1..8).fold(difference(0), |sum, lane| sum + difference(lane))
             })?,
+            Mnemonic::Pmuldq => self.by_lanes(64, |a, b, _| {
+                a.extract(0, 32).sign_extend(64) * b.extract(0, 32).sign_extend(64)
+            })?,
+            Mnemonic::Pmaddubsw => self.by_lanes(16, |a, b, _| {
+                let product = |low: u32| {
+                    let a = a.clone().extract(low, 8).zero_extend(32);
+                    a * b.clone().extract(low, 8).sign_extend(32)
+                };
+                saturate(product(0) + product(8), 16, true)
+            })?,
+            Mnemonic::Phminposuw => self.least_word()?,
+            Mnemonic::Phaddw => self.pairs(16, |a, b, _| a + b)?,
+            Mnemonic::Phaddd => self.pairs(32, |a, b, _| a + b)?,
+            Mnemonic::Phsubw => self.pairs(16, |a, b, _| a - b)?,
+            Mnemonic::Phsubd => self.pairs(32, |a, b, _| a - b)?,
+            Mnemonic::Phaddsw => {
+                self.pairs(16, |a, b, width| saturated(a, b, width, true, |a, b| a + b))?;
+            }
+            Mnemonic::Phsubsw => {
+                self.pairs(16, |a, b, width| saturated(a, b, width, true, |a, b| a - b))?;
+            }
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// The least word, and above it the number of the first lane that has it.
+    fn least_word(&mut self) -> Lifted<()> {
+        let value = self.vector(1)?;
+        let numbered = (0u128..).zip(lanes(&value, 16));
+        let mut keys = numbered.map(|(number, word)| word.concat(Expr::constant(16, number)));
+        let mut found = keys.next().unwrap_or(Expr::constant(32, 0));
+        for key in keys {
+            found = self.out.hold(32, found);
+            found = least(BinaryOp::Ult, found, key);
+        }
+        let found = self.out.hold(32, found);
+        let (word, number) = (found.clone().extract(16, 16), found.extract(0, 16));
+        self.set_vector(number.concat(word).zero_extend(128))
+    }
+
+    /// What an operator makes of each lane and the next, of the first operand and of the second.
+    fn pairs(&mut self, width: u32, op: LaneOp) -> Lifted<()> {
+        let (left, right) = (self.vector(0)?, self.vector(1)?);
+        let all: Vec<Expr> = lanes(&left, width).into_iter().chain(lanes(&right, width)).collect();
+        let (low, high) = (all.iter().step_by(2), all.iter().skip(1).step_by(2));
+        let results = low.zip(high).map(|(low, high)| op(low.clone(), high.clone(), width));
+        self.set_vector(join(results))
     }
 
     pub(super) fn vector_shifts(&mut self) -> Lifted<bool> {
@@ -116,16 +161,58 @@ fn lane_operator(mnemonic: Mnemonic) -> Option<(u32, LaneOp)> {
         Pmulhuw => (16, |a, b, _| (a.zero_extend(32) * b.zero_extend(32)).extract(16, 16)),
         Pavgb => (8, average),
         Pavgw => (16, average),
-        Pminub => (8, |a, b, _| Expr::binary(BinaryOp::Ult, a.clone(), b.clone()).select(a, b)),
-        Pmaxub => (8, |a, b, _| Expr::binary(BinaryOp::Ult, a.clone(), b.clone()).select(b, a)),
-        Pminsw => (16, |a, b, _| Expr::binary(BinaryOp::Slt, a.clone(), b.clone()).select(a, b)),
-        Pmaxsw => (16, |a, b, _| Expr::binary(BinaryOp::Slt, a.clone(), b.clone()).select(b, a)),
+        Pmulld => (32, |a, b, _| a * b),
+        Pmulhrsw => (16, |a, b, _| {
+            let product = a.sign_extend(32) * b.sign_extend(32);
+            (product + Expr::constant(32, 1 << 14)).extract(15, 16)
+        }),
+        Pcmpeqq => (64, |a, b, width| a.eq(b).sign_extend(width)),
+        Pcmpgtq => (64, greater),
+        Pabsb => (8, |_, b, width| magnitude(b, width)),
+        Pabsw => (16, |_, b, width| magnitude(b, width)),
+        Pabsd => (32, |_, b, width| magnitude(b, width)),
+        Psignb => (8, with_sign),
+        Psignw => (16, with_sign),
+        Psignd => (32, with_sign),
+        Pminub => (8, |a, b, _| least(BinaryOp::Ult, a, b)),
+        Pminuw => (16, |a, b, _| least(BinaryOp::Ult, a, b)),
+        Pminud => (32, |a, b, _| least(BinaryOp::Ult, a, b)),
+        Pminsb => (8, |a, b, _| least(BinaryOp::Slt, a, b)),
+        Pminsw => (16, |a, b, _| least(BinaryOp::Slt, a, b)),
+        Pminsd => (32, |a, b, _| least(BinaryOp::Slt, a, b)),
+        Pmaxub => (8, |a, b, _| greatest(BinaryOp::Ult, a, b)),
+        Pmaxuw => (16, |a, b, _| greatest(BinaryOp::Ult, a, b)),
+        Pmaxud => (32, |a, b, _| greatest(BinaryOp::Ult, a, b)),
+        Pmaxsb => (8, |a, b, _| greatest(BinaryOp::Slt, a, b)),
+        Pmaxsw => (16, |a, b, _| greatest(BinaryOp::Slt, a, b)),
+        Pmaxsd => (32, |a, b, _| greatest(BinaryOp::Slt, a, b)),
         _ => return None,
     })
 }
 
 fn greater(a: Expr, b: Expr, width: u32) -> Expr {
     Expr::binary(BinaryOp::Slt, b, a).sign_extend(width)
+}
+
+fn least(less: BinaryOp, a: Expr, b: Expr) -> Expr {
+    Expr::binary(less, a.clone(), b.clone()).select(a, b)
+}
+
+fn greatest(less: BinaryOp, a: Expr, b: Expr) -> Expr {
+    Expr::binary(less, a.clone(), b.clone()).select(b, a)
+}
+
+fn magnitude(value: Expr, width: u32) -> Expr {
+    let negative = value.clone().extract(width - 1, 1);
+    negative.select(Expr::unary(UnaryOp::Neg, value.clone()), value)
+}
+
+/// The first with the sign of the second: negated, zero, or as it is.
+fn with_sign(a: Expr, b: Expr, width: u32) -> Expr {
+    let zero = Expr::constant(width, 0);
+    let negative = b.clone().extract(width - 1, 1);
+    let signed = negative.select(Expr::unary(UnaryOp::Neg, a.clone()), a);
+    b.eq(zero.clone()).select(zero, signed)
 }
 
 /// Rounded up.

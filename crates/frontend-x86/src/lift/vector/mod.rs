@@ -1,4 +1,4 @@
-//! Vector instructions of SSE and SSE2, on registers of 128 bits.
+//! Vector instructions, SSE to SSE4.2, on registers of 128 bits.
 //!
 //! An operand in memory of 16 bytes is one access, and must be aligned unless the instruction
 //! says otherwise.
@@ -8,6 +8,8 @@ mod convert;
 mod float;
 mod integer;
 mod moves;
+mod rearranged;
+mod rounding;
 mod shuffles;
 
 use parallax_program::Expr;
@@ -24,6 +26,8 @@ impl Step<'_> {
             || self.vector_integers()?
             || self.vector_shifts()?
             || self.shuffles()?
+            || self.rearrangements()?
+            || self.roundings()?
             || self.floats()?
             || self.float_comparisons()?
             || self.conversions()?)

@@ -11,7 +11,10 @@ impl Step<'_> {
     pub(super) fn vector_moves(&mut self) -> Lifted<bool> {
         match self.mnemonic() {
             Mnemonic::Movdqa | Mnemonic::Movaps | Mnemonic::Movapd => self.move_whole(true)?,
-            Mnemonic::Movdqu | Mnemonic::Movups | Mnemonic::Movupd => self.move_whole(false)?,
+            Mnemonic::Movdqu | Mnemonic::Movups | Mnemonic::Movupd | Mnemonic::Lddqu => {
+                self.move_whole(false)?
+            }
+            Mnemonic::Movntdqa => self.move_whole(true)?,
             Mnemonic::Movntdq | Mnemonic::Movntps | Mnemonic::Movntpd => self.move_past_cache()?,
             Mnemonic::Movq => self.move_low(64)?,
             Mnemonic::Movd => self.move_low(32)?,
