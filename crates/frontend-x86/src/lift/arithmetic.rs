@@ -41,14 +41,6 @@ impl Step<'_> {
         Ok((right, whole))
     }
 
-    /// The width of the first operand, without touching it.
-    pub fn width_of_first(&self) -> Lifted<u32> {
-        match self.in_memory(0) {
-            true => Ok(self.instruction.memory_size().size() as u32 * 8),
-            false => Ok(self.view(self.instruction.op_register(0))?.width),
-        }
-    }
-
     fn add(&mut self, carry: Option<VarId>) -> Lifted<()> {
         let (right, whole) = self.addend(carry)?;
         let update = self.update((RmwOp::Add, whole.clone()), |old| old + whole)?;

@@ -2,10 +2,20 @@
 //! volume 2, appendix B.1.4.7).
 
 use iced_x86::ConditionCode;
-use parallax_program::{BinaryOp, Expr, UnaryOp};
+use parallax_program::{BinaryOp, Expr, UnaryOp, VarId};
 
+use super::Step;
 use super::registers::{AF, CF, OF, PF, SF, ZF};
 use super::sequence::Sequence;
+
+impl Step<'_> {
+    /// What undefined flags become, and some defined ones.
+    pub fn clear(&mut self, flags: &[VarId]) {
+        for flag in flags {
+            self.out.assign(*flag, bit(false));
+        }
+    }
+}
 
 pub fn bit(value: bool) -> Expr {
     Expr::constant(1, value.into())

@@ -141,8 +141,7 @@ impl Step<'_> {
 
     /// A byte of the table at RBX.
     fn translate(&mut self) {
-        let narrow = self.instruction.op0_kind() == iced_x86::OpKind::Memory
-            && self.instruction.memory_base().is_gpr32();
+        let narrow = self.instruction.memory_base().is_gpr32();
         let index = self.out.read(View { var: RAX, low: 0, width: 8 }).zero_extend(64);
         let sum = Expr::Var(RBX) + index;
         let sum = if narrow { sum.extract(0, 32).zero_extend(64) } else { sum };

@@ -51,6 +51,14 @@ impl Step<'_> {
         }
     }
 
+    /// The width of the first operand, without touching it.
+    pub fn width_of_first(&self) -> Lifted<u32> {
+        match self.in_memory(0) {
+            true => Ok(self.instruction.memory_size().size() as u32 * 8),
+            false => Ok(self.view(self.instruction.op_register(0))?.width),
+        }
+    }
+
     pub fn view(&self, register: Register) -> Lifted<View> {
         View::of(register).ok_or_else(|| self.refused("uses a register that is not modelled"))
     }

@@ -3,7 +3,7 @@
 use iced_x86::Mnemonic;
 use parallax_program::{BinaryOp, Expr, Property};
 
-use super::flags::{self, is_zero};
+use super::flags::is_zero;
 use super::registers::{AF, CF, OF, PF, RAX, RDX, SF, View, ZF};
 use super::{Lifted, Step};
 
@@ -110,13 +110,6 @@ impl Step<'_> {
         self.write_halves(remainder.concat(low), width);
         self.clear(&[CF, OF, SF, ZF, AF, PF]);
         Ok(())
-    }
-
-    /// What undefined flags become, and some defined ones.
-    pub fn clear(&mut self, cleared: &[parallax_program::VarId]) {
-        for flag in cleared {
-            self.out.assign(*flag, flags::bit(false));
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The stack, and flags as a word.
 
-use iced_x86::Mnemonic;
+use iced_x86::{Code, Mnemonic};
 use parallax_program::{AccessSize, Expr, InstKind, VarId};
 
 use super::flags;
@@ -81,7 +81,7 @@ impl Step<'_> {
     }
 
     fn leave(&mut self) -> Lifted<()> {
-        if self.instruction.code() != iced_x86::Code::Leaveq {
+        if self.instruction.code() != Code::Leaveq {
             return Err(self.refused("has an operand of unusual size"));
         }
         let value = self.out.load(Expr::Var(RBP), AccessSize::DOUBLE);

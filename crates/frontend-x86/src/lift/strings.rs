@@ -2,7 +2,7 @@
 //! its own, as the manual has it.
 
 use iced_x86::{Mnemonic, OpKind};
-use parallax_program::{AccessSize, Expr, Terminator};
+use parallax_program::{AccessSize, Expr, Terminator, VarId};
 
 use super::flags::{self, is_zero};
 use super::registers::{DF, RAX, RCX, RDI, RSI, View, ZF};
@@ -140,13 +140,13 @@ impl Step<'_> {
         self.advance(step, RDI);
     }
 
-    fn pointer(&self, step: StringStep, var: parallax_program::VarId) -> Expr {
+    fn pointer(&self, step: StringStep, var: VarId) -> Expr {
         let view = View { var, low: 0, width: step.pointers };
         self.out.read(view).resize(step.pointers, 64)
     }
 
     /// Up, or down where the direction flag is set.
-    fn advance(&mut self, step: StringStep, var: parallax_program::VarId) {
+    fn advance(&mut self, step: StringStep, var: VarId) {
         let view = View { var, low: 0, width: step.pointers };
         let bytes = i128::from(step.size.bytes());
         let (up, down) = (Expr::signed(view.width, bytes), Expr::signed(view.width, -bytes));

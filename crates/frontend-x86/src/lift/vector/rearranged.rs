@@ -2,7 +2,7 @@
 //! operands, lane by lane between them, from and to other widths.
 
 use iced_x86::{Mnemonic, OpKind};
-use parallax_program::Expr;
+use parallax_program::{BinaryOp, Expr};
 
 use super::super::flags::is_zero;
 use super::super::registers::{AF, CF, OF, PF, SF, XMM0, ZF};
@@ -79,8 +79,8 @@ impl Step<'_> {
         let choices = self.out.hold(128, choices);
         let chosen = lanes(&choices, 8).into_iter().map(|choice| {
             let low = choice.clone().extract(0, 4).zero_extend(128);
-            let bits = Expr::binary(parallax_program::BinaryOp::Shl, low, Expr::constant(128, 3));
-            let byte = Expr::binary(parallax_program::BinaryOp::LShr, bytes.clone(), bits);
+            let bits = Expr::binary(BinaryOp::Shl, low, Expr::constant(128, 3));
+            let byte = Expr::binary(BinaryOp::LShr, bytes.clone(), bits);
             choice.extract(7, 1).select(Expr::constant(8, 0), byte.extract(0, 8))
         });
         self.set_vector(join(chosen))
