@@ -19,16 +19,16 @@
 //! is tested on random programs.
 //!
 //! Whether twins can be told apart by what they do is known only when an execution is complete: if
-//! one asks for its number, makes an object (objects have addresses) or an own choice, if the
-//! parent does something that others see between starting or joining them, or if someone else joins
-//! them, the whole exploration starts anew without this reduction.
+//! one asks for its number, makes an object (objects have addresses) or an own choice, starts or
+//! joins threads, if the parent does something that others see between starting or joining them,
+//! or if someone else joins them, the whole exploration starts anew without this reduction.
 
 use std::cmp::Ordering;
 
 use crate::clocks::{Clock, Clocks};
 use crate::event::{Event, Id, Kind, Loc};
 use crate::graph::{Graph, ThreadGraph};
-use crate::standing::At;
+use crate::standing::{At, Standing};
 
 /// The twin that was started right before a thread that was just started.
 pub fn older_twin(graph: &Graph<'_>, by: Id) -> Option<usize> {
@@ -144,7 +144,8 @@ pub fn is_broken(graph: &Graph<'_>, asked: impl Fn(usize) -> bool) -> bool {
     let twins = || graph.threads.iter().enumerate().filter(|(_, thread)| is_twin(thread));
     let stands_out = |(number, thread): (usize, &ThreadGraph<'_>)| {
         let differs = |event: &Event| matches!(event.kind, Kind::Alloc | Kind::Choice { .. });
-        asked(number) || thread.events.iter().any(differs)
+        let meets = |now: &Standing<'_>| matches!(now.at, At::Spawn { .. } | At::Join { .. });
+        asked(number) || thread.events.iter().any(differs) || thread.standings.iter().any(meets)
     };
     twins().any(stands_out)
         || (0..graph.threads.len()).any(|parent| {
@@ -378,6 +379,36 @@ pub mod tests {
             assert_eq!(graphs(&program, model, 4, "none").len(), 1);
             let found = graphs(&program, model, 4, "symmetry");
             assert_eq!(found.into_values().collect::<Vec<_>>(), [1]);
+        }
+    }
+
+    /// A program whose main thread starts two like threads, with lines of its own in between.
+    fn family(between: &str, after: &str, twin: &str) -> Program {
+        let text = format!(
+            "program p pointers 64\nglobal x: 4\nglobal y: 4\nfn twin() {{\nvar r0: 32, ok: 1\n\
+             {twin}\n}}\nfn main() {{\nvar a: 32, b: 32, r: 32\na = spawn twin()\n{between}\n\
+             b = spawn twin()\njoin a\n{after}\njoin b\n}}\nthread main = main()\n"
+        );
+        parse_program("p", &text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"))
+    }
+
+    #[test]
+    fn twins_that_can_be_told_apart_are_none() {
+        let add = "r0 = rmw.add.4 &x, 1:32 [A, RLX]";
+        let load = "r = load.4 &x [A, RLX]";
+        let own = "store.4 &y, 1:32 [A, RLX]";
+        let cases = [
+            ("", "", add, 1),
+            (own, own, add, 1),
+            (load, "", add, 3),
+            ("", load, add, 3),
+            ("", "", "r0 = threadid\nr0 = rmw.add.4 &x, 1:32 [A, RLX]", 2),
+            ("", "", "r0 = choose 1:32\nr0 = rmw.add.4 &x, 1:32 [A, RLX]", 1),
+        ];
+        for (between, after, twin, expected) in cases {
+            let program = family(between, after, twin);
+            let found: u32 = graphs(&program, "rc11", 0, "symmetry").into_values().sum();
+            assert_eq!(found, expected, "{between} {after} {twin}");
         }
     }
 }
