@@ -195,7 +195,7 @@ impl<'a> Observer<'a> {
         let there = threads.filter(|thread| system.thread(*thread).is_some());
         let open: Vec<u32> = there.filter(|thread| !system.has_ended(*thread)).collect();
         let has_failed = open.iter().any(|thread| has_failed(system, *thread));
-        if !open.is_empty() && !has_failed {
+        if !open.is_empty() && !has_failed && !is_over(system) {
             self.blocked += 1;
             return self.endless_wait(system, &open, path);
         }
@@ -243,6 +243,11 @@ impl<'a> Observer<'a> {
     }
 }
 
+/// Whether the program is over although threads may wait.
+fn is_over(system: &System<'_, '_>) -> bool {
+    system.setup().code.program.daemons && system.has_ended(0)
+}
+
 fn has_failed(system: &System<'_, '_>, thread: u32) -> bool {
     let at = system.thread(thread).map(|local| &local.at);
     matches!(at, Some(At::Failed { .. } | At::Fault(_)))
@@ -264,6 +269,10 @@ impl<'s, 'p> Sight<'s, 'p> for Observer<'_> {
     }
 
     fn trap(&mut self, system: &System<'s, 'p>, path: Path<'_>) -> Result<(), Over> {
+        if is_over(system) {
+            self.executions += 1;
+            return Ok(());
+        }
         self.blocked += 1;
         self.report(system, Property::Liveness, "a loop waits for ever", None, None, path)
     }

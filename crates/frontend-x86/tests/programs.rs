@@ -167,6 +167,7 @@ programs![
     canary,
     condition,
     constructors,
+    daemon,
     faults,
     futex,
     message_passing,

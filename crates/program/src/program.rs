@@ -65,6 +65,9 @@ pub struct Program {
     pub globals: Vec<Global>,
     pub functions: Vec<Function>,
     pub threads: Vec<ThreadStart>,
+    /// Whether the program is over when its first thread has ended, so that it is no error if
+    /// others wait then.
+    pub daemons: bool,
     /// What the spans in the program point into.
     pub source: SourceFile,
 }
@@ -78,6 +81,7 @@ impl Program {
             globals: Vec::new(),
             functions: Vec::new(),
             threads: Vec::new(),
+            daemons: false,
             source,
         }
     }

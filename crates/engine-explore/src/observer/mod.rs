@@ -353,7 +353,9 @@ impl<'a, 'p> Observer<'a, 'p> {
                 },
             }
         }
-        if is_blocked && !has_failed {
+        let has_ended = matches!(graph.now(0).map(|now| &now.at), None | Some(At::Ended));
+        let is_over = self.program.daemons && has_ended;
+        if is_blocked && !has_failed && !is_over {
             self.counts.blocked += 1;
             self.look_for_endless_waits(graph, memory);
         } else {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use iced_x86::{FlowControl, Instruction, Mnemonic};
+use iced_x86::{FlowControl, Instruction};
 use parallax_program::{
     AccessSize, BlockId, Callee, Expr, Function, InstKind, Property, Terminator, VarId,
 };
@@ -105,7 +105,7 @@ impl<'b, 'a> Body<'b, 'a> {
             self.refuse(format!("the use of '{name}', which nothing defines"));
             return true;
         }
-        if let Some(name) = self.foreign_target(instruction) {
+        if let Some(name) = self.builder.calls.called(instruction).map(str::to_string) {
             return self.call_foreign(instruction, &name);
         }
         if let Some(target) = self.known_target(instruction) {
@@ -120,20 +120,6 @@ impl<'b, 'a> Body<'b, 'a> {
                 true
             }
         }
-    }
-
-    /// The foreign function that a call or jump leads to.
-    fn foreign_target(&self, instruction: &Instruction) -> Option<String> {
-        let calls = self.builder.calls;
-        let target = match instruction.flow_control() {
-            FlowControl::Call if instruction.mnemonic() == Mnemonic::Call => {
-                instruction.near_branch_target()
-            }
-            FlowControl::UnconditionalBranch => instruction.near_branch_target(),
-            FlowControl::IndirectCall | FlowControl::IndirectBranch => calls.slot(instruction)?,
-            _ => return None,
-        };
-        calls.foreign(target).map(str::to_string)
     }
 
     fn call_foreign(&mut self, instruction: &Instruction, name: &str) -> bool {

@@ -104,6 +104,11 @@ pub fn never_returns(name: &str) -> bool {
     NAMES.contains(&name) || name.starts_with("_ZSt") && name.contains("__throw_")
 }
 
+/// Whether a function ends the thread that calls it, and no other.
+pub fn ends_thread(name: &str) -> bool {
+    matches!(name, "pthread_exit" | "thrd_exit")
+}
+
 /// Functions whose numbers are floating-point ones: the widths of their arguments.
 fn takes_floats(name: &str) -> bool {
     matches!(name, "sqrt" | "sqrtf" | "fabs" | "fabsf" | "fmod" | "fmodf")
@@ -148,6 +153,9 @@ impl Body<'_, '_> {
             self.fail(&format!("assertion failed: {text}"), Property::Assert);
             return true;
         }
+        if ends_thread(name) && self.builder.daemons {
+            self.refuse_first_thread();
+        }
         let plain = plain(name);
         let Some(signature) = self.builder.signatures.of(plain) else {
             let callee = Callee::External(name.to_string());
@@ -169,6 +177,16 @@ impl Body<'_, '_> {
             self.out.builder().terminate(Terminator::Exit);
         }
         never_returns(name)
+    }
+
+    /// The first thread goes no further here: others would go on without it.
+    fn refuse_first_thread(&mut self) {
+        let me = self.out.temporary(32);
+        self.emit(InstKind::ThreadId { dst: me });
+        self.out.when(Expr::Var(me).eq(Expr::constant(32, 0)), |out| {
+            let what = "the end of the first thread while others go on".to_string();
+            out.builder().emit(InstKind::Unsupported { what });
+        });
     }
 
     /// The text of the assertion that fails in a call of this function, where it is plain.

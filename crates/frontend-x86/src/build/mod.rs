@@ -35,6 +35,8 @@ pub struct Builder<'a> {
     ids: BTreeMap<u64, FunctionId>,
     /// Names in use.
     names: HashSet<String>,
+    /// Whether the process ends with its first thread.
+    daemons: bool,
 }
 
 pub fn build(name: &str, image: &Image, options: &Options) -> Result<Program, Diagnostics> {
@@ -71,6 +73,7 @@ fn assemble(
         listing: Listing::new(image, calls, code),
         ids: BTreeMap::new(),
         names: HashSet::new(),
+        daemons: beginning.ends_all(calls, code),
     };
     let lifted: BTreeSet<u64> = code.functions.keys().copied().collect();
     let stand_ins = &code.pointed_foreign;
@@ -80,6 +83,7 @@ fn assemble(
     let mut program = Program::new(name, 64, SourceFile::new(name, ""));
     program.registers = registers::registers();
     program.globals = memory::globals(image);
+    program.daemons = builder.daemons;
     let mut functions: Vec<Function> = Vec::new();
     for function in code.functions.values() {
         functions.push(builder.function(function));

@@ -8,8 +8,9 @@ use parallax_program::{
 
 use super::Builder;
 use super::callbacks::with_registers;
+use super::foreign::ends_thread;
 use super::threads::{Needs, set_up};
-use crate::code::{Calls, Constants, decode};
+use crate::code::{Calls, Constants, Reachable, decode};
 use crate::elf::{Image, Loaded};
 use crate::lift::registers::{RAX, RDI, RDX, RSI, RSP};
 
@@ -71,6 +72,15 @@ fn main_after(image: &Image, calls: &Calls<'_>, start: u64) -> Option<u64> {
 }
 
 impl Beginning {
+    /// Whether the process ends with the first thread: `main` returns, and does not end its
+    /// thread alone.
+    pub fn ends_all(&self, calls: &Calls<'_>, code: &Reachable) -> bool {
+        let (Beginning::Main(first) | Beginning::Bare(first)) = self;
+        let instructions = code.functions.get(first).into_iter().flat_map(|f| f.instructions());
+        let mut called = instructions.filter_map(|instruction| calls.called(instruction));
+        !called.any(ends_thread)
+    }
+
     /// The functions that are called.
     pub fn entries(&self, image: &Image) -> Vec<u64> {
         match self {

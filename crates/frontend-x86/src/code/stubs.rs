@@ -34,6 +34,19 @@ impl<'a> Calls<'a> {
         self.modelled.get(&address).map(String::as_str).or(self.image.foreign.name(address))
     }
 
+    /// The foreign function that a call or jump leads to.
+    pub fn called(&self, instruction: &Instruction) -> Option<&str> {
+        let target = match instruction.flow_control() {
+            FlowControl::Call if instruction.mnemonic() == Mnemonic::Call => {
+                instruction.near_branch_target()
+            }
+            FlowControl::UnconditionalBranch => instruction.near_branch_target(),
+            FlowControl::IndirectCall | FlowControl::IndirectBranch => self.slot(instruction)?,
+            _ => return None,
+        };
+        self.foreign(target)
+    }
+
     /// Functions of the program that are modelled, by address.
     pub fn modelled(&self) -> impl Iterator<Item = (u64, &str)> {
         self.modelled.iter().map(|(address, name)| (*address, name.as_str()))

@@ -75,16 +75,17 @@ impl<'a> Parser<'a> {
     }
 
     fn program(&mut self) -> Program {
-        let (name, pointer_width) = match self.header() {
+        let (name, pointer_width, daemons) = match self.header() {
             Ok(header) => header,
             Err(error) => {
                 self.errors.push(error);
                 self.skip_line();
-                (String::new(), 64)
+                (String::new(), 64, false)
             }
         };
         self.names.pointer_width = pointer_width;
         let mut program = Program::new(&name, pointer_width, self.source.clone());
+        program.daemons = daemons;
         while !self.gives_up() {
             let line = self.top_level(&mut program);
             self.recover(line);
@@ -92,7 +93,7 @@ impl<'a> Parser<'a> {
         program
     }
 
-    fn header(&mut self) -> Parsed<(String, u32)> {
+    fn header(&mut self) -> Parsed<(String, u32, bool)> {
         self.keyword("program")?;
         let name = self.name("the name of the program")?;
         self.keyword("pointers")?;
@@ -101,8 +102,9 @@ impl<'a> Parser<'a> {
         if !matches!(width, 32 | 64) {
             return Err(self.error_at(span, "pointers are 32 or 64 bits wide"));
         }
+        let daemons = self.accept_word("daemons");
         self.end_of_line()?;
-        Ok((name.to_string(), width))
+        Ok((name.to_string(), width, daemons))
     }
 
     fn top_level(&mut self, program: &mut Program) -> Parsed<()> {

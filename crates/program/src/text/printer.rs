@@ -12,7 +12,8 @@ use crate::{
 impl Display for Program {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "program {} ", Quoted(&self.name))?;
-        writeln!(f, "pointers {}", self.pointer_width)?;
+        let daemons = if self.daemons { " daemons" } else { "" };
+        writeln!(f, "pointers {}{daemons}", self.pointer_width)?;
         if !self.registers.is_empty() {
             writeln!(f, "registers {}", declarations(&self.registers))?;
         }

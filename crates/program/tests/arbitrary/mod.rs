@@ -77,6 +77,7 @@ pub fn program(choices: &mut Choices) -> Program {
         let global = global(choices, number, globals, pointer_width);
         program.globals.push(global);
     }
+    program.daemons = choices.below(4) == 3;
     if choices.below(4) == 3 {
         let widths = [choices.pick(WIDTHS), choices.pick(WIDTHS)];
         let registers = widths.iter().enumerate();
