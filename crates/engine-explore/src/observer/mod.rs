@@ -353,8 +353,8 @@ impl<'a, 'p> Observer<'a, 'p> {
                 },
             }
         }
-        let has_ended = matches!(graph.now(0).map(|now| &now.at), None | Some(At::Ended));
-        let is_over = self.program.daemons && has_ended;
+        let ended = |number| matches!(graph.now(number).map(|now| &now.at), None | Some(At::Ended));
+        let is_over = self.program.daemons && !graph.threads.is_empty() && ended(0);
         if is_blocked && !has_failed && !is_over {
             self.counts.blocked += 1;
             self.look_for_endless_waits(graph, memory);
