@@ -237,12 +237,18 @@ mod tests {
     }
 
     #[test]
+    fn cheap_values_are_computed_again() {
+        let lines = cleaned("t = rax + 8:64\nu = load.8 t\nstore.8 t, u\nreturn");
+        assert_eq!(lines, ["u = load.8 rax + 8:64", "store.8 rax + 8:64, u", "return"]);
+    }
+
+    #[test]
     fn a_value_does_not_move_past_what_changes_it() {
         let kept = ["t = rax", "rax = rbx", "rbx = t", "return"];
         assert_eq!(cleaned(&kept.join("\n")), kept);
         let kept = ["t = rax", "call extern f()", "rbx = t", "return"];
         assert_eq!(cleaned(&kept.join("\n")), kept);
-        let kept = ["t = rax", "rbx = t", "rcx = t", "return"];
+        let kept = ["t = rax + rdx + rsi", "rbx = t", "rcx = t", "return"];
         assert_eq!(cleaned(&kept.join("\n")), kept);
         let kept = ["t = rax", "rbx = t", "jump a", "a:", "rcx = t", "return"];
         assert_eq!(cleaned(&kept.join("\n")), kept);

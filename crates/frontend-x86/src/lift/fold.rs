@@ -1,5 +1,5 @@
-//! Puts the value of a temporary that is used once where it is used, so that an instruction of the
-//! machine takes fewer steps.
+//! Puts the value of a temporary where it is used, if that is once or the value is cheap, so that
+//! an instruction of the machine takes fewer steps.
 
 use parallax_program::{Block, Expr, Inst, InstKind, Terminator, VarId};
 
@@ -9,6 +9,8 @@ use super::registers::COUNT;
 /// Neither a value that moves nor the place it moves to is larger than this, so that expressions
 /// never get too deep.
 const LARGEST: usize = 100;
+/// A value as small as this, a sum of a register and a number say, may be computed again.
+const CHEAP: usize = 3;
 
 /// Folds temporaries of a block away, given what is live after it.
 pub fn fold(block: &mut Block, after: &Vars) {
@@ -16,7 +18,8 @@ pub fn fold(block: &mut Block, after: &Vars) {
     retarget(&mut block.insts, &mut block.terminator, after);
 }
 
-/// Moves values of temporaries that are used once to where they are used.
+/// Moves values of temporaries that are used once, or are cheap to compute again, to where they
+/// are used.
 fn substitute(insts: &mut Vec<Inst>, terminator: &mut Terminator, after: &Vars) {
     for index in (0..insts.len()).rev() {
         let InstKind::Assign { dst, value } = &insts[index].kind else {
@@ -26,15 +29,15 @@ fn substitute(insts: &mut Vec<Inst>, terminator: &mut Terminator, after: &Vars) 
         if dst.0 < COUNT || size(&value) > LARGEST {
             continue;
         }
-        let Some(user) = only_use(dst, &value, &insts[index + 1..], terminator, after) else {
+        let Some(users) = users(dst, &value, &insts[index + 1..], terminator, after) else {
             continue;
         };
-        let expressions = match insts.get_mut(index + 1 + user) {
-            Some(inst) => expressions(&mut inst.kind),
-            None => condition(terminator),
-        };
-        for expr in expressions {
-            replace(expr, dst, &value);
+        for user in users {
+            let expressions = match insts.get_mut(index + 1 + user) {
+                Some(inst) => expressions(&mut inst.kind),
+                None => condition(terminator),
+            };
+            expressions.into_iter().for_each(|expr| replace(expr, dst, &value));
         }
         insts.remove(index);
     }
@@ -46,9 +49,9 @@ fn retarget(insts: &mut Vec<Inst>, terminator: &mut Terminator, after: &Vars) {
         let InstKind::Assign { dst: to, value: Expr::Var(from) } = insts[index].kind else {
             continue;
         };
-        let anything = Expr::constant(1, 0);
-        let only = only_use(from, &anything, &insts[index..], terminator, after);
-        if from.0 < COUNT || only != Some(0) {
+        let constant = Expr::constant(1, 0);
+        let users = users(from, &constant, &insts[index..], terminator, after);
+        if from.0 < COUNT || users != Some(vec![0]) {
             continue;
         }
         match &mut insts[index - 1].kind {
@@ -61,41 +64,45 @@ fn retarget(insts: &mut Vec<Inst>, terminator: &mut Terminator, after: &Vars) {
     }
 }
 
-/// The position of the only instruction that uses the variable, once, if the value is the same
-/// there; the terminator comes after the last.
-fn only_use(
+/// The positions of all instructions that use the variable, if its value can go there: it is the
+/// same there, and there is one use only or it is cheap. The terminator comes after the last.
+fn users(
     dst: VarId,
     value: &Expr,
     insts: &[Inst],
     terminator: &mut Terminator,
     after: &Vars,
-) -> Option<usize> {
-    let mut found = None;
-    let mut changed = false;
+) -> Option<Vec<usize>> {
+    let (mut found, mut uses, mut changed) = (Vec::new(), 0, false);
+    let most = if size(value) <= CHEAP { usize::MAX } else { 1 };
     for (position, inst) in insts.iter().enumerate() {
-        match uses_of(dst, &inst.kind) {
-            0 => {}
-            1 if found.is_none() && !changed && can_take(&inst.kind) => found = Some(position),
-            _ => return None,
+        let here = uses_of(dst, &inst.kind);
+        if here > 0 {
+            uses += here;
+            found.push(position);
+            if changed || uses > most || !can_take(&inst.kind) {
+                return None;
+            }
         }
         changed |= matches!(inst.kind, InstKind::Call { .. });
         for var in written(&inst.kind) {
             if var == dst {
-                return found;
+                return Some(found);
             }
             for_each_var(value, &mut |used| changed |= used == var);
         }
     }
-    let (mut uses, mut whole) = (0, 0);
+    let (mut here, mut whole) = (0, 0);
     for expr in condition(terminator) {
-        for_each_var(expr, &mut |var| uses += usize::from(var == dst));
+        for_each_var(expr, &mut |var| here += usize::from(var == dst));
         whole += size(expr);
     }
-    match (uses, after[dst.0 as usize]) {
-        (0, false) => found,
-        (1, false) if found.is_none() && !changed && whole <= LARGEST => Some(insts.len()),
-        _ => None,
+    if here > 0 {
+        uses += here;
+        found.push(insts.len());
     }
+    let takes = here == 0 || (!changed && uses <= most && whole <= LARGEST);
+    (takes && !after[dst.0 as usize]).then_some(found)
 }
 
 fn uses_of(var: VarId, kind: &InstKind) -> usize {

@@ -142,11 +142,14 @@ mod tests {
 
     use super::*;
 
-    /// The text of a program of one function, made of machine code without jumps.
-    fn lifted(code: &[u8]) -> String {
+    fn decoded(code: &[u8]) -> Decoder<'_> {
+        Decoder::with_ip(64, code, 0x1000, DecoderOptions::NONE)
+    }
+
+    /// The lines of a function made of machine code without jumps.
+    fn lifted(code: &[u8]) -> Vec<String> {
         let mut out = Sequence::new("f");
-        let decoder = Decoder::with_ip(64, code, 0x1000, DecoderOptions::NONE);
-        for instruction in decoder {
+        for instruction in decoded(code) {
             assert_eq!(lift(&instruction, &mut out), Ok(Flow::Next));
         }
         out.builder().terminate(Terminator::Return(None));
@@ -157,15 +160,51 @@ mod tests {
         program.functions.push(function);
         assert_eq!(program.check(), Ok(()));
         let text = program.to_text();
-        let (_, body) = text.split_once("entry:").expect("a function");
-        body.lines().map(|line| line.trim().to_string() + "\n").collect()
+        let (_, body) = text.split_once("entry:\n").expect("a function");
+        let lines = body.lines().map(|line| line.trim().to_string());
+        lines.take_while(|line| line != "return").collect()
     }
 
     #[test]
     fn flags_that_nobody_reads_are_not_computed() {
         // add rax,[rbx+8]; mov ecx,eax
-        let expected = "\n%43 = load.8 rbx + 8:64 [COPY]\nrax = rax + %43\n\
-                        rcx = zext(extract(rax, 0, 32), 64)\nreturn\n}\n";
-        assert_eq!(lifted(&[0x48, 0x03, 0x43, 0x08, 0x89, 0xc1]), expected);
+        let lines = lifted(&[0x48, 0x03, 0x43, 0x08, 0x89, 0xc1]);
+        let load = "%43 = load.8 rbx + 8:64 [COPY]";
+        assert_eq!(lines, [load, "rax = rax + %43", "rcx = zext(extract(rax, 0, 32), 64)"]);
+    }
+
+    #[test]
+    fn without_lock_a_change_is_a_load_and_a_store() {
+        // inc dword ptr [rdi]
+        let lines = lifted(&[0xff, 0x07]);
+        assert_eq!(lines, ["%43 = load.4 rdi [COPY]", "store.4 rdi, %43 + 1:32"]);
+    }
+
+    #[test]
+    fn with_lock_it_is_one_step() {
+        // lock inc dword ptr [rdi]
+        assert_eq!(lifted(&[0xf0, 0xff, 0x07]), ["rmw.add.4 rdi, 1:32 [COPY, X] [X]"]);
+        // xchg [rdi],rax, which needs no lock
+        assert_eq!(lifted(&[0x48, 0x87, 0x07]), ["rax = rmw.swap.8 rdi, rax [COPY, X] [X]"]);
+        // lock cmpxchg [rdi],rcx
+        let lines = lifted(&[0xf0, 0x48, 0x0f, 0xb1, 0x0f]);
+        let cas = "%44, %45 = cas.8 rdi, rax, rcx [COPY, X] [X] [COPY, X]";
+        assert_eq!(lines, [cas, "rax = select(~%45, %44, rax)"]);
+    }
+
+    #[test]
+    fn segments_start_at_their_bases() {
+        // mov rax,fs:[0x28]
+        let lines = lifted(&[0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0, 0, 0]);
+        assert_eq!(lines, ["rax = load.8 fsbase + 40:64 [COPY]"]);
+    }
+
+    #[test]
+    fn what_is_refused_has_a_name() {
+        let bytes = [0x0f, 0xa2];
+        let cpuid = decoded(&bytes).decode();
+        let refused = lift(&cpuid, &mut Sequence::new("f")).expect_err("no model");
+        let message = "the instruction 'cpuid' (0f a2) at 0x1000 is not modelled";
+        assert_eq!(refused.message(&bytes), message);
     }
 }
