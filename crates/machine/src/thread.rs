@@ -113,6 +113,11 @@ impl<V: Clone> Thread<V> {
         self.frames.first().and_then(|frame| frame.vars.get(var.0 as usize))
     }
 
+    /// The value of a variable in one of the calls that [`Thread::stack`] tells, by its place there.
+    pub fn value(&self, call: usize, var: VarId) -> Option<&V> {
+        self.frames.get(call).and_then(|frame| frame.vars.get(var.0 as usize))
+    }
+
     /// Conditions of the branches that the next operation depends on.
     pub fn control(&self) -> impl Iterator<Item = &V> {
         self.control.iter().map(|control| &control.condition)

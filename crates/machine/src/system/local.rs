@@ -205,6 +205,7 @@ impl<'p> Local<'p> {
         local.note_locks(&input);
         match (&self.at, input) {
             (At::Enter, _) => local.in_section = true,
+            (At::Breath, _) if setup.options.stops => return local.compute(setup, log),
             (At::Breath, _) => return local.go_on(setup, log),
             _ => {}
         }
@@ -275,6 +276,10 @@ impl<'p> Local<'p> {
     fn go_on(mut self, setup: &Setup<'p>, log: &mut Log) -> Passage<'p> {
         let mut outs = Vec::new();
         self.at = At::Breath;
+        if setup.options.stops {
+            self.look(setup, &mut outs, log);
+            return self.arrive(setup, outs);
+        }
         for _ in 0..Self::PATIENCE {
             let operation = self.thread.run(&setup.code, &setup.limits, &mut Concrete);
             if let Some(at) = self.serve(setup, operation, &mut outs, log) {
@@ -282,6 +287,11 @@ impl<'p> Local<'p> {
                 break;
             }
         }
+        self.arrive(setup, outs)
+    }
+
+    /// The thread stands at its next operation.
+    pub(super) fn arrive(mut self, setup: &Setup<'p>, outs: Vec<Out>) -> Passage<'p> {
         self.may_wait = self.can_wait(setup);
         let mut digest = Digest::new(5);
         digest.add(u64::from(self.number) << 1 | u64::from(self.in_section));
@@ -307,7 +317,7 @@ impl<'p> Local<'p> {
     }
 
     /// Does what is the thread's own business; for anything else, what the thread stands at.
-    fn serve(
+    pub(super) fn serve(
         &mut self,
         setup: &Setup<'p>,
         operation: Operation<'p, Bits>,

@@ -34,6 +34,7 @@ mod pages;
 mod readiness;
 mod record;
 mod setup;
+mod stops;
 
 use std::sync::Arc;
 

@@ -80,6 +80,7 @@ impl<'p> System<'_, 'p> {
             At::Enter | At::Fence | At::End => Readiness::Blocked(Waits::Buffer),
             At::Free { address, kind } => self.ready_to_free(thread, *address, *kind),
             At::HeapSize { address } => self.ready_to_free(thread, *address, AllocKind::Heap),
+            At::Breath if self.setup.options.stops => Readiness::READY,
             At::Breath => self.unless_stuck(slot, Input::Nothing, None),
             _ => self.ready_to_access(thread, slot),
         }
@@ -190,7 +191,10 @@ impl<'p> System<'_, 'p> {
         if !local.may_wait && local.at != At::Breath {
             return Readiness::READY;
         }
-        let passage = local.pass(self.setup, input, &mut Log::off());
+        let mut passage = local.pass(self.setup, input, &mut Log::off());
+        if self.setup.options.stops {
+            passage = super::stops::run_on(self.setup, passage);
+        }
         let waits = passage.next.at == At::Waiting && passage.outs.is_empty();
         let spins = passage.next.fingerprint == local.fingerprint && passage.outs.is_empty();
         if !waits && !spins {

@@ -24,6 +24,9 @@ pub struct SystemOptions {
     /// Whether what no other thread can notice is part of the step before it. Otherwise every
     /// access is a step.
     pub merges: bool,
+    /// Whether a thread stops after each instruction, those included that only it can notice. For
+    /// people who watch; nothing is merged then.
+    pub stops: bool,
     /// How many stores of one thread may wait.
     pub buffer: usize,
     /// Variables of the functions that threads start in, by thread, that are asked for when the
@@ -38,6 +41,7 @@ impl Default for SystemOptions {
             nondet: None,
             properties: Property::ALL.to_vec(),
             merges: true,
+            stops: false,
             buffer: 1024,
             observed: Vec::new(),
         }
@@ -82,6 +86,7 @@ impl<'p> Setup<'p> {
     /// None if the globals are too large.
     pub fn new(program: &'p Program, options: SystemOptions) -> Option<Setup<'p>> {
         let code = Code::new(program);
+        let options = SystemOptions { merges: options.merges && !options.stops, ..options };
         let (globals, image) = lay_out(&code)?;
         let block =
             |block: &Block| block.insts.iter().map(|inst| Marks::of_events(&inst.kind)).collect();

@@ -1,0 +1,30 @@
+//! A debugger for concurrent programs on the operational machines: one thread, one instruction, one
+//! buffered store at a time, forwards and backwards.
+//!
+//! A [`Session`] is a program in some state, with its history. It takes commands as lines of text,
+//! with the names that GDB gives them, and answers with text; it knows no terminal. A [`Schedule`]
+//! is what happened, as text, for another time.
+
+mod command;
+mod control;
+mod examine;
+mod expression;
+mod help;
+mod history;
+mod inspect;
+mod machine;
+mod memory;
+mod names;
+mod points;
+mod problems;
+mod registers;
+mod schedule;
+mod session;
+mod source;
+mod story;
+mod view;
+
+pub use parallax_machine::system::MemoryKind;
+pub use problems::Standing as ProgramStanding;
+pub use schedule::{Schedule, memory_name};
+pub use session::{Flow, Session, Subject, setup};
