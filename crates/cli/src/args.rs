@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
+use crate::debug::{DebugArguments, ReplayArguments};
 use crate::verify::VerifyArguments;
 
 /// Verifies concurrent programs against every order in which memory effects can be seen.
@@ -22,6 +23,8 @@ pub struct Arguments {
 pub enum Command {
     Litmus(LitmusArguments),
     Verify(VerifyArguments),
+    Debug(DebugArguments),
+    Replay(ReplayArguments),
     Models(ModelsArguments),
     Completions(CompletionsArguments),
     Man(ManArguments),

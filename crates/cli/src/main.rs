@@ -2,6 +2,7 @@
 
 mod args;
 mod batch;
+mod debug;
 mod expect;
 mod graph;
 mod interrupt;
@@ -54,6 +55,8 @@ fn main() -> ExitCode {
     let exit = match &arguments.command {
         Command::Litmus(options) => litmus::run(options),
         Command::Verify(options) => verify::run(options),
+        Command::Debug(options) => debug::run(options),
+        Command::Replay(options) => debug::replay(options),
         Command::Models(options) => models::run(options),
         Command::Completions(options) => shell::completions(options),
         Command::Man(options) => shell::man(options),

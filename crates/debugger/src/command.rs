@@ -273,15 +273,8 @@ fn load(session: &mut Session<'_, '_>, argument: &str, out: &mut String) -> Resu
     let text = fs::read_to_string(argument)
         .map_err(|error| format!("cannot read '{argument}': {error}"))?;
     session.load(argument, &text).map_err(|error| error.to_string())?;
-    loaded(session, out);
+    out.push_str(&session.arrival());
     Ok(())
-}
-
-/// Says where a schedule has led.
-pub fn loaded(session: &Session<'_, '_>, out: &mut String) {
-    let _ = writeln!(out, "{} actions have happened.", session.history.position());
-    out.push_str(&session.announce(&[]));
-    let _ = writeln!(out, "{}", source::whereabouts(session, session.thread));
 }
 
 #[cfg(test)]

@@ -126,7 +126,8 @@ fn has_arrived(
     reach: Reach,
 ) -> bool {
     let now = session.now();
-    if now.system.has_ended(thread) || reach == Reach::Instruction {
+    let is_over = now.system.thread(thread).is_some_and(|local| local.at == At::End);
+    if is_over || now.system.has_ended(thread) || reach == Reach::Instruction {
         return true;
     }
     let source = &session.program().source;

@@ -121,7 +121,7 @@ fn of_end(
     let condition = question.text.trim();
     let (kind, verb) = match is_bad {
         true => (Kind::Violation, "Violation (assert)"),
-        false => (Kind::Over, "As it should be"),
+        false => (Kind::Over, "No violation"),
     };
     let text =
         format!("All threads have ended. Final state: {}.\n{verb}: {condition}", state.join("; "));

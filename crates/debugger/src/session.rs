@@ -1,5 +1,7 @@
 //! A program in some state, with its history, and all that a person has said about it.
 
+use std::fmt::Write;
+
 use parallax_machine::system::{Action, MemoryKind, Setup, SystemOptions};
 use parallax_program::{Diagnostic, Program, Property, Question};
 
@@ -10,7 +12,7 @@ use crate::names::Names;
 use crate::points::Point;
 use crate::problems::{self, Problem, Standing};
 use crate::schedule::{Schedule, memory_name};
-use crate::story;
+use crate::{source, story};
 
 /// What is debugged.
 #[derive(Clone, Copy)]
@@ -97,6 +99,14 @@ impl<'s, 'p> Session<'s, 'p> {
         let memory = memory_name(self.setup.options.memory);
         let mut text = format!("{}: {threads}, model {memory}\n", self.subject.input);
         text.push_str(&self.announce(&[]));
+        text
+    }
+
+    /// Where a schedule has led.
+    pub fn arrival(&self) -> String {
+        let mut text = format!("{} actions have happened.\n", self.history.position());
+        text.push_str(&self.announce(&[]));
+        let _ = writeln!(text, "{}", source::whereabouts(self, self.thread));
         text
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use parallax_machine::system::At;
 use parallax_program::{Function, FunctionId, SourceFile, Span};
 
 use crate::machine::{Machine, file_name, is_own};
@@ -46,6 +47,9 @@ pub fn whereabouts(session: &Session<'_, '_>, thread: u32) -> String {
     let name = session.names.thread(thread);
     if now.system.has_ended(thread) {
         return format!("{name} has ended");
+    }
+    if now.system.thread(thread).is_some_and(|local| local.at == At::End) {
+        return format!("{name} at its end");
     }
     match instruction(session, now, thread) {
         Some(place) => format!("{name} at {place}"),

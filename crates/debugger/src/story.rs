@@ -110,6 +110,10 @@ pub fn waits(names: &Names<'_>, waits: Waits) -> String {
         Waits::Bytes { address, .. } => {
             format!("waits for {} to change", names.place_or_address(address))
         }
+        Waits::BufferOrBytes { address, .. } => {
+            let place = names.place_or_address(address);
+            format!("waits for its buffer to be empty (flush), or for {place} to change")
+        }
         Waits::Buffer => "waits for its buffer to be empty (flush)".to_string(),
         Waits::Thread(thread) => {
             let name = u32::try_from(thread).ok().map(|thread| names.thread(thread));

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use parallax_engine_explore::{Reduction, Reductions};
 
 use super::engine::Engine;
+use super::input::InputArguments;
 use super::properties::Wanted;
 use crate::args::seconds;
 
@@ -21,13 +22,8 @@ use crate::args::seconds;
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct VerifyArguments {
-    /// The program; several C files or modules are linked
-    #[arg(value_name = "INPUT", required = true, value_hint = ValueHint::FilePath)]
-    pub inputs: Vec<PathBuf>,
-
-    /// Arguments for clang
-    #[arg(value_name = "CLANG-ARGS", last = true)]
-    pub clang: Vec<String>,
+    #[command(flatten)]
+    pub input: InputArguments,
 
     /// A built-in model or a cat file [default: rc11; of machine code tso; of a litmus test
     /// its architecture's]
@@ -50,19 +46,6 @@ pub struct VerifyArguments {
     /// Which values inputs may have, both ends included, such as 0..3
     #[arg(long, value_name = "LO..HI", value_parser = range, allow_hyphen_values = true)]
     pub nondet: Option<(i128, i128)>,
-
-    /// An argument for the program (machine code); may be repeated
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub arg: Vec<String>,
-
-    /// Let the library stand in for a function whose code is there (machine code); a * at the
-    /// end stands for anything; may be repeated
-    #[arg(long, value_name = "NAME")]
-    pub model_function: Vec<String>,
-
-    /// Let threads that wait for a condition variable wake up without a signal
-    #[arg(long)]
-    pub spurious_wakeups: bool,
 
     /// Reductions beyond exploring each execution once: none, all, or a list. With none,
     /// executions are the consistent execution graphs of the model
@@ -99,6 +82,11 @@ pub struct VerifyArguments {
     #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
     pub report: Option<PathBuf>,
 
+    /// Write the schedule of the first violation, for `parallax debug` and `parallax replay`
+    /// (models sc, tso and pso, engine states)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub witness: Option<PathBuf>,
+
     /// No progress line, and nothing on stderr but errors
     #[arg(long, short, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -130,7 +118,7 @@ pub enum AnswerFormat {
 }
 
 /// `0..3`, `-1..1`
-fn range(text: &str) -> Result<(i128, i128), String> {
+pub fn range(text: &str) -> Result<(i128, i128), String> {
     let number = |text: &str| text.trim().parse::<i128>().ok();
     let ends = text.split_once("..").and_then(|(low, high)| Some((number(low)?, number(high)?)));
     match ends {

@@ -43,7 +43,7 @@ pub fn verify(
     );
     lock().clear();
     let mut verdict = verdict?;
-    if options.spurious_wakeups {
+    if options.input.reading.spurious_wakeups {
         let note = "each thread was woken without a signal once at most";
         verdict.notes.push(note.to_string());
     }

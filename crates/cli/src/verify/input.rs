@@ -1,14 +1,67 @@
-//! What kind of input a file is, by its name.
+//! The program to look at: what kind of input a file is, by its name, and how it is read.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use clap::{Args, ValueHint};
 use parallax_frontend_c::{Options, load};
 use parallax_program::{Diagnostic, Diagnostics, Program, parse_program};
 
-use super::VerifyArguments;
 use crate::one_test::{read, shown};
+
+/// What is to be read, and how.
+#[derive(Args, Clone, Debug)]
+pub struct InputArguments {
+    /// The program; several C files or modules are linked
+    #[arg(value_name = "INPUT", required = true, value_hint = ValueHint::FilePath)]
+    pub inputs: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub reading: ReadingArguments,
+}
+
+/// How a program is read.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ReadingArguments {
+    /// Arguments for clang
+    #[arg(value_name = "CLANG-ARGS", last = true)]
+    pub clang: Vec<String>,
+
+    /// An argument for the program (machine code); may be repeated
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub arg: Vec<String>,
+
+    /// Let the library stand in for a function whose code is there (machine code); a * at the
+    /// end stands for anything; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub model_function: Vec<String>,
+
+    /// Let threads that wait for a condition variable wake up without a signal
+    #[arg(long)]
+    pub spurious_wakeups: bool,
+}
+
+impl InputArguments {
+    /// The only input of most kinds.
+    pub fn first(&self) -> &Path {
+        self.inputs.first().map_or(Path::new(""), |path| path.as_path())
+    }
+
+    /// What all inputs are. What is asked for has to go with that.
+    pub fn kind(&self) -> Result<Kind, Diagnostics> {
+        let kind = kind(&self.inputs)?;
+        let ReadingArguments { clang, arg, model_function, .. } = &self.reading;
+        if kind != Kind::C && !clang.is_empty() {
+            return Err(vec![Diagnostic::new("arguments for clang are for C files only")]);
+        }
+        if kind != Kind::Machine && !(arg.is_empty() && model_function.is_empty()) {
+            let message = "--arg and --model-function are for machine code only";
+            return Err(vec![Diagnostic::new(message)]);
+        }
+        Ok(kind)
+    }
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
@@ -28,7 +81,7 @@ const KNOWN: &str =
 const ELF: &[u8] = b"\x7fELF";
 
 /// What all inputs are.
-pub fn kind(inputs: &[PathBuf]) -> Result<Kind, Diagnostics> {
+fn kind(inputs: &[PathBuf]) -> Result<Kind, Diagnostics> {
     let mut kinds = Vec::new();
     let mut errors = Vec::new();
     for input in inputs {
@@ -76,23 +129,25 @@ fn is_elf(path: &Path) -> bool {
 }
 
 /// A program in machine code, with what it uses of the library.
-pub fn load_machine(path: &Path, options: &VerifyArguments) -> Result<Program, Diagnostics> {
+pub fn load_machine(input: &InputArguments) -> Result<Program, Diagnostics> {
+    let options = &input.reading;
     let machine = parallax_frontend_x86::Options {
         arguments: options.arg.clone(),
         modelled: options.model_function.clone(),
         spurious_wakeups: options.spurious_wakeups,
     };
-    parallax_frontend_x86::load(path, &machine)
+    parallax_frontend_x86::load(input.first(), &machine)
 }
 
 /// A program in C, with what it uses of the library.
-pub fn load_c(options: &VerifyArguments, overflow: bool) -> Result<Program, Diagnostics> {
+pub fn load_c(input: &InputArguments, overflow: bool) -> Result<Program, Diagnostics> {
+    let options = &input.reading;
     let clang = Options {
         clang_args: options.clang.clone(),
         spurious_wakeups: options.spurious_wakeups,
         overflow,
     };
-    load(&options.inputs, &clang)
+    load(&input.inputs, &clang)
 }
 
 /// A program in the text form of the intermediate language.

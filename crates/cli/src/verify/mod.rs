@@ -1,13 +1,13 @@
 //! `parallax verify`: one program, one verdict, in the form that was asked for.
 
-mod arguments;
+pub mod arguments;
 mod engine;
 mod explored;
-mod input;
+pub mod input;
 mod litmus;
 mod output;
 mod progress;
-mod properties;
+pub mod properties;
 mod stateful;
 
 use std::path::Path;
@@ -29,8 +29,8 @@ use crate::{Exit, interrupt};
 const STACK_BYTES: usize = 256 << 20;
 
 /// The model of C, and that of x86.
-const C_MODEL: &str = "rc11";
-const MACHINE_MODEL: &str = "tso";
+pub const C_MODEL: &str = "rc11";
+pub const MACHINE_MODEL: &str = "tso";
 
 /// What an engine has found out.
 pub struct Answer {
@@ -69,7 +69,7 @@ pub fn run(options: &VerifyArguments) -> Exit {
 }
 
 /// Runs with a large stack; a panic becomes an error.
-fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Diagnostic> {
+pub fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Diagnostic> {
     let result = thread::scope(|scope| {
         let worker = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work)?;
         Ok(worker.join())
@@ -87,17 +87,10 @@ fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Diagnostic>
 
 fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
     options.engine.check().map_err(|error| vec![error])?;
-    let kind = input::kind(&options.inputs)?;
+    let kind = options.input.kind()?;
     let usual = || Wanted::usual(kind == Kind::Machine);
     let properties = options.property.clone().unwrap_or_else(usual).properties()?;
-    if kind != Kind::C && !options.clang.is_empty() {
-        return Err(vec![Diagnostic::new("arguments for clang are for C files only")]);
-    }
-    if kind != Kind::Machine && !(options.arg.is_empty() && options.model_function.is_empty()) {
-        let message = "--arg and --model-function are for machine code only";
-        return Err(vec![Diagnostic::new(message)]);
-    }
-    let first = options.inputs.first().map_or(Path::new(""), |path| path.as_path());
+    let first = options.input.first();
     match kind {
         Kind::Litmus => {
             litmus::check(&properties, options)?;
@@ -105,7 +98,7 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
         }
         Kind::Text => search(&input::load_text(first)?, C_MODEL, properties, options),
         Kind::Machine => {
-            let program = input::load_machine(first, options)?;
+            let program = input::load_machine(&options.input)?;
             if options.engine == Engine::Auto && has_machine(options) {
                 return stateful::verify(&program, MACHINE_MODEL, properties, options);
             }
@@ -113,7 +106,7 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
         }
         Kind::C => {
             let overflow = properties.contains(&Property::Overflow);
-            search(&input::load_c(options, overflow)?, C_MODEL, properties, options)
+            search(&input::load_c(&options.input, overflow)?, C_MODEL, properties, options)
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::output;
 const USUAL_WIDTH: usize = 120;
 
 pub fn deliver(options: &VerifyArguments, answer: &Answer, time: Duration) -> Result<(), Exit> {
-    let input = options.inputs.first().map_or_else(String::new, |path| shown(path));
+    let input = shown(options.input.first());
     let run = VerifyRun {
         input: &input,
         model: &answer.model,

@@ -22,7 +22,7 @@ pub fn verify(
     let choice = model_choice(options).unwrap_or_else(usual);
     let model = Models::new(&[], None).get(&choice)?;
     let mut answer = run(program, &model, properties, None, options)?;
-    if options.spurious_wakeups {
+    if options.input.reading.spurious_wakeups {
         let note = "each thread was woken without a signal once at most";
         answer.verdict.notes.push(note.to_string());
     }

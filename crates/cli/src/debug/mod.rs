@@ -1,0 +1,156 @@
+//! `parallax debug` and `parallax replay`: programs on the operational machines, step by step.
+
+mod arguments;
+mod dialogue;
+
+use std::path::{Path, PathBuf};
+
+use parallax_debugger::{MemoryKind, ProgramStanding, Schedule, Session, Subject, setup};
+use parallax_frontend_litmus::parse;
+use parallax_program::{Diagnostic, Diagnostics, Program, Property, Question};
+
+pub use arguments::{DebugArguments, ReplayArguments};
+
+use crate::Exit;
+use crate::one_test::{read, shown};
+use crate::output;
+use crate::verify::input::{self, InputArguments, Kind};
+use crate::verify::properties::Wanted;
+use crate::verify::{MACHINE_MODEL, with_stack};
+
+/// A program that was read.
+struct Loaded {
+    program: Program,
+    question: Option<Question>,
+    memory: MemoryKind,
+    properties: Vec<Property>,
+}
+
+pub fn run(options: &DebugArguments) -> Exit {
+    settle(with_stack(|| debug(options)))
+}
+
+pub fn replay(options: &ReplayArguments) -> Exit {
+    settle(with_stack(|| replay_witness(options)))
+}
+
+fn settle(result: Result<Result<Exit, Diagnostics>, Diagnostic>) -> Exit {
+    match result {
+        Ok(Ok(exit)) => exit,
+        Ok(Err(errors)) => {
+            errors.iter().for_each(output::report);
+            Exit::BadInput
+        }
+        Err(broken) => {
+            output::report(&broken);
+            Exit::Unknown
+        }
+    }
+}
+
+fn debug(options: &DebugArguments) -> Result<Exit, Diagnostics> {
+    let schedule = match &options.schedule {
+        Some(path) => Some((shown(path), read(path)?)),
+        None => None,
+    };
+    let script = match &options.command {
+        Some(path) => Some((shown(path), read(path)?)),
+        None => None,
+    };
+    let said = match &schedule {
+        Some((name, text)) if options.model.is_none() => {
+            let (schedule, _) = Schedule::parse(name, text).map_err(|error| vec![error])?;
+            Some(schedule.memory)
+        }
+        _ => None,
+    };
+    let model = options.model.as_deref();
+    let loaded = load(&options.input, model, said, options.property.as_ref())?;
+    let name = shown(options.input.first());
+    let subject =
+        Subject { program: &loaded.program, question: loaded.question.as_ref(), input: &name };
+    let setup = setup(&loaded.program, loaded.memory, loaded.properties.clone(), options.nondet)
+        .map_err(|error| vec![error])?;
+    let mut session = Session::new(&setup, subject);
+    let mut greeting = session.greeting();
+    if let Some((name, text)) = &schedule {
+        session.load(name, text).map_err(|error| vec![error])?;
+        greeting.push_str(&session.arrival());
+    }
+    if output::print(&greeting).is_break() {
+        return Ok(Exit::Unknown);
+    }
+    match script {
+        Some((name, text)) => dialogue::script(&mut session, &name, &text)?,
+        None => dialogue::talk(&mut session),
+    }
+    Ok(exit(&session))
+}
+
+fn exit(session: &Session<'_, '_>) -> Exit {
+    match session.standing() {
+        ProgramStanding::Fine => Exit::Fine,
+        ProgramStanding::Violation => Exit::Missed,
+        ProgramStanding::Unknown => Exit::Unknown,
+    }
+}
+
+fn replay_witness(options: &ReplayArguments) -> Result<Exit, Diagnostics> {
+    let (name, text) = (shown(&options.witness), read(&options.witness)?);
+    let (schedule, _) = Schedule::parse(&name, &text).map_err(|error| vec![error])?;
+    let inputs = match options.inputs.is_empty() {
+        true => vec![PathBuf::from(&schedule.input)],
+        false => options.inputs.clone(),
+    };
+    let input = InputArguments { inputs, reading: options.reading.clone() };
+    let loaded = load(&input, None, Some(schedule.memory), options.property.as_ref())?;
+    let subject = Subject {
+        program: &loaded.program,
+        question: loaded.question.as_ref(),
+        input: &schedule.input,
+    };
+    let setup = setup(&loaded.program, loaded.memory, loaded.properties.clone(), options.nondet)
+        .map_err(|error| vec![error])?;
+    let mut session = Session::new(&setup, subject);
+    session.load(&name, &text).map_err(|error| vec![error])?;
+    match output::print(&session.arrival()).is_break() {
+        true => Ok(Exit::Unknown),
+        false => Ok(exit(&session)),
+    }
+}
+
+/// Reads a program as `parallax verify` does. `said` is the machine that a schedule is for.
+fn load(
+    input: &InputArguments,
+    model: Option<&str>,
+    said: Option<MemoryKind>,
+    property: Option<&Wanted>,
+) -> Result<Loaded, Diagnostics> {
+    let kind = input.kind()?;
+    let usual = || Wanted::usual(kind == Kind::Machine);
+    let properties = property.cloned().unwrap_or_else(usual).properties()?;
+    let (program, question, usual_model) = match kind {
+        Kind::Litmus => {
+            let path: &Path = input.first();
+            let test = parse(&shown(path), &read(path)?)?;
+            let model = test.arch.usual_model();
+            (test.program, Some(test.question), model)
+        }
+        Kind::Text => (input::load_text(input.first())?, None, MACHINE_MODEL),
+        Kind::Machine => (input::load_machine(input)?, None, MACHINE_MODEL),
+        Kind::C => {
+            let overflow = properties.contains(&Property::Overflow);
+            (input::load_c(input, overflow)?, None, MACHINE_MODEL)
+        }
+    };
+    let name = model.unwrap_or(usual_model);
+    let memory = match (model, said) {
+        (None, Some(memory)) => Some(memory),
+        _ => MemoryKind::named(name),
+    };
+    let memory = memory.ok_or_else(|| {
+        let error = Diagnostic::new(format!("there is no machine for the model '{name}'"));
+        vec![error.with_help("machines are sc, tso and pso: say which with --model")]
+    })?;
+    Ok(Loaded { program, question, memory, properties })
+}
