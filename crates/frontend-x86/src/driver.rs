@@ -31,12 +31,13 @@ fn bytes(path: &Path, shown: &Path) -> Result<Vec<u8>, Diagnostic> {
 fn assemble(path: &Path) -> Result<Vec<u8>, Diagnostic> {
     let name = path.display();
     let object = Temporary::new();
+    // A name that starts with a hyphen is no option.
+    let plain = Path::new(".").join(path);
     // Lines of the assembler source are shown beside the instructions.
     let run = Command::new("cc")
         .args(["-c", "-g", "-o"])
         .arg(&object.path)
-        .arg("--")
-        .arg(path)
+        .arg(plain)
         .stdin(Stdio::null())
         .output();
     let output = run.map_err(|error| Diagnostic::new(format!("{name}: cannot run cc: {error}")))?;

@@ -200,3 +200,66 @@ fn objects() {
         assert!(wrong.is_empty(), "{name}\n{wrong}");
     }
 }
+
+/// Files for the assembler.
+#[test]
+fn assembler() {
+    let source = Temporary::new(".s");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/store_buffering.c");
+    for flags in [&["-S", "-O1", "-DA=0", "-DB=0"][..], &["-S", "-O1", "-DA=0", "-DB=0", "-DFENCE"]]
+    {
+        compile("gcc", &path, flags, &source.0).expect("assembly");
+        let program = load(&source.0, &parallax_frontend_x86::Options::default());
+        let program = program.expect("a program");
+        let expected = if flags.len() == 4 { "unsafe" } else { "safe" };
+        assert_eq!(verify(&program, "tso", Engine::States).conclusion.name(), expected);
+        // The listing names the lines of the source.
+        assert!(program.source.text().contains("; store_buffering.c:23"));
+    }
+}
+
+/// Everything in one file: the library stands in for what it is asked to.
+#[test]
+fn static_executables() {
+    let binary = Temporary::new("");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/store_buffering.c");
+    let flags = ["-static", "-O2", "-DA=0", "-DB=0"];
+    compile("gcc", &path, &flags, &binary.0).expect("an executable");
+    let modelled = ["pthread_*", "__assert_fail"].map(str::to_string).to_vec();
+    let options = parallax_frontend_x86::Options { modelled, ..Default::default() };
+    let program = load(&binary.0, &options).expect("a program");
+    let said = described(&verify(&program, "tso", Engine::States));
+    assert!(said.starts_with("unsafe assertion failed"), "{said}");
+    let plain = load(&binary.0, &parallax_frontend_x86::Options::default()).expect("a program");
+    let said = described(&verify(&plain, "tso", Engine::States));
+    assert!(said.starts_with("unknown"), "{said}");
+}
+
+/// Without symbols, `main` is found behind the start-up code.
+#[test]
+fn stripped_executables() {
+    for (name, compiler) in [("tables.c", "gcc"), ("pointers.c", "clang-19"), ("futex.c", "gcc")] {
+        let wrong = {
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name);
+            check_one(compiler, &path, &["-O2", "-s"], &[("tso", "safe")])
+        };
+        assert!(wrong.is_empty(), "{name}: {wrong:?}");
+    }
+}
+
+/// Arguments of the command line.
+#[test]
+fn arguments() {
+    let source = Temporary::new(".c");
+    let text = "#include <assert.h>\n#include <string.h>\nint main(int c, char **v) {\n\
+                assert(c == 3 && !strcmp(v[1], \"one\") && !strcmp(v[2], \"-2\") && !v[3]); }\n";
+    std::fs::write(&source.0, text).expect("a file");
+    let binary = Temporary::new("");
+    compile("gcc", &source.0, &["-O2"], &binary.0).expect("an executable");
+    for (given, expected) in [(&["one", "-2"][..], "safe"), (&["one"], "unsafe")] {
+        let arguments = given.iter().map(ToString::to_string).collect();
+        let options = parallax_frontend_x86::Options { arguments, ..Default::default() };
+        let program = load(&binary.0, &options).expect("a program");
+        assert_eq!(verify(&program, "tso", Engine::States).conclusion.name(), expected);
+    }
+}

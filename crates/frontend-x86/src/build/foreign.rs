@@ -36,7 +36,7 @@ const LOST: [VarId; 9] = [RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11];
 const SPECIAL: [&str; 3] = ["__tls_get_addr", "__stack_chk_fail", "syscall"];
 
 /// Other names for functions of the library, whose first arguments are the same.
-const ALIASES: [(&str, &str); 26] = [
+const ALIASES: [(&str, &str); 27] = [
     ("__memcpy_chk", "memcpy"),
     ("__memmove_chk", "memmove"),
     ("__memset_chk", "memset"),
@@ -59,10 +59,11 @@ const ALIASES: [(&str, &str); 26] = [
     ("_ZdaPvRKSt9nothrow_t", "free"),
     ("_ZNSt6chrono3_V212system_clock3nowEv", "clock"),
     ("_ZNSt6chrono3_V212steady_clock3nowEv", "clock"),
-    ("__assert_c99", "__assert_fail"),
-    ("rust_eh_personality", "abort"),
     ("__sched_yield", "sched_yield"),
     ("__libc_malloc", "malloc"),
+    ("index", "strchr"),
+    ("rindex", "strrchr"),
+    ("__cxa_thread_atexit_impl", "__cxa_thread_atexit"),
 ];
 
 /// The name by which the library knows a function.
@@ -142,6 +143,8 @@ impl Body<'_, '_> {
         match name {
             "__tls_get_addr" => self.thread_local_address(),
             "__stack_chk_fail" => self.fail("stack smashing detected", Property::Memory),
+            // The end of failed assertions in most languages but C.
+            "abort" => self.fail("abort is called", Property::Assert),
             "syscall" => return self.system_call_function(),
             _ => return self.library_call(name),
         }
