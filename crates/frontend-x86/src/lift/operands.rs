@@ -209,12 +209,13 @@ impl Step<'_> {
             };
             sum = Some(sum.map_or(scaled.clone(), |sum| sum + scaled));
         }
-        let displacement = Expr::constant(width, displacement.into());
-        let zero = Expr::constant(width, 0);
-        let sum = match sum {
-            Some(sum) if displacement == zero => sum,
-            Some(sum) => sum + displacement,
-            None => displacement,
+        let constant = |value: u64| Expr::constant(width, value.into());
+        let signed = if width == 64 { displacement as i64 } else { displacement as i32 as i64 };
+        let sum = match (sum, signed) {
+            (Some(sum), 0) => sum,
+            (Some(sum), 1..) => sum + constant(displacement),
+            (Some(sum), _) => sum - constant(signed.unsigned_abs()),
+            (None, _) => constant(displacement),
         };
         Ok(if width == 64 { sum } else { sum.zero_extend(64) })
     }
