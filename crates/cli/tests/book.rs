@@ -52,6 +52,11 @@ fn the_page_on_exploration_is_true() {
 }
 
 #[test]
+fn the_page_on_states_is_true() {
+    check_page("docs/src/states.md");
+}
+
+#[test]
 fn the_page_for_users_of_herd7_is_true() {
     check_page("docs/src/coming-from-herd7.md");
 }

@@ -10,14 +10,15 @@ use std::collections::{BTreeSet, HashMap};
 use parallax_machine::system::{Action, At, Log, Readiness, Record, Setup, System, Waits, What};
 use parallax_verdict::{Claim, Source, Step, StepId, ThreadClaim, ThreadEnding};
 
-/// The claim that the actions happened; `failed` is the thread that stands at a violation.
-/// `allocated` asks for the step that made the object at an address.
+/// The claim that the actions happened; `failed` is the thread that stands at a violation. The
+/// steps that the violation is about: the one that made the object at `allocated`, or else the
+/// reads that threads look at again for ever.
 pub fn claim(
     setup: &Setup<'_>,
     path: &[Action],
     failed: Option<u32>,
     allocated: Option<u64>,
-) -> (Claim, Option<StepId>) {
+) -> (Claim, Vec<StepId>) {
     let mut log = Log::on();
     let mut system = System::start(setup, &mut log);
     for action in path {
@@ -30,7 +31,27 @@ pub fn claim(
     log.records().iter().for_each(|record| story.tell(record, allocated));
     story.flush_all();
     let made = story.made;
-    (story.into_claim(endings), made)
+    let claim = story.into_claim(endings);
+    let involved = match allocated {
+        Some(_) => made.into_iter().collect(),
+        None if failed.is_none() => looks(&claim),
+        None => Vec::new(),
+    };
+    (claim, involved)
+}
+
+/// The last reads of threads that wait for something else than the end of another.
+fn looks(claim: &Claim) -> Vec<StepId> {
+    let look = |(number, thread): (usize, &ThreadClaim)| {
+        let index = thread.steps.iter().rposition(|step| matches!(step, Step::Read { .. }))?;
+        let waits = match thread.ending {
+            ThreadEnding::Waiting => index + 1 == thread.steps.len(),
+            ThreadEnding::Spinning { .. } => true,
+            _ => false,
+        };
+        waits.then_some(StepId { thread: number as u32, index: index as u32 })
+    };
+    claim.threads.iter().enumerate().filter_map(look).collect()
 }
 
 /// How often a loop is gone round to find that it is one.

@@ -5,6 +5,7 @@ mod claim;
 mod observer;
 mod options;
 mod question;
+mod quick;
 pub mod reduction;
 mod search;
 mod summary;
@@ -47,6 +48,10 @@ pub fn search(
                 setup.share(context);
                 continue;
             }
+            Some(Stopped::Forgotten) => {
+                setup.keep_stacks();
+                continue;
+            }
             Some(Stopped::TooMany) => {
                 let _ = observer.give_up("too many states", "a smaller program may help");
             }
@@ -76,6 +81,7 @@ where
         let counts = search.counts;
         match stopped {
             Some(Stopped::Escaped { context }) => setup.share(context),
+            Some(Stopped::Forgotten) => setup.keep_stacks(),
             Some(_) => return Ok(None),
             None => return Ok(Some((seen, counts))),
         }
@@ -163,7 +169,7 @@ impl Answer<'_, '_> {
     /// Nothing is reported that the replayer does not confirm.
     fn violation(&self, found: Found) -> Result<Violation, Reason> {
         let Found { property, message, failed, path, object } = found;
-        let (claim, made) = claim(self.setup, &path, failed, object);
+        let (claim, steps) = claim(self.setup, &path, failed, object);
         let execution = rebuild(self.program, &claim, self.model).map_err(|refusal| Reason {
             message: format!(
                 "an execution that seems to violate '{property}' ({message}) could not be \
@@ -173,7 +179,7 @@ impl Answer<'_, '_> {
             help: Some("this is an error of the engine: please report it".to_string()),
         })?;
         let involved: Vec<u32> =
-            made.into_iter().filter_map(|step| execution.event_of(step)).collect();
+            steps.into_iter().filter_map(|step| execution.event_of(step)).collect();
         let place = match (failed, involved.first()) {
             (Some(thread), _) => {
                 let standing = execution.standings.get(thread as usize);

@@ -21,11 +21,13 @@ pub type Path<'a> = &'a dyn Fn() -> Vec<Action>;
 
 /// Sees all states that a search comes to, each once.
 pub trait Sight<'s, 'p> {
-    /// A new state; `is_final` if nothing can happen in it.
+    /// A new state; `is_final` if nothing can happen in it. Something may be wrong with where the
+    /// `troubled` threads stand, and did not stand before.
     fn state(
         &mut self,
         system: &System<'s, 'p>,
         is_final: bool,
+        troubled: &[u32],
         path: Path<'_>,
     ) -> Result<(), Over>;
 
@@ -259,11 +261,12 @@ impl<'s, 'p> Sight<'s, 'p> for Observer<'_> {
         &mut self,
         system: &System<'s, 'p>,
         is_final: bool,
+        troubled: &[u32],
         path: Path<'_>,
     ) -> Result<(), Over> {
         self.look_at_limits()?;
-        for thread in 0..system.thread_count() {
-            self.look_at_thread(system, thread, path)?;
+        for thread in troubled {
+            self.look_at_thread(system, *thread, path)?;
         }
         if is_final { self.final_state(system, path) } else { Ok(()) }
     }

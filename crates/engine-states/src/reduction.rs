@@ -44,6 +44,10 @@ use crate::summary::{Process, SetId, Summaries};
 pub struct Next {
     pub accesses: SetId,
     pub status: Status,
+    /// Whether its steps are to be looked at.
+    pub is_chosen: bool,
+    /// Whether they were.
+    pub is_done: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,7 +64,11 @@ pub enum Status {
 }
 
 impl Next {
-    pub const ABSENT: Next = Next { accesses: SetId::EMPTY, status: Status::Absent };
+    pub const ABSENT: Next = Next::new(SetId::EMPTY, Status::Absent);
+
+    pub const fn new(accesses: SetId, status: Status) -> Next {
+        Next { accesses, status, is_chosen: false, is_done: false }
+    }
 
     pub fn is_ready(&self) -> bool {
         matches!(self.status, Status::Ready(_))
@@ -72,8 +80,7 @@ pub type Parents<'a> = &'a dyn Fn(u32) -> Option<u32>;
 
 /// The set of processes that are looked at in a state.
 pub struct Closure<'a> {
-    pub nexts: &'a [Next],
-    pub chosen: &'a mut [bool],
+    pub nexts: &'a mut [Next],
     pub summaries: &'a Summaries,
     /// All accesses from here on, as far as is known.
     pub future: SetId,
@@ -86,10 +93,13 @@ pub struct Closure<'a> {
 impl Closure<'_> {
     /// Adds what is missing. False if that is nothing.
     pub fn close(mut self) -> bool {
+        if self.nexts.iter().all(|next| next.is_chosen || !next.is_ready()) {
+            return false;
+        }
         let mut asked = vec![false; self.nexts.len()];
         let mut wanted = Vec::new();
         for (index, next) in self.nexts.iter().enumerate() {
-            if !self.chosen[index] {
+            if !next.is_chosen {
                 continue;
             }
             if self.is_pso && Process(index as u32).is_buffer() {
@@ -111,14 +121,15 @@ impl Closure<'_> {
         if asked.len() <= index {
             asked.resize(index + 1, false);
         }
-        if self.chosen.get(index) == Some(&true) || std::mem::replace(&mut asked[index], true) {
+        let is_chosen = self.nexts.get(index).is_some_and(|next| next.is_chosen);
+        if is_chosen || std::mem::replace(&mut asked[index], true) {
             return false;
         }
         let thread = process.thread();
         let both = |thread| [Process::of_thread(thread), Process::of_buffer(thread)];
         match self.nexts.get(index).map_or(Status::Absent, |next| next.status) {
             Status::Ready(_) => {
-                self.chosen[index] = true;
+                self.nexts[index].is_chosen = true;
                 return true;
             }
             Status::Over => {}

@@ -4,8 +4,10 @@
 //! connected components are found on the way (R. Tarjan, Depth-first search and linear graph
 //! algorithms, 1972), because states on cycles need special care; see [`crate::reduction`].
 
+use std::collections::HashSet;
+
 use parallax_machine::system::{
-    Action, At, Entry, Log, MemoryKind, Object, Readiness, Setup, System, Waits,
+    Action, At, Entry, Log, MemoryKind, Object, Readiness, Setup, System, Waits, What,
 };
 
 use crate::observer::{Over, Sight};
@@ -23,6 +25,7 @@ pub struct Search<'s, 'p, 'o, S: Sight<'s, 'p>> {
     summaries: Vec<Option<SetId>>,
     known: Summaries,
     path: Vec<Frame<'s, 'p>>,
+    final_states: HashSet<Number>,
     /// States that are not complete, in the order in which they were found.
     open: Vec<Number>,
     pub counts: SearchCounts,
@@ -37,6 +40,8 @@ pub struct SearchCounts {
     pub matched: u64,
     /// Final states, whether threads wait there or not.
     pub finals: u64,
+    /// Steps that led to a final state, whether it was known or not.
+    pub traces: u64,
 }
 
 struct Frame<'s, 'p> {
@@ -44,10 +49,8 @@ struct Frame<'s, 'p> {
     number: Number,
     /// The oldest open state that can be reached.
     low: Number,
+    /// What each process can do.
     nexts: Vec<Next>,
-    /// Processes whose next steps are to be looked at, and those that were.
-    chosen: Vec<bool>,
-    done: Vec<bool>,
     /// The process whose steps are being looked at, and how many of them were.
     current: Option<(Process, u32)>,
     /// The step that was taken last.
@@ -67,6 +70,8 @@ pub enum Stopped {
     Escaped {
         context: u64,
     },
+    /// A thread reads below the end of its stack, which was forgotten.
+    Forgotten,
     TooMany,
 }
 
@@ -86,6 +91,7 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
             summaries: Vec::new(),
             known: Summaries::new(),
             path: Vec::new(),
+            final_states: HashSet::new(),
             open: Vec::new(),
             counts: SearchCounts::default(),
         }
@@ -115,6 +121,7 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
             Visit::New(number) => self.enter(system, number),
             Visit::Known(number) => {
                 self.counts.matched += 1;
+                self.counts.traces += u64::from(self.final_states.contains(&number));
                 let Some(top) = self.path.last_mut() else {
                     return Ok(());
                 };
@@ -137,13 +144,12 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
         self.counts.states += 1;
         self.summaries.push(None);
         self.open.push(number);
-        let nexts = self.nexts(&system)?;
+        let mut troubled = Vec::new();
+        let nexts = self.nexts(&system, &mut troubled)?;
         let mut frame = Frame {
             system,
             number,
             low: number,
-            chosen: vec![false; nexts.len()],
-            done: vec![false; nexts.len()],
             nexts,
             current: None,
             action: None,
@@ -158,23 +164,44 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
         for next in frame.nexts.iter().filter(|_| is_final) {
             frame.future = self.known.union(frame.future, next.accesses);
         }
-        self.counts.finals += u64::from(is_final);
+        if is_final {
+            self.counts.finals += 1;
+            self.counts.traces += 1;
+            self.final_states.insert(number);
+        }
         let before = self.path.iter().filter_map(|frame| frame.action);
         let path = move || before.clone().collect();
-        self.sight.state(&frame.system, is_final, &path)?;
+        self.sight.state(&frame.system, is_final, &troubled, &path)?;
         self.path.push(frame);
         Ok(())
     }
 
-    /// What each process can do.
-    fn nexts(&mut self, system: &System<'s, 'p>) -> Result<Vec<Next>, Stopped> {
+    /// What each process can do, and the threads that stand at something wrong. What the last
+    /// action has left as it was is taken from the state before.
+    fn nexts(
+        &mut self,
+        system: &System<'s, 'p>,
+        troubled: &mut Vec<u32>,
+    ) -> Result<Vec<Next>, Stopped> {
         let mut nexts = Vec::with_capacity(system.thread_count() as usize * 2);
         for thread in 0..system.thread_count() {
             let Some(local) = system.thread(thread) else {
                 nexts.extend([Next::ABSENT; 2]);
                 continue;
             };
-            let status = match system.readiness(thread) {
+            let own = Process::of_thread(thread).index();
+            if let Some(before) = self.path.last()
+                && let Some(known) = before.nexts.get(own..own + 2)
+                && system.spares(&before.system, thread)
+            {
+                nexts.extend(known.iter().map(|next| Next::new(next.accesses, next.status)));
+                continue;
+            }
+            let readiness = system.readiness(thread);
+            if is_trouble(&local.at, &readiness) {
+                troubled.push(thread);
+            }
+            let status = match readiness {
                 Readiness::Ready { choices } => {
                     Status::Ready(u32::try_from(choices).unwrap_or(u32::MAX))
                 }
@@ -186,13 +213,45 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
                     Status::Waits(Waits::Bytes { address, bytes, spins: false })
                 }),
                 Readiness::Escaped { context } => return Err(Stopped::Escaped { context }),
+                Readiness::Forgotten => return Err(Stopped::Forgotten),
             };
-            let access = access_of(system, thread, &local.at);
-            let accesses = access.map_or(SetId::EMPTY, |access| self.known.only(access));
-            nexts.push(Next { accesses, status });
+            let accesses = match (&local.at, &status) {
+                (At::Enter, Status::Ready(_)) => self.accesses_of_section(system, thread),
+                (at, _) => access_of(system, thread, at)
+                    .map_or(SetId::EMPTY, |access| self.known.only(access)),
+            };
+            nexts.push(Next::new(accesses, status));
             nexts.push(self.next_of_buffer(system, thread));
         }
         Ok(nexts)
+    }
+
+    /// What a thread accesses in the atomic section that it is about to enter. What it reads there
+    /// decides what it accesses next, so whatever else it might access conflicts with that.
+    fn accesses_of_section(&mut self, system: &System<'s, 'p>, thread: u32) -> SetId {
+        let process = Process::of_thread(thread);
+        let mut log = Log::on();
+        let mut after = system.clone();
+        after.apply(Action::Step { thread, choice: 0 }, &mut log);
+        let everything = Access { process, start: 0, size: u64::MAX, kind: Kind::All };
+        if after.section().is_some() {
+            return self.known.only(everything);
+        }
+        let mut accesses = SetId::EMPTY;
+        for record in log.records() {
+            let (start, bytes, kind) = match record.what {
+                What::Read { address, bytes, .. } => (address, bytes, Kind::LockedRead),
+                What::Write { address, bytes, is_buffered: false, .. } => {
+                    (address, bytes, Kind::Write)
+                }
+                What::Free => return self.known.only(everything),
+                _ => continue,
+            };
+            let access = Access { process, start, size: u64::from(bytes), kind };
+            let only = self.known.only(access);
+            accesses = self.known.union(accesses, only);
+        }
+        accesses
     }
 
     fn next_of_buffer(&mut self, system: &System<'s, 'p>, thread: u32) -> Next {
@@ -215,7 +274,7 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
                 accesses = self.known.union(accesses, only);
             }
         }
-        Next { accesses, status }
+        Next::new(accesses, status)
     }
 
     /// Adds processes to those of the last state of the path, if some are missing.
@@ -230,8 +289,7 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
         }
         let setup = self.setup;
         let closure = Closure {
-            nexts: &top.nexts,
-            chosen: &mut top.chosen,
+            nexts: &mut top.nexts,
             summaries: &self.known,
             future: top.future,
             parents: &|thread| setup.parent(thread),
@@ -247,10 +305,8 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
             return Ok(());
         };
         let mut future = frame.future;
-        for (index, next) in frame.nexts.iter().enumerate() {
-            if frame.chosen[index] {
-                future = self.known.union(future, next.accesses);
-            }
+        for next in frame.nexts.iter().filter(|next| next.is_chosen) {
+            future = self.known.union(future, next.accesses);
         }
         let is_root = frame.low == frame.number;
         if let Some(parent) = self.path.last_mut() {
@@ -291,8 +347,8 @@ impl<'s, 'p> Frame<'s, 'p> {
                 }
                 self.current = None;
             }
-            let open = (0..self.nexts.len()).find(|at| self.chosen[*at] && !self.done[*at])?;
-            self.done[open] = true;
+            let open = self.nexts.iter().position(|next| next.is_chosen && !next.is_done)?;
+            self.nexts[open].is_done = true;
             self.current = Some((Process(open as u32), 0));
         }
     }
@@ -309,9 +365,8 @@ impl<'s, 'p> Frame<'s, 'p> {
     /// All processes that can take a step. False if there was nothing to add.
     fn choose_all(&mut self) -> bool {
         let mut grown = false;
-        for (next, chosen) in self.nexts.iter().zip(&mut self.chosen) {
-            grown |= next.is_ready() && !*chosen;
-            *chosen |= next.is_ready();
+        for next in self.nexts.iter_mut().filter(|next| next.is_ready()) {
+            grown |= !std::mem::replace(&mut next.is_chosen, true);
         }
         grown
     }
@@ -325,7 +380,17 @@ impl<'s, 'p> Frame<'s, 'p> {
             (is_plain, known.rivals(next.accesses), index % 2 == 0, *index)
         });
         let index = best.map(|(index, _)| index);
-        index.inspect(|index| self.chosen[*index] = true).is_some()
+        index.inspect(|index| self.nexts[*index].is_chosen = true).is_some()
+    }
+}
+
+/// Whether somebody should look at where a thread stands.
+fn is_trouble(at: &At<'_>, readiness: &Readiness) -> bool {
+    match readiness {
+        Readiness::Failed { .. } => true,
+        Readiness::Over => matches!(at, At::Failed { .. } | At::Fault(_) | At::Cut),
+        Readiness::Blocked(Waits::Buffer) => matches!(at, At::Store { .. }),
+        _ => false,
     }
 }
 

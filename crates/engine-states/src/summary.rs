@@ -3,7 +3,7 @@
 //! There are few different accesses in a program and few different sets of them, so both get
 //! numbers: a set is a row of bits, kept once, and the union of two known sets is looked up.
 
-use std::collections::HashMap;
+use crate::quick::QuickMap;
 
 /// One of the two things that can happen next for a thread: what it stands at, and what leaves its
 /// buffer.
@@ -119,14 +119,14 @@ type Row = Box<[u64]>;
 
 pub struct Summaries {
     accesses: Vec<Access>,
-    known: HashMap<Access, AccessId>,
+    known: QuickMap<Access, AccessId>,
     /// For each access, those that conflict with it.
     conflicts: Vec<Vec<u64>>,
     /// For each access, the set of it alone.
     alone: Vec<SetId>,
     rows: Vec<Row>,
-    sets: HashMap<Row, SetId>,
-    unions: HashMap<(u32, u32), SetId>,
+    sets: QuickMap<Row, SetId>,
+    unions: QuickMap<(u32, u32), SetId>,
 }
 
 impl Summaries {
@@ -134,12 +134,12 @@ impl Summaries {
         let empty: Row = Box::default();
         Summaries {
             accesses: Vec::new(),
-            known: HashMap::new(),
+            known: QuickMap::default(),
             conflicts: Vec::new(),
             alone: Vec::new(),
             rows: vec![empty.clone()],
-            sets: HashMap::from([(empty, SetId::EMPTY)]),
-            unions: HashMap::new(),
+            sets: QuickMap::from_iter([(empty, SetId::EMPTY)]),
+            unions: QuickMap::default(),
         }
     }
 

@@ -1,33 +1,15 @@
 //! The states that were seen, by their fingerprints alone.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::hash::{BuildHasherDefault, Hasher};
 
-/// Fingerprints are spread well as they are.
-#[derive(Clone, Copy, Default)]
-struct Spread(u64);
-
-impl Hasher for Spread {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
-    }
-
-    fn write_u64(&mut self, word: u64) {
-        self.0 = self.0.rotate_left(32) ^ word;
-    }
-}
+use crate::quick::QuickMap;
 
 /// A state, by the order in which states were found.
 pub type Number = u32;
 
 #[derive(Default)]
 pub struct Visited {
-    numbers: HashMap<(u64, u64), Number, BuildHasherDefault<Spread>>,
+    numbers: QuickMap<(u64, u64), Number>,
 }
 
 pub enum Visit {

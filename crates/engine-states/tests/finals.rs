@@ -9,13 +9,13 @@ use parallax_engine_states::Reduction;
 use parallax_machine::system::MemoryKind;
 use parallax_program::Program;
 
-/// The values of the globals in all final states, and how many paths the reduced search ended.
+/// The values of the globals in all final states, and how often the reduced search came to one.
 fn values(program: &Program, memory: MemoryKind) -> (BTreeSet<Vec<u128>>, u64) {
     let places = globals(program);
     let (all, _) = finals(program, memory, Reduction::None, &[], &places);
     let (reduced, counts) = finals(program, memory, Reduction::Order, &[], &places);
     assert_eq!(all.fingerprints, reduced.fingerprints);
-    (reduced.values, counts.finals + counts.matched)
+    (reduced.values, counts.traces)
 }
 
 /// How many final states there are, with the variables of the threads.
@@ -62,21 +62,44 @@ fn copy(to: &str, from: &str) -> String {
     format!("atomic begin\nr0 = load.4 &{from}\nstore.4 &{to}, r0\natomic end")
 }
 
+/// How many paths a simple reversal of conflicting steps needs for the programs below.
+const SIMPLE: [u64; 4] = [22, 13, 5, 7];
+
 #[test]
 fn chains_of_copies() {
     let (xy, yz, zw, zx) = (copy("x", "y"), copy("y", "z"), copy("z", "w"), copy("z", "x"));
     let one = |place: &str| format!("store.4 &{place}, 1:32");
-    let four = ["w", "x", "y", "z"];
-    let three = ["x", "y", "z"];
-    let p2 = program(&four, &[&xy, &one("w"), &yz, &zw]);
-    let (found, _) = values(&p2, MemoryKind::Sc);
-    assert_eq!(found, digits(&["1000", "1001", "1011", "1111"]));
-    let p3 = program(&three, &[&format!("{xy}\n{}", one("x")), &zx, &yz]);
-    let (found, _) = values(&p3, MemoryKind::Sc);
-    assert_eq!(found, digits(&["100", "101", "111"]));
-    let p4 = program(&three, &[&format!("{}\n{xy}", one("y")), &zx, &yz]);
-    let (found, _) = values(&p4, MemoryKind::Sc);
-    assert_eq!(found, digits(&["000", "100", "101", "110", "111"]));
+    let (four, three) = (["w", "x", "y", "z"], ["x", "y", "z"]);
+    let nothing = "r3 = load.4 &l";
+    let skips = [&xy, &format!("{}\n{nothing}", one("w")), &format!("{nothing}\n{yz}"), &zw];
+    let programs = [
+        program(&["w", "x", "y", "z", "l"], &skips.map(String::as_str)),
+        program(&four, &[&xy, &one("w"), &yz, &zw]),
+        program(&three, &[&format!("{xy}\n{}", one("x")), &zx, &yz]),
+        program(&three, &[&format!("{}\n{xy}", one("y")), &zx, &yz]),
+    ];
+    let expected = [
+        digits(&["10000", "10010", "10110", "11110"]),
+        digits(&["1000", "1001", "1011", "1111"]),
+        digits(&["100", "101", "111"]),
+        digits(&["000", "100", "101", "110", "111"]),
+    ];
+    for ((program, expected), simple) in programs.iter().zip(expected).zip(SIMPLE) {
+        let (found, paths) = values(program, MemoryKind::Sc);
+        assert_eq!(found, expected);
+        assert!(paths <= simple, "{paths} paths, not {simple}");
+    }
+}
+
+#[test]
+fn writes_of_the_same_bytes() {
+    // A string "zz"; both write "ab", and one then an 'a' to each character.
+    let first = "store.2 &x, 0x6261:16";
+    let second = "store.2 &x, 0x6261:16\nstore.1 &x, 0x61:8\nstore.1 &x + 1:64, 0x61:8";
+    let program = program(&["x"], &[first, second]);
+    let (found, paths) = values(&program, MemoryKind::Sc);
+    assert_eq!(found, [vec![0x6161], vec![0x6261]].into());
+    assert_eq!(paths, 2);
 }
 
 #[test]

@@ -415,6 +415,13 @@ impl<V: Clone> Thread<V> {
 }
 
 impl Thread<Bits> {
+    /// What a register of the thread holds.
+    pub fn register(&self, code: &Code<'_>, register: usize) -> Option<Bits> {
+        let top = self.frames.last()?;
+        let own = code.registers(top.function).map(|vars| &top.vars[vars]);
+        own.unwrap_or(&self.registers).get(register).copied()
+    }
+
     /// Tells all that decides what the thread will do: where its calls stand, and the variables
     /// that matter there.
     pub(crate) fn add_to(&self, code: &Code<'_>, live: &Live, add: &mut impl FnMut(u128)) {

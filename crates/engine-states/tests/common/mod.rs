@@ -47,7 +47,13 @@ pub struct Finals {
 }
 
 impl<'s, 'p> Sight<'s, 'p> for Finals {
-    fn state(&mut self, system: &System<'s, 'p>, is_final: bool, _: Path<'_>) -> Result<(), Over> {
+    fn state(
+        &mut self,
+        system: &System<'s, 'p>,
+        is_final: bool,
+        _: &[u32],
+        _: Path<'_>,
+    ) -> Result<(), Over> {
         if is_final {
             self.fingerprints.insert(system.fingerprint());
             let ended = (0..system.thread_count()).all(|thread| system.has_ended(thread));

@@ -38,6 +38,15 @@ impl Buffer {
         self.entries.is_none()
     }
 
+    /// Whether it is known to hold the same as another.
+    pub(crate) fn is_same(&self, other: &Buffer) -> bool {
+        match (&self.entries, &other.entries) {
+            (None, None) => true,
+            (Some(own), Some(other)) => Arc::ptr_eq(own, other),
+            _ => false,
+        }
+    }
+
     pub(crate) fn push(&mut self, entry: Entry) {
         Arc::make_mut(self.entries.get_or_insert_default()).push(entry);
     }

@@ -43,6 +43,24 @@ impl Digest {
     }
 }
 
+/// Fingerprints are spread well as they are.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Spread(u64);
+
+impl std::hash::Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u128(&mut self, fingerprint: u128) {
+        self.0 ^= fingerprint as u64;
+    }
+}
+
 /// The fingerprint of a few words.
 pub(crate) fn fingerprint<const N: usize>(kind: u64, words: [u64; N]) -> u128 {
     let mut digest = Digest::new(kind);

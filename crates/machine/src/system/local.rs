@@ -79,6 +79,8 @@ pub enum At<'p> {
     Endless,
     /// At the limit of what is followed.
     Cut,
+    /// At a read below the end of the stack, which was forgotten; see [`Setup::keep_stacks`].
+    Forgotten,
     Failed {
         property: Property,
         message: &'p str,
@@ -292,6 +294,7 @@ impl<'p> Local<'p> {
 
     /// The thread stands at its next operation.
     pub(super) fn arrive(mut self, setup: &Setup<'p>, outs: Vec<Out>) -> Passage<'p> {
+        self.forget_stack(setup);
         self.may_wait = self.can_wait(setup);
         let mut digest = Digest::new(5);
         digest.add(u64::from(self.number) << 1 | u64::from(self.in_section));
@@ -303,6 +306,36 @@ impl<'p> Local<'p> {
         self.add_observed(setup, &mut digest);
         self.fingerprint = digest.finish();
         Passage { next: Arc::new(self), outs }
+    }
+
+    /// What is below the end of the stack does not matter: calls that have come back left it there.
+    fn forget_stack(&mut self, setup: &Setup<'p>) {
+        let Some(register) = setup.stack_pointer() else {
+            return;
+        };
+        let end = self.thread.register(&setup.code, register).map(|end| end.unsigned() as u64);
+        let (Some(end), Some(site)) = (end, self.site()) else {
+            return;
+        };
+        if Object::owner(end) != Some(self.number as usize) {
+            return;
+        }
+        let after = self.objects.partition_point(|object| object.address <= end);
+        let Some(object) = after.checked_sub(1).map(|index| self.objects[index]) else {
+            return;
+        };
+        if !object.is_private || object.kind != AllocKind::Stack {
+            return;
+        }
+        if object.zeroed {
+            // What was never written there and what was forgotten shall look alike.
+            let stack = Object { zeroed: false, ..object };
+            self.objects_fingerprint ^= object.fingerprint() ^ stack.fingerprint();
+            Arc::make_mut(&mut self.objects)[after - 1] = stack;
+        }
+        let end = end.saturating_sub(setup.red_zone(site));
+        let size = end.saturating_sub(object.address).min(object.size);
+        self.private.forget(object.address, size, |_| Page::zeroed(false));
     }
 
     /// Whether the thread is in a loop, or about to wait.
@@ -466,12 +499,22 @@ impl<'p> Local<'p> {
                 Pages::default().read(address, u32::from(bytes), |page| setup.global_page(page))
             }
         };
+        if !content.is_defined() && self.is_stack(setup, address) {
+            return Some(At::Forgotten);
+        }
         if !content.is_defined() && !marks.is_copy() && setup.wants(Property::Memory) {
             return Some(failed(BadAccess::Undefined));
         }
         log.add(self.number, What::Read { address, bytes, value: content.value });
         self.thread.result(&setup.code, Bits::new(u32::from(bytes) * 8, content.value));
         None
+    }
+
+    /// Whether what is there may have been forgotten.
+    fn is_stack(&self, setup: &Setup<'p>, address: u64) -> bool {
+        let object = Object::find(&self.objects, address);
+        let is_stack = |object: &Object| object.kind == AllocKind::Stack && !object.zeroed;
+        object.is_some_and(is_stack) && setup.stack_pointer().is_some()
     }
 
     fn write(&mut self, address: u64, bytes: u8, value: u128, log: &mut Log) {
@@ -542,6 +585,9 @@ impl<'p> Local<'p> {
         }
         let initial = |page| initial_page(&self.objects, page);
         let content = self.private.read(address, u32::from(bytes), initial);
+        if !content.is_defined() && self.is_stack(setup, address) {
+            return Some(At::Forgotten);
+        }
         if !content.is_defined() && setup.wants(Property::Memory) {
             return Some(failed(BadAccess::Undefined));
         }
@@ -599,15 +645,8 @@ impl<'p> Local<'p> {
             context.add(u64::from(index));
         }
         let context = context.finish() as u64;
-        let object = Object {
-            address,
-            size: size as u64,
-            kind,
-            zeroed,
-            context,
-            is_private: setup.is_private(context),
-            is_freed: false,
-        };
+        let (size, is_private, is_freed) = (size as u64, setup.is_private(context), false);
+        let object = Object { address, size, kind, zeroed, context, is_private, is_freed };
         self.objects_fingerprint ^= object.fingerprint();
         Arc::make_mut(&mut self.objects).push(object);
         log.add(self.number, What::Alloc { address });

@@ -24,6 +24,11 @@
 //! the same thread comes to the same access. It is noticed there, whatever the search leaves out, as
 //! long as it finds all that a thread may come to do. Each new start has more shared places than
 //! the one before, and there are finitely many.
+//!
+//! Machine code has its variables in one object that is the stack. What calls have left below its
+//! end is forgotten, or else states that differ in nothing that matters would be told apart; and
+//! what is forgotten is watched: a read of it ([`Readiness::Forgotten`]) is another reason to start
+//! again, with stacks kept as they are.
 
 mod buffer;
 mod fingerprint;
@@ -63,6 +68,8 @@ pub struct System<'s, 'p> {
     freed: Arc<Vec<u64>>,
     /// The thread that is in an atomic section.
     section: Option<u32>,
+    /// First and last byte of what the last action changed in memory.
+    changed: Option<(u64, u64)>,
 }
 
 #[derive(Clone)]
@@ -97,6 +104,7 @@ impl<'s, 'p> System<'s, 'p> {
             memory: Pages::default(),
             freed: Arc::default(),
             section: None,
+            changed: None,
         };
         let code = &setup.code;
         for (number, thread) in code.program.threads.iter().enumerate() {
@@ -155,6 +163,29 @@ impl<'s, 'p> System<'s, 'p> {
         }
         whole = self.freed.iter().fold(whole, |sum, address| sum ^ fingerprint(8, [*address]));
         whole ^ self.section.map_or(0, |thread| fingerprint(9, [u64::from(thread)]))
+    }
+
+    /// Whether the action that led from the other state here is known to make no difference to
+    /// what a thread and its buffer can do next. It may be none where this says that it is one.
+    pub fn spares(&self, before: &System<'_, 'p>, thread: u32) -> bool {
+        let (Some(now), Some(then)) = (self.slot(thread), before.slot(thread)) else {
+            return false;
+        };
+        if !Arc::ptr_eq(&now.local, &then.local)
+            || !now.buffer.is_same(&then.buffer)
+            || !Arc::ptr_eq(&self.freed, &before.freed)
+            || self.section.is_some()
+            || before.section.is_some()
+        {
+            return false;
+        }
+        match (&now.local.at, now.local.at.access(), self.changed) {
+            (At::Join { .. }, ..) => false,
+            (_, Some((address, bytes, _)), Some((from, to))) => {
+                to < address || address.saturating_add(u64::from(bytes)) <= from
+            }
+            _ => true,
+        }
     }
 
     /// What can happen next.
@@ -228,6 +259,7 @@ impl<'s, 'p> System<'s, 'p> {
 
     /// Does what is one of the [actions](System::actions); anything else is left alone.
     pub fn apply(&mut self, action: Action, log: &mut Log) {
+        self.changed = None;
         match action {
             Action::Step { thread, choice } => self.step(thread, choice, log),
             Action::Flush { thread, index } => self.flush(thread, index as usize, log),
@@ -242,6 +274,13 @@ impl<'s, 'p> System<'s, 'p> {
         let input = self.serve(thread, &local, choice, log);
         let passage = local.pass(self.setup, input, log);
         self.go_on(thread, &passage, log);
+        // Nobody sees what is between the steps of an atomic section.
+        if self.setup.options.merges
+            && self.section == Some(thread)
+            && self.readiness(thread) == (Readiness::Ready { choices: 1 })
+        {
+            self.step(thread, 0, log);
+        }
     }
 
     /// Has the operation that a thread stands at take effect.
@@ -325,6 +364,9 @@ impl<'s, 'p> System<'s, 'p> {
         if object.is_some_and(|object| self.is_freed(object)) {
             return;
         }
+        let end = address.saturating_add(u64::from(bytes) - 1);
+        let (from, to) = self.changed.unwrap_or((address, end));
+        self.changed = Some((from.min(address), to.max(end)));
         let mut memory = std::mem::take(&mut self.memory);
         memory.write(address, u32::from(bytes), value, |page| self.initial_page(page));
         self.memory = memory;

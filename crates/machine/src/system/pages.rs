@@ -117,22 +117,34 @@ impl Pages {
         }
     }
 
-    /// Puts whole pages back to what they were at first.
+    /// Puts some bytes back to what they were at first.
     pub(crate) fn forget(&mut self, address: u64, size: u64, initial: impl Fn(u64) -> Page) {
-        let first = address.div_ceil(PAGE);
-        let last = address.saturating_add(size) / PAGE;
-        let from = self.table.partition_point(|(page, _)| *page < first);
-        let to = self.table.partition_point(|(page, _)| *page < last);
+        let end = address.saturating_add(size);
+        let from = self.table.partition_point(|(page, _)| *page < address / PAGE);
+        let to = self.table.partition_point(|(page, _)| *page < end.div_ceil(PAGE));
         if from >= to {
             return;
         }
+        let all = 0..=PAGE as usize / 8 - 1;
         let mut change = 0;
-        for (number, page) in Arc::make_mut(&mut self.table).drain(from..to) {
-            let all = 0..=PAGE as usize / 8 - 1;
-            change ^= of_words(number, &page, all.clone());
-            change ^= of_words(number, &initial(number), all);
+        let table = Arc::make_mut(&mut self.table);
+        for (number, page) in &mut table[from..to] {
+            let first = initial(*number);
+            change ^= of_words(*number, page, all.clone());
+            let start = *number * PAGE;
+            let (low, high) = (address.saturating_sub(start), (end - start).min(PAGE));
+            let page = Arc::make_mut(page);
+            for byte in low as usize..high as usize {
+                page.bytes[byte] = first.bytes[byte];
+                page.defined = page.defined & !(1 << byte) | first.defined & 1 << byte;
+            }
+            change ^= of_words(*number, page, all.clone());
         }
         self.fingerprint ^= change;
+        table.retain(|(number, page)| {
+            let start = *number * PAGE;
+            start < address || start + PAGE > end || **page != initial(*number)
+        });
     }
 
     /// How many pages are there.
@@ -177,6 +189,9 @@ mod tests {
         pages.write(128, 2, 7, initial);
         assert!(pages.read(128, 2, initial).is_defined());
         assert!(!pages.read(128, 4, initial).is_defined());
+        pages.write(131, 1, 7, initial);
+        pages.forget(120, 11, initial);
+        assert_eq!(pages.read(128, 4, initial), Content { value: 7 << 24, undefined: 0b0111 });
         pages.forget(128, 64, initial);
         assert_eq!((pages.count(), pages.fingerprint), (0, 0));
         assert!(!pages.read(128, 1, initial).is_defined());

@@ -25,6 +25,8 @@ pub enum Readiness {
     Escaped {
         context: u64,
     },
+    /// It reads below the end of its stack; see [`super::Setup::keep_stacks`].
+    Forgotten,
     /// There is none.
     Over,
 }
@@ -60,6 +62,9 @@ impl<'p> System<'_, 'p> {
             return Readiness::Over;
         };
         let local = &*slot.local;
+        if local.at == At::Forgotten {
+            return Readiness::Forgotten;
+        }
         if matches!(local.at, At::Ended | At::Stopped | At::Waiting | At::Endless | At::Cut)
             || matches!(local.at, At::Failed { .. } | At::Fault(_))
         {

@@ -2,10 +2,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
-use parallax_program::{Block, Program, Property, VarId};
+use parallax_program::{Block, Function, Inst, InstKind, Program, Property, Terminator, VarId};
 
+use super::fingerprint::Spread;
 use super::local::Passage;
 use super::marks::{Marks, MemoryKind};
 use super::pages::Page;
@@ -60,10 +62,14 @@ pub struct Setup<'p> {
     image: Vec<u8>,
     /// Contexts whose objects several threads use.
     shared: HashSet<u64>,
+    /// The register that says where the stack ends, if what is below it is forgotten.
+    stack_pointer: Option<usize>,
+    /// For each function, whether it calls no other before it ends.
+    is_leaf: Vec<bool>,
     /// Numbers of threads by parent and place among its children: the n-th thread that a thread
     /// spawns has the same number whatever else happens.
     children: RefCell<HashMap<(u32, u32), u32>>,
-    passages: RefCell<HashMap<u128, Arc<Passage<'p>>>>,
+    passages: RefCell<HashMap<u128, Arc<Passage<'p>>, BuildHasherDefault<Spread>>>,
     /// Bytes that the passages take, about.
     passage_bytes: Cell<usize>,
 }
@@ -100,6 +106,8 @@ impl<'p> Setup<'p> {
             globals,
             image,
             shared: HashSet::new(),
+            stack_pointer: program.registers.iter().position(|register| register.name == "rsp"),
+            is_leaf: program.functions.iter().map(is_leaf).collect(),
             children: RefCell::default(),
             passages: RefCell::default(),
             passage_bytes: Cell::new(0),
@@ -114,6 +122,25 @@ impl<'p> Setup<'p> {
         self.shared.insert(context);
         self.passages.borrow_mut().clear();
         self.passage_bytes.set(0);
+    }
+
+    /// Somebody reads what is below the end of the stack: it is kept from now on. What was found
+    /// out before is void: states must be made anew.
+    pub fn keep_stacks(&mut self) {
+        self.stack_pointer = None;
+        self.passages.borrow_mut().clear();
+        self.passage_bytes.set(0);
+    }
+
+    /// The register that says where stacks end, if what is below is forgotten.
+    pub(crate) fn stack_pointer(&self) -> Option<usize> {
+        self.stack_pointer.filter(|_| self.options.merges)
+    }
+
+    /// How many bytes below the end of the stack a function may use: 128 where it calls no other
+    /// (System V ABI, AMD64 supplement, section 3.2.2).
+    pub(crate) fn red_zone(&self, site: Site) -> u64 {
+        if self.is_leaf[site.function.0 as usize] { 128 } else { 0 }
     }
 
     pub(crate) fn is_private(&self, context: u64) -> bool {
@@ -193,6 +220,18 @@ impl<'p> Setup<'p> {
         }
         page
     }
+}
+
+/// Whether a function calls no other but to end with it.
+fn is_leaf(function: &Function) -> bool {
+    let is_call = |inst: &Inst| matches!(inst.kind, InstKind::Call { .. });
+    function.blocks.iter().all(|block| {
+        let rest = match (&block.terminator, block.insts.split_last()) {
+            (Terminator::Return(None), Some((last, rest))) if is_call(last) => rest,
+            _ => &block.insts[..],
+        };
+        function.registers && !rest.iter().any(is_call)
+    })
 }
 
 /// Where the globals are, and what they hold at first.
