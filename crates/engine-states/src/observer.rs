@@ -276,6 +276,9 @@ impl<'s, 'p> Sight<'s, 'p> for Observer<'_> {
             self.executions += 1;
             return Ok(());
         }
+        if is_over(system) {
+            return Ok(());
+        }
         self.blocked += 1;
         self.report(system, Property::Liveness, "a loop waits for ever", None, None, path)
     }
