@@ -193,6 +193,7 @@ pub fn intention(session: &Session<'_, '_>, thread: u32, standing: &Standing<'_>
         At::Waiting => "waits for ever".to_string(),
         At::Endless => "is in a loop that never ends".to_string(),
         At::Cut => "has gone too deep into calls".to_string(),
+        At::Forgotten => "reads below the end of its stack".to_string(),
         At::Failed { message, .. } => (*message).to_string(),
         At::Fault(what) => fault(what),
     }
