@@ -1,0 +1,28 @@
+/* Independent reads of independent writes. */
+#include "litmus.h"
+
+static void p0(void) {
+  x = 1;
+}
+
+static void p1(void) {
+  int a = x;
+  int b = y;
+  out[0] = a;
+  out[1] = b;
+}
+
+static void p2(void) {
+  y = 1;
+}
+
+static void p3(void) {
+  int a = y;
+  int b = x;
+  out[2] = a;
+  out[3] = b;
+}
+
+static void observe(void) {}
+
+THREADS(p0, p1, p2, p3)

@@ -1,0 +1,21 @@
+/* R with fences. */
+#include "litmus.h"
+
+static void p0(void) {
+  x = 1;
+  mfence();
+  y = 1;
+}
+
+static void p1(void) {
+  y = 2;
+  mfence();
+  int a = x;
+  out[0] = a;
+}
+
+static void observe(void) {
+  out[1] = y;
+}
+
+THREADS(p0, p1)

@@ -1,0 +1,20 @@
+/* R with one fence. */
+#include "litmus.h"
+
+static void p0(void) {
+  x = 1;
+  y = 1;
+}
+
+static void p1(void) {
+  y = 2;
+  mfence();
+  int a = x;
+  out[0] = a;
+}
+
+static void observe(void) {
+  out[1] = y;
+}
+
+THREADS(p0, p1)

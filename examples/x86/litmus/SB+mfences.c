@@ -1,0 +1,20 @@
+/* Store buffering with fences. */
+#include "litmus.h"
+
+static void p0(void) {
+  x = 1;
+  mfence();
+  int a = y;
+  out[0] = a;
+}
+
+static void p1(void) {
+  y = 1;
+  mfence();
+  int a = x;
+  out[1] = a;
+}
+
+static void observe(void) {}
+
+THREADS(p0, p1)

@@ -1,0 +1,18 @@
+/* Store buffering. */
+#include "litmus.h"
+
+static void p0(void) {
+  x = 1;
+  int a = y;
+  out[0] = a;
+}
+
+static void p1(void) {
+  y = 1;
+  int a = x;
+  out[1] = a;
+}
+
+static void observe(void) {}
+
+THREADS(p0, p1)

@@ -1,0 +1,23 @@
+/* Write-to-read causality. */
+#include "litmus.h"
+
+static void p0(void) {
+  x = 1;
+}
+
+static void p1(void) {
+  int a = x;
+  y = 1;
+  out[0] = a;
+}
+
+static void p2(void) {
+  int a = y;
+  int b = x;
+  out[1] = a;
+  out[2] = b;
+}
+
+static void observe(void) {}
+
+THREADS(p0, p1, p2)
