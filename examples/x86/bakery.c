@@ -28,7 +28,8 @@ static void lock(int me) {
     if (other > largest)
       largest = other;
   }
-  number[me] = largest + 1;
+  int mine = largest + 1;
+  number[me] = mine;
   choosing[me] = 0;
   fence();
   for (int i = 0; i < N; i++) {
@@ -36,8 +37,7 @@ static void lock(int me) {
       continue;
     while (choosing[i])
       ;
-    int other;
-    while ((other = number[i]) && (other < largest + 1 || (other == largest + 1 && i < me)))
+    while (number[i] && (number[i] < mine || (number[i] == mine && i < me)))
       ;
   }
 }

@@ -25,4 +25,4 @@ static void p3(void) {
 
 static void observe(void) {}
 
-THREADS(p0, p1, p2, p3)
+LITMUS(p0, p1, p2, p3)

@@ -13,4 +13,4 @@ static void observe(void) {
   out[0] = x;
 }
 
-THREADS(p0, p1)
+LITMUS(p0, p1)

@@ -18,4 +18,4 @@ static void observe(void) {
   out[1] = y;
 }
 
-THREADS(p0, p1)
+LITMUS(p0, p1)

@@ -16,4 +16,4 @@ static void p1(void) {
 
 static void observe(void) {}
 
-THREADS(p0, p1)
+LITMUS(p0, p1)

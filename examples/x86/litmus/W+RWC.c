@@ -21,4 +21,4 @@ static void p2(void) {
 
 static void observe(void) {}
 
-THREADS(p0, p1, p2)
+LITMUS(p0, p1, p2)

@@ -22,4 +22,4 @@ static void observe(void) {
   out[2] = y;
 }
 
-THREADS(p0, p1, p2)
+LITMUS(p0, p1, p2)

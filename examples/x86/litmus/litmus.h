@@ -9,8 +9,7 @@ static volatile int x, y, z, out[4];
 
 typedef void body(void);
 
-static body *const threads[];
-static const int thread_count;
+/* Stores what is observed of memory when all threads have ended. */
 static void observe(void);
 
 #define mfence() __asm__ volatile("mfence" ::: "memory")
@@ -23,13 +22,8 @@ static inline int xchg(volatile int *place, int value) {
   return value;
 }
 
-/* The functions of the threads. */
-#define THREADS(...)                                                                               \
-  static body *const threads[] = {__VA_ARGS__};                                                    \
-  static const int thread_count = sizeof threads / sizeof *threads;
-
-static void *run(void *number) {
-  threads[(long)number]();
+static void *run(void *thread) {
+  ((body *)thread)();
   return 0;
 }
 
@@ -40,10 +34,10 @@ static int is_outcome(const char *digits) {
   return 1;
 }
 
-int main(int count, char **arguments) {
+static int litmus(int count, char **arguments, body *const *threads, int thread_count) {
   pthread_t started[4];
-  for (long i = 0; i < thread_count; i++)
-    pthread_create(&started[i], 0, run, (void *)i);
+  for (int i = 0; i < thread_count; i++)
+    pthread_create(&started[i], 0, run, (void *)threads[i]);
   for (int i = 0; i < thread_count; i++)
     pthread_join(started[i], 0);
   observe();
@@ -54,3 +48,10 @@ int main(int count, char **arguments) {
   assert(is_allowed);
   return 0;
 }
+
+/* The program that runs some functions, each as a thread. */
+#define LITMUS(...)                                                                                \
+  int main(int count, char **arguments) {                                                          \
+    body *const threads[] = {__VA_ARGS__};                                                         \
+    return litmus(count, arguments, threads, sizeof threads / sizeof *threads);                    \
+  }

@@ -18,4 +18,4 @@ static void observe(void) {
   out[2] = x;
 }
 
-THREADS(p0, p1)
+LITMUS(p0, p1)
