@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use iced_x86::{Code, CpuidFeature};
+use iced_x86::Code;
 
 use crate::state::State;
 
@@ -91,7 +91,7 @@ impl Drop for Processor {
 /// Whether this processor knows a form.
 #[cfg(target_arch = "x86_64")]
 pub fn has(code: Code) -> bool {
-    use CpuidFeature::*;
+    use iced_x86::CpuidFeature::*;
     code.cpuid_features().iter().all(|feature| match feature {
         INTEL8086 | INTEL186 | INTEL286 | INTEL386 | INTEL486 | X64 | CMOV | CPUID | CX8 => true,
         SSE | SSE2 | FXSR | MULTIBYTENOP | PAUSE | CLFSH => true,
