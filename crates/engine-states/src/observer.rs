@@ -141,7 +141,7 @@ impl<'a> Observer<'a> {
     ) {
         let code = &system.setup().code;
         let site = system.thread(thread).and_then(|local| local.site());
-        let place = site.map(|site| code.program.source.location(code.span(site)));
+        let place = site.map(|site| code.program.source.origin(code.span(site)));
         let help = help.map(str::to_string);
         self.reason.get_or_insert(Reason { message, place, help });
     }

@@ -4,8 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use parallax_program::{
-    Callee, Diagnostics, Expr, Function, FunctionId, GlobalId, Inst, InstKind, Program, SourceFile,
-    Span, Var, VarId,
+    Callee, Diagnostics, Expr, Function, FunctionId, GlobalId, Inst, InstKind, Program, Span, Var,
+    VarId,
 };
 
 use crate::callbacks::adapt_callbacks;
@@ -277,7 +277,7 @@ impl<'p> Linker<'p> {
             return;
         }
         let library = self.files.iter().map(|(module, _)| self.modules.file(*module));
-        let source = SourceFile::several(self.program.source.files().chain(library));
+        let source = self.program.source.and(library);
         self.program.source = source;
     }
 }

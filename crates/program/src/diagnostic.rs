@@ -1,5 +1,6 @@
 //! Places in source files, and errors that name them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -30,6 +31,8 @@ pub struct SourceFile {
     line_starts: Arc<[u32]>,
     /// At least one.
     files: Arc<[FilePart]>,
+    /// Where lines of a listing come from, by their numbers in the whole.
+    origins: Arc<BTreeMap<u32, (Arc<str>, u32)>>,
 }
 
 /// A file within the whole text.
@@ -67,7 +70,29 @@ impl SourceFile {
         if parts.is_empty() {
             parts.push(FilePart { name: "".into(), first_line: 0 });
         }
-        SourceFile { text: whole.into(), line_starts: line_starts.into(), files: parts.into() }
+        SourceFile {
+            text: whole.into(),
+            line_starts: line_starts.into(),
+            files: parts.into(),
+            origins: Arc::default(),
+        }
+    }
+
+    /// The same files, and others after them.
+    pub fn and<'a>(&'a self, more: impl IntoIterator<Item = (&'a str, &'a str)>) -> SourceFile {
+        let whole = SourceFile::several(self.files().chain(more));
+        SourceFile { origins: self.origins.clone(), ..whole }
+    }
+
+    /// A listing, in which these spans come from lines of other files.
+    pub fn with_origins<'a>(
+        self,
+        origins: impl IntoIterator<Item = (Span, &'a str, u32)>,
+    ) -> SourceFile {
+        let origins = origins.into_iter();
+        let origins = origins
+            .map(|(span, file, line)| (self.line_of(span.start) as u32, (file.into(), line)));
+        SourceFile { origins: Arc::new(origins.collect()), ..self }
     }
 
     /// The name of the first file.
@@ -137,6 +162,15 @@ impl SourceFile {
         let (line, column) = self.position(span.start);
         let file = self.file_of_line(self.line_of(span.start)).name.clone();
         Location { file, line, column }
+    }
+
+    /// Where people should look for a span: for a line of a listing, where that comes from, if
+    /// it is known.
+    pub fn origin(&self, span: Span) -> Location {
+        match self.origins.get(&(self.line_of(span.start) as u32)) {
+            Some((file, line)) => Location { file: file.clone(), line: *line, column: 1 },
+            None => self.location(span),
+        }
     }
 
     /// The text of the line that a span starts in, without its end.
@@ -243,6 +277,16 @@ mod tests {
         assert_eq!(file.position(3), (2, 1));
         assert_eq!(file.position(5), (2, 2));
         assert_eq!(file.position(999), (3, 1));
+    }
+
+    #[test]
+    fn lines_of_a_listing_tell_where_they_come_from() {
+        let listing = SourceFile::new("a.out", "main:\n  ret\n");
+        let (first, second) = (listing.span_at(0, 1, 1), listing.span_at(0, 2, 1));
+        let listing = listing.with_origins([(second, "a.c", 7)]).and([("more", "text")]);
+        assert_eq!(listing.origin(first).to_string(), "a.out:1:1");
+        assert_eq!(listing.origin(second).to_string(), "a.c:7:1");
+        assert_eq!(listing.location(second).to_string(), "a.out:2:1");
     }
 
     #[test]

@@ -173,7 +173,7 @@ impl<'a, 'p> Observer<'a, 'p> {
     }
 
     fn place(&self, runner: &Runner<'p>, site: Option<Site>) -> Option<parallax_program::Location> {
-        site.map(|site| self.program.source.location(runner.code.span(site)))
+        site.map(|site| self.program.source.origin(runner.code.span(site)))
     }
 
     /// The program does something that the engine cannot follow.

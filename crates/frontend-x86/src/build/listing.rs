@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use iced_x86::{Formatter, Instruction, IntelFormatter, SymbolResolver, SymbolResult};
-use parallax_program::Span;
+use parallax_program::{SourceFile, Span};
 
 use crate::code::{Calls, Reachable};
 use crate::elf::Image;
@@ -13,6 +13,8 @@ use crate::elf::Image;
 pub struct Listing<'a> {
     image: &'a Image,
     text: String,
+    /// Lines of the source that lines of the text come from.
+    origins: Vec<(Span, String, u32)>,
     formatter: IntelFormatter,
 }
 
@@ -44,7 +46,7 @@ impl<'a> Listing<'a> {
         options.set_rip_relative_addresses(false);
         options.set_show_symbol_address(false);
         options.set_branch_leading_zeros(false);
-        Listing { image, text: String::new(), formatter }
+        Listing { image, text: String::new(), origins: Vec::new(), formatter }
     }
 
     /// A line of its own.
@@ -64,11 +66,12 @@ impl<'a> Listing<'a> {
     /// Something at an address.
     pub fn place(&mut self, address: u64, what: &str) -> Span {
         let place = self.image.symbols.place(address);
-        let text = match self.image.lines.find(address) {
-            Some((file, line)) => format!("{place}:  {what}  ; {file}:{line}"),
-            None => format!("{place}:  {what}"),
+        let Some((file, line)) = self.image.lines.find(address) else {
+            return self.line(&format!("{place}:  {what}"));
         };
-        self.line(&text)
+        let span = self.line(&format!("{place}:  {what}  ; {file}:{line}"));
+        self.origins.push((span, file, line));
+        span
     }
 
     fn line(&mut self, text: &str) -> Span {
@@ -79,8 +82,9 @@ impl<'a> Listing<'a> {
         Span::new(start, end)
     }
 
-    pub fn into_text(self) -> String {
-        self.text
+    pub fn into_source(self, name: &str) -> SourceFile {
+        let origins = self.origins.iter().map(|(span, file, line)| (*span, file.as_str(), *line));
+        SourceFile::new(name, &self.text).with_origins(origins)
     }
 }
 

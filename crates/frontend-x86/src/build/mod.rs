@@ -100,7 +100,7 @@ fn assemble(
         function: FunctionId(0),
         args: Vec::new(),
     });
-    program.source = SourceFile::new(name, &builder.listing.into_text());
+    program.source = builder.listing.into_source(name);
     (program, through)
 }
 

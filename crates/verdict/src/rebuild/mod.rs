@@ -264,7 +264,7 @@ impl<'a, 'p> Rebuild<'a, 'p> {
         let innermost = &sites[sites.len().saturating_sub(Self::MOST_CALLS)..];
         let call = |site: &Site| Call {
             function: self.code.program.function(site.function).name.clone(),
-            place: self.code.program.source.location(self.code.span(*site)),
+            place: self.code.program.source.origin(self.code.span(*site)),
         };
         innermost.iter().map(call).collect()
     }
@@ -292,7 +292,7 @@ fn own_line(code: &Code<'_>, sites: &[Site]) -> (Option<Location>, String) {
         return (None, String::new());
     };
     let source = &code.program.source;
-    (Some(source.location(span)), source.line_at(span).trim().to_string())
+    (Some(source.origin(span)), source.line_at(span).trim().to_string())
 }
 
 /// What a thread stands at.
