@@ -208,8 +208,8 @@ impl<'a> CatJudge<'a> {
 
     /// Brings the dependencies up to date of the threads that have not done what they had.
     fn follow_dependencies(&mut self, graph: &Graph<'_>) {
-        let asks = |name: &&str| self.model.inputs().iter().any(|input| input.name == **name);
-        if !DEPENDENCIES.iter().any(|name| asks(&name)) {
+        let mut inputs = self.model.inputs().iter();
+        if !inputs.any(|input| DEPENDENCIES.contains(&input.name.as_str())) {
             return;
         }
         self.dependencies.resize_with(graph.threads.len(), Default::default);
