@@ -7,7 +7,7 @@ TARGET = $(shell PATH="$(PATH)" $(CARGO) metadata --format-version 1 --no-deps \
 PARALLAX = $(TARGET)/release/parallax
 # Seconds for each fuzz target.
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= litmus cat program llvm lift
+FUZZ_TARGETS ?= litmus cat program llvm lift elf
 # A folder of litmus tests with an expected.csv, beside the project.
 SUITE ?= ../shared/suites/litmus
 

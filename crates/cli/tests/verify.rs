@@ -311,3 +311,40 @@ fn answers_do_not_change() {
     };
     assert_eq!(text(), text());
 }
+
+/// Store buffering by one thread and its creator, with or without a fence.
+fn assembly(fence: &str) -> String {
+    format!(
+        ".intel_syntax noprefix\n.bss\n.lcomm x, 4\n.lcomm y, 4\n.lcomm r, 4\n.text\n\
+         other: mov dword ptr y[rip], 1\n{fence}\nmov eax, x[rip]\nmov r[rip], eax\nret\n\
+         .globl main\nmain: sub rsp, 24\nmov rdi, rsp\nxor esi, esi\nlea rdx, other[rip]\n\
+         xor ecx, ecx\ncall pthread_create\nmov dword ptr x[rip], 1\n{fence}\nmov ebx, y[rip]\n\
+         mov rdi, [rsp]\nxor esi, esi\ncall pthread_join\nor ebx, r[rip]\njnz good\nud2\n\
+         good: xor eax, eax\nadd rsp, 24\nret\n"
+    )
+}
+
+#[test]
+fn machine_code() {
+    let folder = Folder::new();
+    folder.write("weak.s", assembly("")).write("fenced.s", assembly("mfence"));
+    folder.run(&["verify", "-q", "fenced.s"]).ends_with(0).says("model tso, engine states");
+    folder.run(&["verify", "-q", "weak.s"]).ends_with(1).says("ud2").says("weak.s.lst:");
+    folder.run(&["verify", "-q", "--model", "sc", "weak.s"]).ends_with(0).says("model sc");
+    folder.run(&["verify", "-q", "--engine", "explore", "weak.s"]).ends_with(1);
+    folder.run(&["verify", "-q", "--listing", "l", "fenced.s"]).ends_with(0);
+    let listing = std::fs::read_to_string(folder.path().join("l")).unwrap();
+    assert!(listing.contains("mfence  ; fenced.s:8"), "{listing}");
+}
+
+#[test]
+fn machine_code_that_is_none() {
+    let folder = Folder::new();
+    folder.write("not.o", "not at all").write("cut", "\x7fELF").write("bad.s", "no such thing\n");
+    folder.run(&["verify", "not.o"]).ends_with(2).complains("not.o: not an ELF file");
+    folder.run(&["verify", "cut"]).ends_with(2).complains("cut: not an ELF file");
+    folder.run(&["verify", "bad.s"]).ends_with(2).complains("cc cannot assemble it");
+    folder.write("p.program", INPUT);
+    let run = folder.run(&["verify", "--arg", "x", "p.program"]);
+    run.ends_with(2).complains("for machine code only");
+}

@@ -51,6 +51,11 @@ pub fn load(path: &Path, options: &Options) -> Result<Program, Diagnostics> {
     translate(&path.display().to_string(), &bytes, options)
 }
 
+/// The listing of a program: what its places point into.
+pub fn listing(program: &Program) -> &str {
+    program.source.files().next().map_or("", |(_, text)| text)
+}
+
 /// Makes a program of an ELF file: an executable, or a relocatable object that is to be linked
 /// alone. `name` is what people call it.
 pub fn translate(name: &str, bytes: &[u8], options: &Options) -> Result<Program, Diagnostics> {

@@ -86,8 +86,11 @@ fn described(verdict: &Verdict) -> String {
     format!("{} {said}", verdict.conclusion.name())
 }
 
-/// What a file says about itself: flags, and what is expected under which model.
-fn expectations(source: &str) -> Vec<(Vec<&str>, Vec<(&str, &str)>)> {
+/// Flags, and what is expected under which model.
+type Expectation<'s> = (Vec<&'s str>, Vec<(&'s str, &'s str)>);
+
+/// What a file says about itself.
+fn expectations(source: &str) -> Vec<Expectation<'_>> {
     let lines = source.lines().filter_map(|line| line.strip_prefix("//!"));
     lines
         .map(|line| {

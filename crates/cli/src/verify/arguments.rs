@@ -87,6 +87,10 @@ pub struct VerifyArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub witness: Option<PathBuf>,
 
+    /// Write the instructions that places in the answer point into (machine code)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub listing: Option<PathBuf>,
+
     /// No progress line, and nothing on stderr but errors
     #[arg(long, short, conflicts_with = "verbose")]
     pub quiet: bool,

@@ -99,6 +99,10 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
         Kind::Text => search(&input::load_text(first)?, C_MODEL, properties, options),
         Kind::Machine => {
             let program = input::load_machine(&options.input)?;
+            if let Some(file) = &options.listing {
+                let text = parallax_frontend_x86::listing(&program);
+                output::write(file, text).map_err(|error| vec![error])?;
+            }
             if options.engine == Engine::Auto && has_machine(options) {
                 return stateful::verify(&program, MACHINE_MODEL, properties, options);
             }

@@ -43,7 +43,7 @@ pub fn deliver(options: &VerifyArguments, answer: &Answer, time: Duration) -> Re
         draw(path, verdict, &run, options.quiet)?;
     }
     if let Some(path) = &options.report {
-        write(path, &verdict_html(&run, verdict))?;
+        deliver_file(path, &verdict_html(&run, verdict))?;
     }
     if printed.is_break() { Err(Exit::Unknown) } else { Ok(()) }
 }
@@ -71,12 +71,18 @@ fn draw(path: &Path, verdict: &Verdict, run: &VerifyRun<'_>, quiet: bool) -> Res
     let is_dot = path.extension().is_some_and(|extension| extension == "dot");
     let picture =
         if is_dot { focused_dot(violation, caption) } else { focused_svg(violation, caption) };
-    write(path, &picture)
+    deliver_file(path, &picture)
 }
 
-fn write(path: &Path, text: &str) -> Result<(), Exit> {
-    fs::write(path, text).map_err(|error| {
-        output::report(&Diagnostic::new(format!("cannot write '{}': {error}", shown(path))));
+/// Writes a file.
+pub fn write(path: &Path, text: &str) -> Result<(), Diagnostic> {
+    let failed = |error| Diagnostic::new(format!("cannot write '{}': {error}", shown(path)));
+    fs::write(path, text).map_err(failed)
+}
+
+fn deliver_file(path: &Path, text: &str) -> Result<(), Exit> {
+    write(path, text).map_err(|error| {
+        output::report(&error);
         Exit::BadInput
     })
 }

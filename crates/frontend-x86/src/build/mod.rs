@@ -100,7 +100,8 @@ fn assemble(
         function: FunctionId(0),
         args: Vec::new(),
     });
-    program.source = builder.listing.into_source(name);
+    // Lines are those of the listing, not of the file.
+    program.source = builder.listing.into_source(&format!("{name}.lst"));
     (program, through)
 }
 

@@ -10,10 +10,10 @@ use super::{File, Image, Lines, Loaded, ThreadLocal, damaged, relocation, symbol
 pub fn load(file: &File<'_>, is_known: &dyn Fn(&str) -> bool) -> Loaded<Image> {
     let mut image = Image::new();
     let bias = bias(file)?;
-    image.symbols = symbols::of_executable(file, bias);
     let entry = file.elf_header().e_entry(file.endian());
     image.entry = (entry != 0).then(|| entry.wrapping_add(bias));
     add_sections(&mut image, file, bias)?;
+    image.symbols = symbols::of_executable(file, bias, |address| image.is_code(address));
     image.thread_local = thread_local_size(file)?;
     let mut undefined = Undefined::new(is_known);
     relocation::of_executable(&mut image, file, bias, &mut undefined)?;

@@ -9,7 +9,7 @@ use object::{SectionIndex, SymbolIndex};
 
 use super::image::{Image, Slot};
 use super::relocation::{Stand, Undefined, Unresolved, environment, pointer};
-use super::{File, Lines, Loaded, ThreadLocal, damaged, debug, executable};
+use super::{File, Lines, Loaded, ThreadLocal, damaged, debug, executable, symbols};
 
 pub fn load(file: &File<'_>, is_known: &dyn Fn(&str) -> bool) -> Loaded<Image> {
     let mut linker = Linker {
@@ -153,15 +153,15 @@ impl Linker<'_, '_> {
 
     /// Where a defined symbol lies.
     fn defined(&self, index: SymbolIndex) -> Option<u64> {
-        let (endian, symbols) = (self.file.endian(), self.file.elf_symbol_table());
-        let symbol = symbols.symbol(index).ok()?;
+        let (endian, table) = (self.file.endian(), self.file.elf_symbol_table());
+        let symbol = table.symbol(index).ok()?;
         if symbol.is_common(endian) {
             return self.commons.get(&index.0).copied();
         }
         if symbol.is_absolute(endian) {
             return Some(symbol.st_value(endian));
         }
-        let section = symbols.symbol_section(endian, symbol, index).ok()??;
+        let section = table.symbol_section(endian, symbol, index).ok()??;
         let start = self.start_of(section)?;
         Some(start.wrapping_add(symbol.st_value(endian)))
     }
@@ -171,16 +171,19 @@ impl Linker<'_, '_> {
     }
 
     fn add_symbols(&mut self) -> Loaded<()> {
-        let (endian, symbols) = (self.file.endian(), self.file.elf_symbol_table());
-        for (index, symbol) in symbols.enumerate() {
-            let name = symbol.name(endian, symbols.strings()).map_err(damaged)?;
+        let (endian, table) = (self.file.endian(), self.file.elf_symbol_table());
+        for (index, symbol) in table.enumerate() {
+            let name = symbol.name(endian, table.strings()).map_err(damaged)?;
             let name = String::from_utf8_lossy(name);
             let kind = match symbol.is_common(endian) {
                 true => elf::STT_OBJECT,
                 false => symbol.st_type(),
             };
-            if let Some(place) = self.defined(index) {
-                let (size, is_local) = (symbol.st_size(endian), symbol.is_local());
+            let is_local = symbol.is_local();
+            if let Some(place) = self.defined(index)
+                && let Some(kind) = symbols::kind(kind, is_local, self.image.is_code(place))
+            {
+                let size = symbol.st_size(endian);
                 self.image.symbols.add(&name, kind, place, size, is_local);
             }
         }
@@ -192,9 +195,9 @@ impl Linker<'_, '_> {
         if symbol.0 == 0 {
             return Ok(Target::Address(0));
         }
-        let (endian, symbols) = (self.file.endian(), self.file.elf_symbol_table());
-        let entry = symbols.symbol(symbol).map_err(damaged)?;
-        let name = entry.name(endian, symbols.strings()).map_err(damaged)?;
+        let (endian, table) = (self.file.endian(), self.file.elf_symbol_table());
+        let entry = table.symbol(symbol).map_err(damaged)?;
+        let name = entry.name(endian, table.strings()).map_err(damaged)?;
         let name = String::from_utf8_lossy(name).into_owned();
         if let Some(address) = self.defined(symbol) {
             return Ok(Target::Address(match entry.st_type() {

@@ -23,6 +23,8 @@ pub struct Symbols {
     /// Functions that choose another at the start.
     pub resolvers: BTreeMap<u64, Named>,
     pub objects: BTreeMap<u64, Named>,
+    /// Places in code of which nothing else is known.
+    pub labels: BTreeMap<u64, Named>,
     /// Thread-local variables, by offset.
     pub thread_local: BTreeMap<u64, Named>,
 }
@@ -42,6 +44,7 @@ impl Symbols {
             elf::STT_GNU_IFUNC => &mut self.resolvers,
             elf::STT_OBJECT | elf::STT_COMMON => &mut self.objects,
             elf::STT_TLS => &mut self.thread_local,
+            elf::STT_NOTYPE => &mut self.labels,
             _ => return,
         };
         // Versions are of no interest: `stdout@GLIBC_2.2.5`.
@@ -72,7 +75,8 @@ impl Symbols {
 
     /// How people call a place in the code.
     pub fn place(&self, address: u64) -> String {
-        match self.enclosing(address) {
+        let label = || self.labels.range(..=address).next_back().map(|(at, named)| (*at, named));
+        match self.enclosing(address).or_else(label) {
             Some((start, named)) if start == address => named.name.clone(),
             Some((start, named)) => format!("{}+{:#x}", named.name, address - start),
             None => format!("{address:#x}"),
@@ -91,8 +95,18 @@ pub fn is_part(name: &str) -> bool {
     name.ends_with(".cold") || name.contains(".cold.")
 }
 
+/// What a symbol is. Assembler sources often do not tell: what others can see in code is a
+/// function, the rest are labels. Elsewhere, symbols that do not tell are of no interest.
+pub fn kind(told: elf::SymbolType, is_local: bool, is_code: bool) -> Option<elf::SymbolType> {
+    match (told, is_code) {
+        (elf::STT_NOTYPE, true) if !is_local => Some(elf::STT_FUNC),
+        (elf::STT_NOTYPE, false) => None,
+        _ => Some(told),
+    }
+}
+
 /// The symbols of an executable, whose addresses are shifted by `bias`.
-pub fn of_executable(file: &File<'_>, bias: u64) -> Symbols {
+pub fn of_executable(file: &File<'_>, bias: u64, is_code: impl Fn(u64) -> bool) -> Symbols {
     let endian = file.endian();
     let mut symbols = Symbols::default();
     for table in [file.elf_symbol_table(), file.elf_dynamic_symbol_table()] {
@@ -107,8 +121,10 @@ pub fn of_executable(file: &File<'_>, bias: u64) -> Symbols {
                 elf::STT_TLS => value,
                 _ => value.wrapping_add(bias),
             };
-            let size = symbol.st_size(endian);
-            symbols.add(&name, symbol.st_type(), place, size, symbol.is_local());
+            let (size, is_local) = (symbol.st_size(endian), symbol.is_local());
+            if let Some(kind) = kind(symbol.st_type(), is_local, is_code(place)) {
+                symbols.add(&name, kind, place, size, is_local);
+            }
         }
     }
     symbols
