@@ -5,7 +5,7 @@ use std::fmt::Write;
 use parallax_machine::system::{Action, At, Readiness, Waits};
 
 use crate::machine::{Happened, Instruction, Refusal};
-use crate::points;
+use crate::points::{self, Hit};
 use crate::session::Session;
 use crate::{source, story};
 
@@ -105,7 +105,7 @@ fn one_step(
             }
         }
         if let Some(hit) = session.after(thread, before.instruction(thread), &happened) {
-            out.push_str(&hit);
+            out.push_str(&hit.text);
             return Ok(false);
         }
         if has_arrived(session, thread, start, reach) {
@@ -166,14 +166,14 @@ impl Session<'_, '_> {
         thread: u32,
         from: Option<Instruction>,
         happened: &Happened,
-    ) -> Option<String> {
+    ) -> Option<Hit> {
         let before = std::mem::take(&mut self.problems);
         self.find_problems();
-        let mut text = self.announce(&before);
-        if let Some(hit) = points::hit(self, thread, from, happened) {
-            text.push_str(&hit);
+        let text = self.announce(&before);
+        match points::hit(self, thread, from, happened) {
+            Some(hit) => Some(Hit { text: text + &hit.text, ..hit }),
+            None => (!text.is_empty()).then_some(Hit { text, thread }),
         }
-        (!text.is_empty()).then_some(text)
     }
 
     /// Whether a thread goes round a loop in which it finds nothing new.
@@ -216,7 +216,7 @@ pub fn flush(
         let _ = writeln!(out, "{line}");
     }
     if let Some(hit) = session.after(thread, before.instruction(thread), &happened) {
-        out.push_str(&hit);
+        out.push_str(&hit.text);
     }
     session.history.stop();
     Ok(())
@@ -270,7 +270,8 @@ pub fn run_on(
         }
         let Some(action) = next_action(session, &mut turn) else {
             out.push_str(&why_nothing(session));
-            break;
+            session.history.stop();
+            return Ok(());
         };
         let thread = action.thread();
         let from = session.now().instruction(thread);
@@ -279,8 +280,8 @@ pub fn run_on(
             stops += 1;
             let is_over = !session.problems.is_empty();
             if stops >= times || is_over {
-                session.thread = thread;
-                out.push_str(&hit);
+                session.thread = hit.thread;
+                out.push_str(&hit.text);
                 break;
             }
         }

@@ -23,8 +23,10 @@ mod session;
 mod source;
 mod story;
 mod view;
+mod witness;
 
-pub use parallax_machine::system::MemoryKind;
+pub use parallax_machine::system::{Action, MemoryKind, Setup};
 pub use problems::Standing as ProgramStanding;
 pub use schedule::{Schedule, memory_name};
 pub use session::{Flow, Session, Subject, setup};
+pub use witness::witness;

@@ -101,6 +101,10 @@ impl<'s, 'p> Machine<'s, 'p> {
                 return Some(Standing { at, readiness: section });
             }
             ahead.system.apply(Action::Step { thread, choice: 0 }, &mut Log::off());
+            if ahead.system.has_ended(thread) {
+                let readiness = Readiness::Ready { choices: 1 };
+                return Some(Standing { at: At::End, readiness });
+            }
             if ahead.has_left(thread, home) {
                 break;
             }

@@ -214,13 +214,20 @@ pub fn info(session: &Session<'_, '_>, out: &mut String) {
     }
 }
 
+/// Something was hit.
+pub struct Hit {
+    pub text: String,
+    /// By this thread.
+    pub thread: u32,
+}
+
 /// What was hit when a thread went on from an instruction.
 pub fn hit(
     session: &mut Session<'_, '_>,
     thread: u32,
     from: Option<Instruction>,
     happened: &Happened,
-) -> Option<String> {
+) -> Option<Hit> {
     let now = session.history.now();
     let source = &session.subject.program.source;
     let line_of = |at: Instruction| (at.call, source.location(at.span));
@@ -229,15 +236,23 @@ pub fn hit(
     let here = here.map(|(call, place)| (call, place.file, place.line));
     let has_moved = here != before;
     let mut text = String::new();
+    let mut by = thread;
     for point in &mut session.points {
         let message = match &mut point.kind {
             Kind::Line { file, line } => {
                 let is_here = here.as_ref().is_some_and(|at| at.1 == *file && at.2 == *line);
-                (is_here && has_moved).then(|| format!("Breakpoint {}", point.number))
+                (is_here && has_moved).then(|| {
+                    format!("Breakpoint {}, {}", point.number, session.names.thread(thread))
+                })
             }
             Kind::Function(function) => {
-                let entered = happened.entered.iter().any(|(_, entered)| entered == function);
-                entered.then(|| format!("Breakpoint {}", point.number))
+                let entered = happened.entered.iter().find(|(_, entered)| entered == function);
+                entered.map(|(thread, _)| {
+                    by = *thread;
+                    let name = &session.subject.program.function(*function).name;
+                    let thread = session.names.thread(by);
+                    format!("Breakpoint {}, {thread} enters {name}", point.number)
+                })
             }
             Kind::Watch { target, value } => {
                 let new = now.system.bytes(None, target.address, target.size as u32);
@@ -259,5 +274,5 @@ pub fn hit(
             let _ = writeln!(text, "{message}");
         }
     }
-    (!text.is_empty()).then_some(text)
+    (!text.is_empty()).then_some(Hit { text, thread: by })
 }

@@ -96,6 +96,11 @@ fn of_end(
     open: &[ThreadStanding<'_>],
     question: Option<&Question>,
 ) -> Problem {
+    let is_over = now.system.setup().code.program.daemons && now.system.has_ended(0);
+    if !open.is_empty() && is_over {
+        let text = "The program has ended; some threads have not.".to_string();
+        return Problem { kind: Kind::Over, text };
+    }
     if !open.is_empty() {
         return of_waiting(now, open);
     }

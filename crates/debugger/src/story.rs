@@ -112,9 +112,9 @@ pub fn waits(names: &Names<'_>, waits: Waits) -> String {
         }
         Waits::BufferOrBytes { address, .. } => {
             let place = names.place_or_address(address);
-            format!("waits for its buffer to be empty (flush), or for {place} to change")
+            format!("waits until its buffer is empty, or {place} changes")
         }
-        Waits::Buffer => "waits for its buffer to be empty (flush)".to_string(),
+        Waits::Buffer => "waits until its buffer is empty".to_string(),
         Waits::Thread(thread) => {
             let name = u32::try_from(thread).ok().map(|thread| names.thread(thread));
             format!("waits for {} to end", name.unwrap_or_else(|| format!("thread {thread}")))

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use parallax_program::Bits;
+
 use crate::machine::Machine;
 use crate::session::Session;
 use crate::{control, memory, registers, source, story};
@@ -66,7 +68,11 @@ fn column(session: &Session<'_, '_>, thread: u32) -> Vec<String> {
     let before = registers::all(session, &session.before, thread);
     let values = registers::all(session, now, thread);
     let is_usual = |name: &str| registers::is_usual(session, name);
-    let changed = values.iter().filter(|value| is_usual(&value.0) && !before.contains(value));
+    let is_new = |value: &(String, Bits)| match before.is_empty() {
+        true => !value.1.is_zero(),
+        false => !before.contains(value),
+    };
+    let changed = values.iter().filter(|value| is_usual(&value.0) && is_new(value));
     for (name, value) in changed {
         lines.push(format!("  {name} = {}", session.names.value(*value)));
     }

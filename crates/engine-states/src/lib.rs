@@ -178,6 +178,9 @@ impl Answer<'_, '_> {
             place: None,
             help: Some("this is an error of the engine: please report it".to_string()),
         })?;
+        if let Some(way) = self.options.way {
+            way(self.setup, &path);
+        }
         let involved: Vec<u32> =
             steps.into_iter().filter_map(|step| execution.event_of(step)).collect();
         let place = match (failed, involved.first()) {

@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use parallax_machine::system::{Action, Setup};
 use parallax_program::{Property, Question};
 
 /// How much of the state space is left out.
@@ -29,6 +30,8 @@ pub struct Options<'a> {
     /// Set from outside to end the search.
     pub stop: Option<&'a AtomicBool>,
     pub progress: Option<&'a dyn Fn(&Progress)>,
+    /// Is told the way to each violation that was confirmed.
+    pub way: Option<&'a dyn Fn(&Setup<'_>, &[Action])>,
     /// What is asked of final states: one that satisfies the proposition is a violation. What it
     /// mentions is part of a final state; otherwise only memory is.
     pub question: Option<Question>,
@@ -59,6 +62,7 @@ impl Default for Options<'_> {
             memory_limit: None,
             stop: None,
             progress: None,
+            way: None,
             question: None,
         }
     }

@@ -43,7 +43,7 @@ pub fn verify(path: &Path, options: &VerifyArguments) -> Result<Answer, Diagnost
     let test = parse(&shown(path), &read(path)?)?;
     let choice = model_choice(options).unwrap_or(ModelChoice::ByArchitecture);
     let model = Models::new(&[], None).for_test(&choice, &test)?;
-    if options.engine == Engine::States {
+    if options.engine == Engine::States || options.witness.is_some() {
         let mut answer =
             stateful::verify_question(&test.program, bad_states(&test.question), &model, options)?;
         for violation in &mut answer.verdict.violations {
@@ -69,6 +69,7 @@ pub fn verify(path: &Path, options: &VerifyArguments) -> Result<Answer, Diagnost
         model: model.name().to_string(),
         engine: "enumerate",
         all: true,
+        witness: None,
     })
 }
 

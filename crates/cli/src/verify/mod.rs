@@ -39,6 +39,8 @@ pub struct Answer {
     pub engine: &'static str,
     /// Whether the search went on after the first violation.
     pub all: bool,
+    /// The schedule of the first violation.
+    pub witness: Option<String>,
 }
 
 pub fn run(options: &VerifyArguments) -> Exit {
@@ -88,6 +90,7 @@ pub fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Diagnos
 fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
     options.engine.check().map_err(|error| vec![error])?;
     let kind = options.input.kind()?;
+    check_witness(options)?;
     let usual = || Wanted::usual(kind == Kind::Machine);
     let properties = options.property.clone().unwrap_or_else(usual).properties()?;
     let first = options.input.first();
@@ -115,6 +118,16 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
     }
 }
 
+/// Schedules are found by the engine that has a machine to run.
+fn check_witness(options: &VerifyArguments) -> Result<(), Diagnostics> {
+    if options.witness.is_some() && options.engine == Engine::Explore {
+        let error = Diagnostic::new("the engine 'explore' knows no schedule to write");
+        let help = "leave out --engine, or say --engine states, with --model sc, tso or pso";
+        return Err(vec![error.with_help(help)]);
+    }
+    Ok(())
+}
+
 /// Whether the engine for machine code can do what is asked.
 fn has_machine(options: &VerifyArguments) -> bool {
     let model = options.model.as_deref().unwrap_or(MACHINE_MODEL);
@@ -129,6 +142,9 @@ fn search(
     options: &VerifyArguments,
 ) -> Result<Answer, Diagnostics> {
     match options.engine {
+        Engine::Auto if options.witness.is_some() => {
+            stateful::verify(program, usual_model, properties, options)
+        }
         Engine::States => stateful::verify(program, usual_model, properties, options),
         _ => explored::verify(program, usual_model, properties, options),
     }

@@ -42,6 +42,9 @@ pub fn deliver(options: &VerifyArguments, answer: &Answer, time: Duration) -> Re
     if let Some(path) = &options.graph {
         draw(path, verdict, &run, options.quiet)?;
     }
+    if let Some(path) = &options.witness {
+        write_schedule(path, answer, options.quiet)?;
+    }
     if let Some(path) = &options.report {
         deliver_file(path, &verdict_html(&run, verdict))?;
     }
@@ -72,6 +75,19 @@ fn draw(path: &Path, verdict: &Verdict, run: &VerifyRun<'_>, quiet: bool) -> Res
     let picture =
         if is_dot { focused_dot(violation, caption) } else { focused_svg(violation, caption) };
     deliver_file(path, &picture)
+}
+
+fn write_schedule(path: &Path, answer: &Answer, quiet: bool) -> Result<(), Exit> {
+    let why = match (&answer.witness, answer.verdict.conclusion) {
+        (Some(schedule), _) => return deliver_file(path, schedule),
+        (None, Conclusion::Unsafe) => "no last state of a schedule shows this violation",
+        (None, Conclusion::Safe) => "safe: there is no schedule to write",
+        (None, Conclusion::Unknown) => "unknown: there is no schedule to write",
+    };
+    if !quiet {
+        output::note(why);
+    }
+    Ok(())
 }
 
 /// Writes a file.

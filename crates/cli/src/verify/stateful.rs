@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use parallax_debugger::{Action, Setup, Subject, witness};
 use parallax_engine_explore::Reductions;
 use parallax_engine_states::{Options, Progress, Reduction, search};
 use parallax_memory::Model;
@@ -11,6 +12,7 @@ use super::progress::ProgressLine;
 use super::{Answer, VerifyArguments, model_choice};
 use crate::interrupt;
 use crate::models::{ModelChoice, Models};
+use crate::one_test::shown;
 
 pub fn verify(
     program: &Program,
@@ -57,6 +59,15 @@ fn run(
         true => Reduction::None,
         false => Reduction::Order,
     };
+    let written: RefCell<Option<String>> = RefCell::new(None);
+    let input = shown(options.input.first());
+    let subject = Subject { program, question: question.as_ref(), input: &input };
+    let way = |setup: &Setup<'_>, path: &[Action]| {
+        if written.borrow().is_none() {
+            let schedule = witness(subject, setup, path);
+            written.replace(schedule.map(|schedule| schedule.text()));
+        }
+    };
     let verdict = search(
         program,
         model,
@@ -69,10 +80,12 @@ fn run(
             memory_limit: options.memory_limit.map(|limit| u64::from(limit.get())),
             stop: Some(interrupt::stop_flag()),
             progress: watched.then_some(&show),
-            question,
+            way: options.witness.is_some().then_some(&way),
+            question: question.clone(),
         },
     );
     line.borrow_mut().clear();
     let model = model.name().to_string();
-    Ok(Answer { verdict: verdict?, model, engine: "states", all: options.all })
+    let verdict = verdict?;
+    Ok(Answer { verdict, model, engine: "states", all: options.all, witness: written.into_inner() })
 }

@@ -1,0 +1,2 @@
+# arguments: examples/store-buffering.litmus
+step many
