@@ -47,6 +47,11 @@ fn the_page_on_verifying_programs_is_true() {
 }
 
 #[test]
+fn the_page_on_debugging_is_true() {
+    check_page("docs/src/debugger.md");
+}
+
+#[test]
 fn the_page_on_exploration_is_true() {
     check_page("docs/src/exploration.md");
 }

@@ -25,9 +25,9 @@ pub fn view(session: &Session<'_, '_>, out: &mut String) {
         for number in 0..height {
             let cells = columns.iter().map(|column| {
                 let text = column.get(number).map_or("", String::as_str);
-                fit(text, width - 2)
+                fit(text, width - 3)
             });
-            let line = cells.collect::<Vec<_>>().join("| ");
+            let line = cells.collect::<Vec<_>>().join(" | ");
             let _ = writeln!(out, "{}", line.trim_end().trim_end_matches('|').trim_end());
         }
         out.push('\n');

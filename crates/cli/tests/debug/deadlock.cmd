@@ -1,14 +1,17 @@
 # arguments: --model sc examples/c/two-locks-deadlock.c
 # Each thread takes one lock; then there is nothing that can happen.
-break transfer
+set scheduler-locking on
+break back
 continue
-continue
-info threads
-list transfer
 thread 1
+step
 next
 thread 2
+step
 next
-what
-continue
 info threads
+what
+thread 0
+continue
+set scheduler-locking off
+continue

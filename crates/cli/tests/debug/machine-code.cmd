@@ -1,15 +1,28 @@
 # arguments: crates/cli/tests/debug/machine-code.s
-# Machine code: registers, flags, the stack; both threads read 0.
+# Machine code: registers, flags, the stack; both threads read 0, which is what abort is for.
 disassemble
 break left
-break main+0x18
+break main+0x35
+break machine-code.s:10
 continue
-view
+info threads
+stepi
+thread 0
+stepi
+stepi
 thread 1
 stepi
-info registers
+view
+info registers rax eax
+print $ebx
 thread 0
+info registers
+x/2xg $rsp
 info buffers
 continue
 backtrace
-what
+continue
+info breakpoints
+delete
+continue
+backtrace
