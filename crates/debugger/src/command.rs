@@ -55,10 +55,9 @@ pub fn find(word: &str) -> Result<Command, String> {
     if let Some(entry) = exact {
         return Ok(entry.command);
     }
-    let starts = |name: &&str| name.starts_with(word);
     let begun: Vec<_> = help::COMMANDS
         .iter()
-        .filter(|entry| entry.names.iter().any(|name| starts(&name)))
+        .filter(|entry| entry.names.iter().any(|name| name.starts_with(word)))
         .collect();
     match begun.as_slice() {
         [only] => Ok(only.command),

@@ -16,6 +16,9 @@ pub enum Reduction {
     Order,
 }
 
+/// Takes a way to a violation, with the machine that went it.
+pub type Way<'a> = dyn Fn(&Setup<'_>, &[Action]) + 'a;
+
 pub struct Options<'a> {
     /// What to look for.
     pub properties: Vec<Property>,
@@ -31,7 +34,7 @@ pub struct Options<'a> {
     pub stop: Option<&'a AtomicBool>,
     pub progress: Option<&'a dyn Fn(&Progress)>,
     /// Is told the way to each violation that was confirmed.
-    pub way: Option<&'a dyn Fn(&Setup<'_>, &[Action])>,
+    pub way: Option<&'a Way<'a>>,
     /// What is asked of final states: one that satisfies the proposition is a violation. What it
     /// mentions is part of a final state; otherwise only memory is.
     pub question: Option<Question>,
