@@ -10,9 +10,10 @@ use std::sync::Arc;
 use parallax_program::{AllocKind, Bits, FunctionId, InstKind, Property, RmwOp, VarId};
 
 use super::fingerprint::Digest;
-use super::marks::{Marks, MemoryKind};
-use super::objects::{BadAccess, Object};
-use super::pages::{Page, Pages};
+use super::marks::Marks;
+use super::objects::Object;
+use super::pages::Pages;
+use super::private::initial_page;
 use super::record::{Log, What};
 use super::setup::Setup;
 use crate::{Concrete, Fault, Limits, Operation, Site, Thread, modify};
@@ -124,13 +125,13 @@ impl Passage<'_> {
 pub struct Local<'p> {
     pub thread: Thread<Bits>,
     pub at: At<'p>,
-    number: u32,
-    private: Pages,
-    objects: Arc<Vec<Object>>,
-    objects_fingerprint: u128,
+    pub(super) number: u32,
+    pub(super) private: Pages,
+    pub(super) objects: Arc<Vec<Object>>,
+    pub(super) objects_fingerprint: u128,
     children: u32,
     /// Locks whose last write by this thread took them.
-    held: Vec<u64>,
+    pub(super) held: Vec<u64>,
     pub(crate) in_section: bool,
     /// Whether a look at something may leave the thread where it is.
     pub(crate) may_wait: bool,
@@ -251,7 +252,7 @@ impl<'p> Local<'p> {
         self.note_write(address, marks);
     }
 
-    fn note_write(&mut self, address: u64, marks: Marks) {
+    pub(super) fn note_write(&mut self, address: u64, marks: Marks) {
         self.held.retain(|held| *held != address);
         if marks.takes_lock() {
             self.held.push(address);
@@ -306,36 +307,6 @@ impl<'p> Local<'p> {
         self.add_observed(setup, &mut digest);
         self.fingerprint = digest.finish();
         Passage { next: Arc::new(self), outs }
-    }
-
-    /// What is below the end of the stack does not matter: calls that have come back left it there.
-    fn forget_stack(&mut self, setup: &Setup<'p>) {
-        let Some(register) = setup.stack_pointer() else {
-            return;
-        };
-        let end = self.thread.register(&setup.code, register).map(|end| end.unsigned() as u64);
-        let (Some(end), Some(site)) = (end, self.site()) else {
-            return;
-        };
-        if Object::owner(end) != Some(self.number as usize) {
-            return;
-        }
-        let after = self.objects.partition_point(|object| object.address <= end);
-        let Some(object) = after.checked_sub(1).map(|index| self.objects[index]) else {
-            return;
-        };
-        if !object.is_private || object.kind != AllocKind::Stack {
-            return;
-        }
-        if object.zeroed {
-            // What was never written there and what was forgotten shall look alike.
-            let stack = Object { zeroed: false, ..object };
-            self.objects_fingerprint ^= object.fingerprint() ^ stack.fingerprint();
-            Arc::make_mut(&mut self.objects)[after - 1] = stack;
-        }
-        let end = end.saturating_sub(setup.red_zone(site));
-        let size = end.saturating_sub(object.address).min(object.size);
-        self.private.forget(object.address, size, |_| Page::zeroed(false));
     }
 
     /// Whether the thread is in a loop, or about to wait.
@@ -460,241 +431,6 @@ impl<'p> Local<'p> {
             _ => At::Cut,
         }
     }
-
-    /// The thread's own object that an address belongs to, if only it uses that one; what is wrong
-    /// with an access there.
-    fn own(&self, address: u64, bytes: u8, marks: Marks) -> Option<Result<(), BadAccess>> {
-        if Object::owner(address) != Some(self.number as usize) {
-            return None;
-        }
-        let object = Object::find(&self.objects, address).filter(|object| object.is_private)?;
-        Some(match (object.covers(address, u64::from(bytes)), object.is_freed) {
-            (false, _) => Err(BadAccess::OutOfBounds),
-            (true, true) if !marks.is_farewell() => Err(BadAccess::Freed),
-            (true, _) => Ok(()),
-        })
-    }
-
-    fn load(&mut self, setup: &Setup<'p>, at: At<'p>, log: &mut Log) -> Option<At<'p>> {
-        let At::Load { address, bytes, marks } = at else {
-            return Some(at);
-        };
-        let content = match self.own(address, bytes, marks) {
-            Some(Err(wrong)) => return Some(failed(wrong)),
-            Some(Ok(())) => {
-                let initial = |page| initial_page(&self.objects, page);
-                self.private.read(address, u32::from(bytes), initial)
-            }
-            None => {
-                let global = setup.global(address).filter(|_| setup.options.merges);
-                let constant = global.filter(|global| {
-                    let offset = address - global.address;
-                    global.constant
-                        && offset <= global.size
-                        && u64::from(bytes) <= global.size - offset
-                });
-                if constant.is_none() {
-                    return Some(at);
-                }
-                Pages::default().read(address, u32::from(bytes), |page| setup.global_page(page))
-            }
-        };
-        if !content.is_defined() && self.is_stack(setup, address) {
-            return Some(At::Forgotten);
-        }
-        if !content.is_defined() && !marks.is_copy() && setup.wants(Property::Memory) {
-            return Some(failed(BadAccess::Undefined));
-        }
-        log.add(self.number, What::Read { address, bytes, value: content.value });
-        self.thread.result(&setup.code, Bits::new(u32::from(bytes) * 8, content.value));
-        None
-    }
-
-    /// Whether what is there may have been forgotten.
-    fn is_stack(&self, setup: &Setup<'p>, address: u64) -> bool {
-        let object = Object::find(&self.objects, address);
-        let is_stack = |object: &Object| object.kind == AllocKind::Stack && !object.zeroed;
-        object.is_some_and(is_stack) && setup.stack_pointer().is_some()
-    }
-
-    fn write(&mut self, address: u64, bytes: u8, value: u128, log: &mut Log) {
-        let objects = &self.objects;
-        let initial = |page| initial_page(objects, page);
-        self.private.write(address, u32::from(bytes), value, initial);
-        log.add(self.number, What::Write { address, bytes, value, is_buffered: false });
-    }
-
-    fn store(
-        &mut self,
-        setup: &Setup<'p>,
-        at: At<'p>,
-        outs: &mut Vec<Out>,
-        log: &mut Log,
-    ) -> Option<At<'p>> {
-        let At::Store { address, bytes, value, marks } = at else {
-            return Some(at);
-        };
-        if marks.gives_lock_back()
-            && setup.wants(Property::Lock)
-            && self.held.binary_search(&address).is_err()
-        {
-            let message = "unlock by a thread that does not hold the lock";
-            return Some(At::Failed { property: Property::Lock, message });
-        }
-        match self.own(address, bytes, marks) {
-            Some(Err(wrong)) => return Some(failed(wrong)),
-            Some(Ok(())) => self.write(address, bytes, value, log),
-            None => {
-                // Into the buffer, where nobody sees it. What may be gone by then is looked at.
-                let waits = setup.options.merges
-                    && setup.options.memory != MemoryKind::Sc
-                    && !marks.is_locked()
-                    && !self.in_section
-                    && outs.len() < setup.options.buffer;
-                let global = setup.global(address).filter(|_| Object::owner(address).is_none());
-                let is_there = global.is_some_and(|global| {
-                    let offset = address - global.address;
-                    !global.constant
-                        && offset <= global.size
-                        && u64::from(bytes) <= global.size - offset
-                });
-                if !waits || !is_there {
-                    return Some(at);
-                }
-                let is_release = marks.is_barrier() && setup.options.memory == MemoryKind::Pso;
-                outs.push(Out::Store { address, bytes, value, is_release });
-                log.add(self.number, What::Write { address, bytes, value, is_buffered: true });
-            }
-        }
-        self.note_write(address, marks);
-        self.thread.done();
-        None
-    }
-
-    /// Read-modify-writes of the thread's own objects.
-    fn modify(&mut self, setup: &Setup<'p>, at: At<'p>, log: &mut Log) -> Option<At<'p>> {
-        let (address, bytes, marks) = match at {
-            At::Rmw { address, bytes, marks, .. } => (address, bytes, marks),
-            At::Cas { address, bytes, write, .. } => (address, bytes, write),
-            other => return Some(other),
-        };
-        match self.own(address, bytes, marks) {
-            None => return Some(at),
-            Some(Err(wrong)) => return Some(failed(wrong)),
-            Some(Ok(())) => {}
-        }
-        let initial = |page| initial_page(&self.objects, page);
-        let content = self.private.read(address, u32::from(bytes), initial);
-        if !content.is_defined() && self.is_stack(setup, address) {
-            return Some(At::Forgotten);
-        }
-        if !content.is_defined() && setup.wants(Property::Memory) {
-            return Some(failed(BadAccess::Undefined));
-        }
-        log.add(self.number, What::Read { address, bytes, value: content.value });
-        let old = Bits::new(u32::from(bytes) * 8, content.value);
-        let new = at.written(old);
-        if let Some(new) = new {
-            self.write(address, bytes, new, log);
-            self.note_write(address, marks);
-        }
-        match at {
-            At::Cas { .. } => {
-                self.thread.results(&setup.code, old, Some(Bits::bool(new.is_some())));
-            }
-            _ => self.thread.result(&setup.code, old),
-        }
-        None
-    }
-
-    fn fence(
-        &mut self,
-        setup: &Setup<'p>,
-        marks: Marks,
-        outs: &mut Vec<Out>,
-        log: &mut Log,
-    ) -> Option<At<'p>> {
-        if marks.is_flush() && setup.options.memory != MemoryKind::Sc {
-            return Some(At::Fence);
-        }
-        if marks.is_barrier() && setup.options.memory == MemoryKind::Pso {
-            outs.push(Out::Barrier);
-        }
-        log.add(self.number, What::Fence);
-        self.thread.done();
-        None
-    }
-
-    fn alloc(
-        &mut self,
-        setup: &Setup<'p>,
-        size: u128,
-        align: u32,
-        kind: AllocKind,
-        zeroed: bool,
-        log: &mut Log,
-    ) -> bool {
-        let program = setup.code.program;
-        let place = Object::place(self.number, &self.objects, size, align);
-        let Some(address) = place.filter(|_| program.pointer_width == 64) else {
-            return false;
-        };
-        let mut context = Digest::new(6);
-        for Site { function, block, index } in self.thread.stack() {
-            context.add(u64::from(function.0) << 32 | u64::from(block.0));
-            context.add(u64::from(index));
-        }
-        let context = context.finish() as u64;
-        let (size, is_private, is_freed) = (size as u64, setup.is_private(context), false);
-        let object = Object { address, size, kind, zeroed, context, is_private, is_freed };
-        self.objects_fingerprint ^= object.fingerprint();
-        Arc::make_mut(&mut self.objects).push(object);
-        log.add(self.number, What::Alloc { address });
-        self.thread.result(&setup.code, Bits::new(program.pointer_width, u128::from(address)));
-        true
-    }
-
-    fn heap_size(&mut self, setup: &Setup<'p>, address: u64) -> Option<At<'p>> {
-        let object = Object::find(&self.objects, address)
-            .filter(|object| object.address == address && object.is_private);
-        let Some(object) = object else {
-            return Some(At::HeapSize { address });
-        };
-        if object.kind != AllocKind::Heap {
-            return Some(failed(BadAccess::FreeOfNoObject));
-        }
-        if object.is_freed {
-            return Some(failed(BadAccess::DoubleFree));
-        }
-        let size = Bits::new(setup.code.program.pointer_width, u128::from(object.size));
-        self.thread.result(&setup.code, size);
-        None
-    }
-
-    fn free(&mut self, address: u64, kind: AllocKind, log: &mut Log) -> Option<At<'p>> {
-        if address != 0 {
-            let index = self.objects.binary_search_by_key(&address, |object| object.address).ok();
-            let object = index.map(|index| (index, self.objects[index]));
-            let Some((index, object)) = object.filter(|(_, object)| object.is_private) else {
-                return Some(At::Free { address, kind });
-            };
-            if object.kind != kind {
-                return Some(failed(BadAccess::FreeOfNoObject));
-            }
-            if object.is_freed {
-                return Some(failed(BadAccess::DoubleFree));
-            }
-            let freed = Object { is_freed: true, ..object };
-            self.objects_fingerprint ^= object.fingerprint() ^ freed.fingerprint();
-            Arc::make_mut(&mut self.objects)[index] = freed;
-            let size = object.size.next_multiple_of(Page::SIZE);
-            let zeroed = object.zeroed;
-            self.private.forget(address, size, |_| Page::zeroed(zeroed));
-        }
-        log.add(self.number, What::Free);
-        self.thread.done();
-        None
-    }
 }
 
 impl At<'_> {
@@ -719,16 +455,6 @@ impl At<'_> {
             _ => return None,
         })
     }
-}
-
-fn failed<'p>(wrong: BadAccess) -> At<'p> {
-    At::Failed { property: Property::Memory, message: wrong.message() }
-}
-
-/// What a page of the thread's objects holds at first.
-pub(crate) fn initial_page(objects: &[Object], number: u64) -> Page {
-    let object = Object::find(objects, number.saturating_mul(Page::SIZE));
-    Page::zeroed(object.is_some_and(|object| object.zeroed))
 }
 
 fn nondet<'p>(setup: &Setup<'p>, width: u32) -> At<'p> {

@@ -36,6 +36,7 @@ mod local;
 mod marks;
 mod objects;
 mod pages;
+mod private;
 mod readiness;
 mod record;
 mod setup;
@@ -55,8 +56,9 @@ pub use setup::{Setup, SystemOptions};
 
 use crate::Concrete;
 use fingerprint::{Digest, fingerprint};
-use local::{Input, Out, Passage, initial_page};
+use local::{Input, Out, Passage};
 use pages::{Content, Page, Pages};
+use private::initial_page;
 
 /// One state of a program.
 #[derive(Clone)]
