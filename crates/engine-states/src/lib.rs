@@ -116,7 +116,7 @@ impl Answer<'_, '_> {
         let counts = Counts {
             executions: observer.executions,
             blocked: observer.blocked,
-            redundant: counts.matched,
+            redundant: 0,
             states: counts.states,
             events: counts.steps,
         };
