@@ -11,7 +11,7 @@ FUZZ_TARGETS ?= litmus cat program llvm lift elf
 # A folder of litmus tests with an expected.csv, beside the project.
 SUITE ?= ../shared/suites/litmus
 
-.PHONY: help build demo tour test tools format lint unit suites bench curves docs fuzz clean
+.PHONY: help build demo tour test tools format lint unit suites examples long bench curves figures docs fuzz clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -47,6 +47,12 @@ suites: build ## the corpus, and the suite beside the project if there is one
 		set -x; $(PARALLAX) litmus --quiet --expect "$(SUITE)/expected.csv"; \
 	fi
 
+examples: ## compile the programs in examples/x86, by all compilers at all levels
+	@sh examples/x86/build-all "$(TARGET)/examples-x86"
+
+long: ## all of examples/x86, the rows that take minutes included
+	PARALLAX_LONG=1 $(CARGO) test --locked --release -p parallax-cli --test x86_examples
+
 bench: ## timings: whole suites and scaling families
 	$(CARGO) bench --locked -p parallax-bench
 
@@ -55,6 +61,10 @@ curves: ## time the exploration engine; draw the curves of the book, fill the ta
 	@cat "$(TARGET)/explore.txt"
 	$(CARGO) run --locked --release -p parallax-bench --example curves -- \
 		docs/src/figures README.md < "$(TARGET)/explore.txt"
+
+figures: build ## measure the case studies of examples/x86; fill their table in the README
+	$(CARGO) run --locked --release -p parallax-bench --example case_studies -- \
+		"$(PARALLAX)" README.md
 
 docs: ## the book and the documentation of the crates
 	@command -v mdbook >/dev/null || $(CARGO) install --locked mdbook

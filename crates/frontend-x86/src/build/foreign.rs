@@ -128,8 +128,9 @@ impl Builder<'_> {
         out.builder().at(heading);
         let code = FunctionCode::empty(address);
         let mut body = Body::new(self, out, &code);
+        // Arguments on the stack stand above the return address.
+        body.out.assign(RSP, Expr::Var(RSP) + Expr::constant(64, 8));
         if !body.foreign_call(name) {
-            body.out.assign(RSP, Expr::Var(RSP) + Expr::constant(64, 8));
             body.out.builder().terminate(Terminator::Return(None));
         }
         Function { address: Some(address), ..body.out.finish() }
