@@ -43,6 +43,8 @@ impl Instruction {
 pub struct Standing<'p> {
     pub at: At<'p>,
     pub readiness: Readiness,
+    /// How many operations it has done by then.
+    pub operations: u32,
 }
 
 /// What happened in a step.
@@ -90,26 +92,25 @@ impl<'s, 'p> Machine<'s, 'p> {
     pub fn standing(&self, thread: u32) -> Option<Standing<'p>> {
         let mut ahead = self.clone();
         let home = ahead.instruction(thread);
+        let ready = Readiness::Ready { choices: 1 };
         for _ in 0..LONGEST {
-            let at = ahead.system.thread(thread).map(|local| local.at.clone())?;
-            if at != At::Breath || ahead.is_about_to_spawn(thread) {
-                let readiness = ahead.system.readiness(thread);
-                return Some(Standing { at, readiness });
-            }
-            let section = ahead.system.readiness(thread);
-            if let Readiness::Blocked(_) = section {
-                return Some(Standing { at, readiness: section });
+            let local = ahead.system.thread(thread)?;
+            let (at, operations) = (local.at.clone(), local.thread.operations());
+            let readiness = ahead.system.readiness(thread);
+            let is_blocked = matches!(readiness, Readiness::Blocked(_));
+            if at != At::Breath || is_blocked || ahead.is_about_to_spawn(thread) {
+                return Some(Standing { at, readiness, operations });
             }
             ahead.system.apply(Action::Step { thread, choice: 0 }, &mut Log::off());
             if ahead.system.has_ended(thread) {
-                let readiness = Readiness::Ready { choices: 1 };
-                return Some(Standing { at: At::End, readiness });
+                return Some(Standing { at: At::End, readiness: ready, operations });
             }
             if ahead.has_left(thread, home) {
                 break;
             }
         }
-        Some(Standing { at: At::Breath, readiness: Readiness::Ready { choices: 1 } })
+        let operations = ahead.system.thread(thread)?.thread.operations();
+        Some(Standing { at: At::Breath, readiness: ready, operations })
     }
 
     fn is_about_to_spawn(&self, thread: u32) -> bool {
@@ -227,7 +228,7 @@ impl<'s, 'p> Machine<'s, 'p> {
                 if is_past && !is_quiet || !can {
                     return;
                 }
-                is_past |= !is_quiet;
+                is_past = true;
             } else if matches!(self.system.readiness(thread), Readiness::Blocked(_)) {
                 return;
             }

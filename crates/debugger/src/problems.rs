@@ -13,6 +13,8 @@ use crate::story;
 pub struct Problem {
     kind: Kind,
     pub text: String,
+    /// The thread that stands at it, if one does.
+    pub thread: Option<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,11 +77,15 @@ fn of_thread(
     let name = names.thread(thread);
     let violation = |property: Property, message: &str| {
         let text = format!("Violation ({property}) in {name}: {message}");
-        wanted(now, property).then_some(Problem { kind: Kind::Violation, text })
+        wanted(now, property).then_some(Problem {
+            kind: Kind::Violation,
+            text,
+            thread: Some(thread),
+        })
     };
     let unknown = |message: &str| {
         let text = format!("{name} cannot be followed: {message}");
-        Some(Problem { kind: Kind::Unknown, text })
+        Some(Problem { kind: Kind::Unknown, text, thread: Some(thread) })
     };
     match (&standing.at, &standing.readiness) {
         (At::Failed { property, message }, _) => violation(*property, message),
@@ -99,12 +105,13 @@ fn of_end(
     let is_over = now.system.setup().code.program.daemons && now.system.has_ended(0);
     if !open.is_empty() && is_over {
         let text = "The program has ended; some threads have not.".to_string();
-        return Problem { kind: Kind::Over, text };
+        return Problem { kind: Kind::Over, text, thread: None };
     }
     if !open.is_empty() {
         return of_waiting(now, open);
     }
-    let over = Problem { kind: Kind::Over, text: "All threads have ended.".to_string() };
+    let over =
+        Problem { kind: Kind::Over, text: "All threads have ended.".to_string(), thread: None };
     let Some(question) = question else {
         return over;
     };
@@ -130,7 +137,7 @@ fn of_end(
     };
     let text =
         format!("All threads have ended. Final state: {}.\n{verb}: {condition}", state.join("; "));
-    Problem { kind, text }
+    Problem { kind, text, thread: None }
 }
 
 fn of_waiting(now: &Machine<'_, '_>, open: &[ThreadStanding<'_>]) -> Problem {
@@ -143,7 +150,7 @@ fn of_waiting(now: &Machine<'_, '_>, open: &[ThreadStanding<'_>]) -> Problem {
             (At::Waiting, _) | (_, Readiness::Blocked(_)) => {}
             _ => {
                 let text = "Nothing more can happen: an assumption does not hold.".to_string();
-                return Problem { kind: Kind::Over, text };
+                return Problem { kind: Kind::Over, text, thread: None };
             }
         }
     }
@@ -152,7 +159,7 @@ fn of_waiting(now: &Machine<'_, '_>, open: &[ThreadStanding<'_>]) -> Problem {
         _ => "threads wait for one another",
     };
     let kind = if wanted(now, property) { Kind::Violation } else { Kind::Over };
-    Problem { kind, text: format!("Violation ({property}): {message}") }
+    Problem { kind, text: format!("Violation ({property}): {message}"), thread: None }
 }
 
 /// Whether a proposition holds of a final state; None where it cannot be told.

@@ -239,6 +239,9 @@ impl<'s, 'p> Session<'s, 'p> {
         }
         self.history.stop();
         self.go_to(self.history.position());
+        if let Some(thread) = self.problems.iter().find_map(|problem| problem.thread) {
+            self.thread = thread;
+        }
         Ok(())
     }
 }

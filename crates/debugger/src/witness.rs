@@ -146,10 +146,9 @@ impl Pair<'_, '_, '_, '_> {
         if let Some(flush) = self.hidden_flush(thread) {
             return Some(Some(flush));
         }
-        let fine = self.fine.system.thread(thread)?;
         let standing = self.fine.standing(thread)?;
         let step = |choice| Some(Some(Action::Step { thread, choice }));
-        let is_behind = fine.thread.operations() < coarse.thread.operations();
+        let is_behind = standing.operations < coarse.thread.operations();
         match (&standing.at, is_behind) {
             (At::Choice { .. }, true) => step(choice),
             (_, true) => step(0),
