@@ -266,3 +266,19 @@ fn arguments() {
         assert_eq!(verify(&program, "tso", Engine::States).conclusion.name(), expected);
     }
 }
+
+/// Programs in Rust, with its standard library as it comes.
+#[test]
+fn rust() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/rust.rs");
+    let plain = ["--edition", "2024", "-O", "-C", "panic=abort", "--cap-lints", "allow"];
+    for (more, expected) in [(&[][..], "unsafe"), (&["--cfg", "fenced"], "safe")] {
+        let binary = Temporary::new("");
+        let mut command = Command::new("rustc");
+        command.args(plain).args(more).arg(&source).arg("-o").arg(&binary.0);
+        assert!(command.status().is_ok_and(|status| status.success()));
+        let program = load(&binary.0, &parallax_frontend_x86::Options::default());
+        let verdict = verify(&program.expect("a program"), "tso", Engine::States);
+        assert_eq!(verdict.conclusion.name(), expected, "{}", described(&verdict));
+    }
+}

@@ -8,6 +8,7 @@ use parallax_program::{
 };
 
 use super::Builder;
+use super::foreign::At;
 use crate::code::{Block, Constants, FunctionCode};
 use crate::elf::Slot;
 use crate::lift::registers::RSP;
@@ -123,15 +124,15 @@ impl<'b, 'a> Body<'b, 'a> {
     }
 
     fn call_foreign(&mut self, instruction: &Instruction, name: &str) -> bool {
-        let ends = self.foreign_call(name);
-        self.constants.forget();
-        if ends {
-            return true;
-        }
         let jumps = matches!(
             instruction.flow_control(),
             FlowControl::UnconditionalBranch | FlowControl::IndirectBranch
         );
+        let ends = self.foreign_call(name, if jumps { At::Entry } else { At::Call });
+        self.constants.forget();
+        if ends {
+            return true;
+        }
         if jumps {
             self.pop_and_return();
         }
@@ -224,7 +225,7 @@ impl<'b, 'a> Body<'b, 'a> {
     /// Goes to another function, which returns to where this one would.
     fn tail(&mut self, target: u64) {
         if let Some(name) = self.builder.calls.foreign(target).map(str::to_string) {
-            if !self.foreign_call(&name) {
+            if !self.foreign_call(&name, At::Entry) {
                 self.pop_and_return();
             }
             return;

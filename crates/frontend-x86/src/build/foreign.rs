@@ -19,6 +19,15 @@ const R9: VarId = VarId(9);
 const R10: VarId = VarId(10);
 const R11: VarId = VarId(11);
 
+/// Where a foreign function is entered from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum At {
+    /// A call, whose return address is not on the stack.
+    Call,
+    /// A jump, or a call by address: it is.
+    Entry,
+}
+
 /// Where the first integers are.
 pub const INTEGERS: [(VarId, Register); 6] = [
     (RDI, Register::RDI),
@@ -36,7 +45,7 @@ const LOST: [VarId; 9] = [RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11];
 const SPECIAL: [&str; 3] = ["__tls_get_addr", "__stack_chk_fail", "syscall"];
 
 /// Other names for functions of the library, whose first arguments are the same.
-const ALIASES: [(&str, &str); 27] = [
+const ALIASES: [(&str, &str); 29] = [
     ("__memcpy_chk", "memcpy"),
     ("__memmove_chk", "memmove"),
     ("__memset_chk", "memset"),
@@ -61,6 +70,8 @@ const ALIASES: [(&str, &str); 27] = [
     ("_ZNSt6chrono3_V212steady_clock3nowEv", "clock"),
     ("__sched_yield", "sched_yield"),
     ("__libc_malloc", "malloc"),
+    ("mmap64", "mmap"),
+    ("open64", "open"),
     ("index", "strchr"),
     ("rindex", "strrchr"),
     ("__cxa_thread_atexit_impl", "__cxa_thread_atexit"),
@@ -128,9 +139,8 @@ impl Builder<'_> {
         out.builder().at(heading);
         let code = FunctionCode::empty(address);
         let mut body = Body::new(self, out, &code);
-        // Arguments on the stack stand above the return address.
-        body.out.assign(RSP, Expr::Var(RSP) + Expr::constant(64, 8));
-        if !body.foreign_call(name) {
+        if !body.foreign_call(name, At::Entry) {
+            body.out.assign(RSP, Expr::Var(RSP) + Expr::constant(64, 8));
             body.out.builder().terminate(Terminator::Return(None));
         }
         Function { address: Some(address), ..body.out.finish() }
@@ -139,14 +149,14 @@ impl Builder<'_> {
 
 impl Body<'_, '_> {
     /// Calls a foreign function. True where nothing comes after that.
-    pub fn foreign_call(&mut self, name: &str) -> bool {
+    pub fn foreign_call(&mut self, name: &str, at: At) -> bool {
         self.out.forget();
         match name {
             "__tls_get_addr" => self.thread_local_address(),
             "__stack_chk_fail" => self.fail("stack smashing detected", Property::Memory),
             // The end of failed assertions in most languages but C.
             "abort" => self.fail("abort is called", Property::Assert),
-            "syscall" => return self.system_call_function(),
+            "syscall" => return self.system_call_function(at),
             _ => return self.library_call(name),
         }
         never_returns(name)

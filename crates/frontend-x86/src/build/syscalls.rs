@@ -5,7 +5,7 @@ use iced_x86::Register;
 use parallax_program::{AccessSize, Callee, Expr, InstKind, Terminator, VarId};
 
 use super::body::Body;
-use super::foreign::INTEGERS;
+use super::foreign::{At, INTEGERS};
 use crate::lift::registers::{RAX, RCX, RDI, RDX, RSI, RSP};
 
 const R8: VarId = VarId(8);
@@ -99,9 +99,11 @@ impl Body<'_, '_> {
     }
 
     /// The function `syscall` of the C library. True where nothing comes after it.
-    pub fn system_call_function(&mut self) -> bool {
+    pub fn system_call_function(&mut self, at: At) -> bool {
         let mut args: Vec<Expr> = INTEGERS.iter().skip(1).map(|(var, _)| Expr::Var(*var)).collect();
-        args.push(self.out.load(Expr::Var(RSP), AccessSize::DOUBLE));
+        let above = if at == At::Entry { 8 } else { 0 };
+        let last = Expr::Var(RSP) + Expr::constant(64, above);
+        args.push(self.out.load(last, AccessSize::DOUBLE));
         let Some(result) = self.known_system_call(Register::RDI, &args) else {
             return true;
         };
