@@ -171,7 +171,7 @@ pub fn intention(session: &Session<'_, '_>, thread: u32, standing: &Standing<'_>
             let (expected, desired) = (value(*expected), value(*desired));
             format!("atomically reads {read}, and writes {desired} if that is {expected}")
         }
-        At::Fence => "passes a fence".to_string(),
+        At::Fence | At::Drain => "passes a fence".to_string(),
         At::Join { thread } => {
             let of =
                 u32::try_from(*thread).map_or_else(|_| thread.to_string(), |of| names.thread(of));

@@ -6,13 +6,17 @@
 //! -DA=0 -DB=1 -DFENCE => tso: unsafe
 //! -DA=1 -DB=0 -DFENCE => tso: unsafe
 //! -DA=1 -DB=1 -DFENCE => tso: unsafe
+//! -DA=0 -DB=0 -DLOCK => tso: safe
+//! -DA=1 -DB=1 -DLOCK => tso: unsafe
 #include <assert.h>
 #include <pthread.h>
 
 volatile int x, y, first, second;
 
-#ifdef FENCE
+#if defined FENCE
 #define fence() __asm__ volatile("mfence" ::: "memory")
+#elif defined LOCK
+#define fence() __asm__ volatile("lock; orl $0, -64(%%rsp)" ::: "memory", "cc")
 #else
 #define fence()
 #endif

@@ -49,6 +49,8 @@ pub enum At<'p> {
     },
     /// Waits until the buffer is empty.
     Fence,
+    /// The same, for a read-modify-write of an object that only this thread uses.
+    Drain,
     Join {
         thread: u64,
     },
@@ -133,6 +135,8 @@ pub struct Local<'p> {
     /// Locks whose last write by this thread took them.
     pub(super) held: Vec<u64>,
     pub(crate) in_section: bool,
+    /// Whether the buffer was found empty for the operation that comes next.
+    pub(super) is_drained: bool,
     /// Whether a look at something may leave the thread where it is.
     pub(crate) may_wait: bool,
     pub(crate) fingerprint: u128,
@@ -161,6 +165,7 @@ impl<'p> Local<'p> {
             children: 0,
             held: Vec::new(),
             in_section: false,
+            is_drained: false,
             may_wait: false,
             fingerprint: 0,
         };
@@ -208,6 +213,13 @@ impl<'p> Local<'p> {
         local.note_locks(&input);
         match (&self.at, input) {
             (At::Enter, _) => local.in_section = true,
+            (At::Drain, _) => {
+                local.is_drained = true;
+                return match setup.options.stops {
+                    true => local.compute(setup, log),
+                    false => local.go_on(setup, log),
+                };
+            }
             (At::Breath, _) if setup.options.stops => return local.compute(setup, log),
             (At::Breath, _) => return local.go_on(setup, log),
             _ => {}

@@ -487,6 +487,11 @@ impl<'s, 'p> System<'s, 'p> {
                     self.go_on(thread, &passage, log);
                     return;
                 }
+                At::Drain => {
+                    let passage = local.pass(self.setup, Input::Nothing, log);
+                    self.go_on(thread, &passage, log);
+                    return;
+                }
                 At::End => {
                     log.add(thread, What::End);
                     let ended = local.ended(self.setup);

@@ -170,7 +170,11 @@ impl<'p> Local<'p> {
         match self.own(address, bytes, marks) {
             None => return Some(at),
             Some(Err(wrong)) => return Some(failed(wrong)),
-            Some(Ok(())) => {}
+            // It empties the buffer like any other.
+            Some(Ok(())) if setup.options.memory != MemoryKind::Sc && !self.is_drained => {
+                return Some(At::Drain);
+            }
+            Some(Ok(())) => self.is_drained = false,
         }
         let initial = |page| initial_page(&self.objects, page);
         let content = self.private.read(address, u32::from(bytes), initial);

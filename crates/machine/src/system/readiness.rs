@@ -82,7 +82,7 @@ impl<'p> System<'_, 'p> {
             }
             At::Choice { below, .. } => Readiness::Ready { choices: *below },
             At::Enter if slot.buffer.is_empty() => Readiness::READY,
-            At::Enter | At::Fence | At::End => Readiness::Blocked(Waits::Buffer),
+            At::Enter | At::Fence | At::Drain | At::End => Readiness::Blocked(Waits::Buffer),
             At::Free { address, kind } => self.ready_to_free(thread, *address, *kind),
             At::HeapSize { address } => self.ready_to_free(thread, *address, AllocKind::Heap),
             At::Breath if self.setup.options.stops => Readiness::READY,
