@@ -3,7 +3,7 @@
 
 mod world;
 
-use parallax_engine_explore::{Options, explore};
+use parallax_engine_explore::{Options, Reductions, explore};
 use parallax_memory::Model;
 use parallax_program::Property;
 use parallax_verdict::{Conclusion, Verdict};
@@ -13,7 +13,9 @@ const MODELS: [&str; 5] = ["sc", "tso", "pso", "ra", "rc11"];
 
 fn verify(text: &str, model: &str) -> Verdict {
     let model = Model::builtin(model).expect("a model").expect("a right model");
-    explore(&program(text), &model, &Options::default()).expect("explored")
+    let reductions = Reductions::parse("spin-loops,waits").expect("reductions");
+    let options = Options { reductions, ..Options::default() };
+    explore(&program(text), &model, &options).expect("explored")
 }
 
 /// Safe under every model. Gives the number of executions under the last.
