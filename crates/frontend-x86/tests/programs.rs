@@ -217,7 +217,7 @@ fn assembler() {
         let expected = if flags.len() == 4 { "unsafe" } else { "safe" };
         assert_eq!(verify(&program, "tso", Engine::States).conclusion.name(), expected);
         // The listing names the lines of the source.
-        assert!(program.source.text().contains("; store_buffering.c:23"));
+        assert!(program.source.text().contains("; store_buffering.c:25"));
     }
 }
 
