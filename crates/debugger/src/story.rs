@@ -76,7 +76,7 @@ fn one(names: &Names<'_>, what: &What) -> String {
         What::Begin => "begins".to_string(),
         What::Join { of } => format!("joins {}", names.thread(*of)),
         What::Alloc { address } => format!("makes {}", names.place_or_address(*address)),
-        What::Free => "frees an object".to_string(),
+        What::Free { .. } => "frees an object".to_string(),
         What::Choice { value } => format!("chooses {}", names.value(*value)),
         What::AtomicBegin => "enters an atomic section".to_string(),
         What::AtomicEnd => "leaves its atomic section".to_string(),

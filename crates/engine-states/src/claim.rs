@@ -11,8 +11,8 @@ use parallax_machine::system::{Action, At, Log, Readiness, Record, Setup, System
 use parallax_verdict::{Claim, Source, Step, StepId, ThreadClaim, ThreadEnding};
 
 /// The claim that the actions happened; `failed` is the thread that stands at a violation. The
-/// steps that the violation is about: the one that made the object at `allocated`, or else the
-/// reads that threads look at again for ever.
+/// steps that the violation is about: the one that made the object at `allocated`, the one that
+/// freed what the thread uses, or else the reads that threads look at again for ever.
 pub fn claim(
     setup: &Setup<'_>,
     path: &[Action],
@@ -31,13 +31,25 @@ pub fn claim(
     log.records().iter().for_each(|record| story.tell(record, allocated));
     story.flush_all();
     let made = story.made;
+    let freed = failed.and_then(|thread| freed_before(&system, thread));
+    let freed = freed.and_then(|object| story.freed.get(&object).copied());
     let claim = story.into_claim(endings);
     let involved = match allocated {
         Some(_) => made.into_iter().collect(),
         None if failed.is_none() => looks(&claim),
-        None => Vec::new(),
+        None => freed.into_iter().collect(),
     };
     (claim, involved)
+}
+
+/// The object, freed by now, that a thread is about to use or to free.
+fn freed_before(system: &System<'_, '_>, thread: u32) -> Option<u64> {
+    let at = &system.thread(thread)?.at;
+    let address = match at {
+        At::Free { address, .. } => *address,
+        at => at.access()?.0,
+    };
+    system.freed_object(address)
 }
 
 /// The last reads of threads that wait for something else than the end of another.
@@ -129,6 +141,8 @@ struct Story {
     spawned: HashMap<u32, StepId>,
     ended: HashMap<u32, StepId>,
     made: Option<StepId>,
+    /// The steps by which objects were freed.
+    freed: HashMap<u64, StepId>,
 }
 
 impl Story {
@@ -157,6 +171,7 @@ impl Story {
             spawned: HashMap::new(),
             ended: HashMap::new(),
             made: None,
+            freed: HashMap::new(),
         }
     }
 
@@ -199,7 +214,7 @@ impl Story {
                 None => return,
             },
             What::Alloc { address } => Step::Alloc { address },
-            What::Free => Step::Free,
+            What::Free { .. } => Step::Free,
             What::Choice { value } => Step::Choice { value },
             What::AtomicBegin => Step::AtomicBegin,
             What::AtomicEnd => Step::AtomicEnd,
@@ -214,6 +229,9 @@ impl Story {
                 self.ended.insert(thread, id);
             }
             What::Alloc { address } if allocated == Some(address) => self.made = Some(id),
+            What::Free { address } => {
+                self.freed.insert(address, id);
+            }
             _ => {}
         }
     }

@@ -244,7 +244,7 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
                 What::Write { address, bytes, is_buffered: false, .. } => {
                     (address, bytes, Kind::Write)
                 }
-                What::Free => return self.known.only(everything),
+                What::Free { .. } => return self.known.only(everything),
                 _ => continue,
             };
             let access = Access { process, start, size: u64::from(bytes), kind };

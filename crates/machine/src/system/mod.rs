@@ -327,7 +327,7 @@ impl<'s, 'p> System<'s, 'p> {
             }
             At::Free { address, .. } => {
                 self.free(*address);
-                log.add(thread, What::Free);
+                log.add(thread, What::Free { address: *address });
                 Input::Nothing
             }
             At::HeapSize { address } => {
@@ -377,6 +377,12 @@ impl<'s, 'p> System<'s, 'p> {
     fn object(&self, address: u64) -> Option<&Object> {
         let owner = self.thread(Object::owner(address)? as u32)?;
         Object::find(owner.objects(), address)
+    }
+
+    /// Where the object begins that an address lies in, if somebody has freed it.
+    pub fn freed_object(&self, address: u64) -> Option<u64> {
+        let object = self.object(address).filter(|object| self.is_freed(object));
+        object.map(|object| object.address)
     }
 
     fn is_freed(&self, object: &Object) -> bool {

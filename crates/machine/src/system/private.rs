@@ -284,7 +284,7 @@ impl<'p> Local<'p> {
             let zeroed = object.zeroed;
             self.private.forget(address, size, |_| Page::zeroed(zeroed));
         }
-        log.add(self.number, What::Free);
+        log.add(self.number, What::Free { address });
         self.thread.done();
         None
     }

@@ -39,7 +39,9 @@ pub enum What {
     Alloc {
         address: u64,
     },
-    Free,
+    Free {
+        address: u64,
+    },
     Choice {
         value: Bits,
     },
