@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
+pub use parallax_machine::system::BadAccess;
 use parallax_machine::{Code, Concrete};
 use parallax_program::{AllocKind, Bits, Program};
 
@@ -56,33 +57,6 @@ struct GlobalObject {
     constant: bool,
     /// Where its initial bytes start in the image; None if they are all zero.
     start: Option<usize>,
-}
-
-/// What is wrong with an access.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum BadAccess {
-    Null,
-    /// Of no object.
-    Wild,
-    OutOfBounds,
-    Freed,
-    Constant,
-    FreeOfNoObject,
-    DoubleFree,
-}
-
-impl BadAccess {
-    pub fn message(self) -> &'static str {
-        match self {
-            BadAccess::Null => "null pointer dereferenced",
-            BadAccess::Wild => "access to memory that belongs to no object",
-            BadAccess::OutOfBounds => "access out of the bounds of the object",
-            BadAccess::Freed => "access to an object that may have been freed",
-            BadAccess::Constant => "write to a constant object",
-            BadAccess::FreeOfNoObject => "free of something that is no heap object",
-            BadAccess::DoubleFree => "an object is freed twice",
-        }
-    }
 }
 
 /// The cells that an access touches, in order of addresses.

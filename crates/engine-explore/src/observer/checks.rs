@@ -6,7 +6,7 @@ use super::Observer;
 use crate::clocks::{Clock, Clocks};
 use crate::event::{Event, Id, Loc};
 use crate::graph::Graph;
-use crate::memory::Memory;
+use crate::memory::{BadAccess, Memory};
 use crate::standing::{At, Runner, SECTIONS};
 
 impl<'p> Observer<'_, 'p> {
@@ -51,7 +51,7 @@ impl<'p> Observer<'_, 'p> {
             && self.wants(Property::Memory)
             && memory.initial(graph, event.loc).is_none();
         if undefined {
-            let message = "read of memory that was never written".to_string();
+            let message = BadAccess::Undefined.message().to_string();
             self.report(graph, memory, Property::Memory, message, None, vec![id]);
         }
     }
