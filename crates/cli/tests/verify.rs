@@ -348,3 +348,18 @@ fn machine_code_that_is_none() {
     let run = folder.run(&["verify", "--arg", "x", "p.program"]);
     run.ends_with(2).complains("for machine code only");
 }
+
+/// Models of C say nothing about machine code.
+#[test]
+fn models_fit_the_input() {
+    let folder = folder();
+    folder.write("a.s", "\t.globl main\nmain:\n\tret\n");
+    let output = command()
+        .current_dir(folder.path())
+        .args(["verify", "--model", "rc11", "a.s"])
+        .output()
+        .expect("the command starts");
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("does not speak of the instructions of x86-64"), "{text}");
+}

@@ -14,6 +14,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Instant;
 
+use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property};
 use parallax_verdict::{Conclusion, Verdict};
 
@@ -101,6 +102,7 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
         }
         Kind::Text => search(&input::load_text(first)?, C_MODEL, properties, options),
         Kind::Machine => {
+            check_machine_model(options)?;
             let program = input::load_machine(&options.input)?;
             if let Some(file) = &options.listing {
                 let text = parallax_frontend_x86::listing(&program);
@@ -126,6 +128,18 @@ fn check_witness(options: &VerifyArguments) -> Result<(), Diagnostics> {
         return Err(vec![error.with_help(help)]);
     }
     Ok(())
+}
+
+/// Models of languages, and of other machines, say nothing about the instructions of x86-64.
+fn check_machine_model(options: &VerifyArguments) -> Result<(), Diagnostics> {
+    let asked = options.model.as_deref().unwrap_or(MACHINE_MODEL);
+    let mut others = Model::builtin_names().map(|(name, ..)| name);
+    if matches!(asked, "sc" | "tso" | "pso") || !others.any(|name| name == asked) {
+        return Ok(());
+    }
+    let error = format!("the model '{asked}' does not speak of the instructions of x86-64");
+    let help = "models of machine code are sc, tso and pso, and cat files of your own";
+    Err(vec![Diagnostic::new(error).with_help(help)])
 }
 
 /// Whether the engine for machine code can do what is asked.

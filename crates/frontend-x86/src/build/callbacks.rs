@@ -20,8 +20,7 @@ pub fn add(program: &mut Program, builder: &mut Builder<'_>) -> Vec<Through> {
     let span = builder.listing.heading("(calls from the library)");
     let mut through = Vec::new();
     for (args, result) in CALLS {
-        let width = result.map_or(String::new(), |width| format!(" giving {width} bits"));
-        let name = builder.unused(&format!("call with {args} arguments{width}"));
+        let name = builder.unused("callback");
         let function = FunctionId(program.functions.len() as u32);
         program.functions.push(adapter(&name, args, result, span));
         through.push(Through { args, result, function });
