@@ -109,6 +109,8 @@ marks! {
     17 FAREWELL is_farewell,
     // One of several cells of an access.
     18 PART is_part,
+    // A store that nobody notices; see `quiet`.
+    19 QUIET is_quiet,
 }
 
 impl Marks {

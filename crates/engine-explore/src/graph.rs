@@ -9,7 +9,7 @@
 use parallax_program::{AllocKind, Bits};
 
 use crate::clocks::Clocks;
-use crate::event::{Event, Id, Kind, Loc};
+use crate::event::{Event, Id, Kind, Loc, Marks};
 use crate::standing::{At, Standing};
 use crate::symmetry;
 
@@ -26,6 +26,8 @@ pub struct Graph<'p> {
     pub has_sections: bool,
     /// Whether threads that do the same are kept in order.
     pub has_twins: bool,
+    /// Whether stores can be quiet; see [`crate::quiet`].
+    pub has_quiet_stores: bool,
     removed: Vec<Removed<'p>>,
     removed_order: Vec<Id>,
 }
@@ -146,6 +148,7 @@ impl<'p> Graph<'p> {
             seq_cst: 0,
             has_sections: false,
             has_twins: false,
+            has_quiet_stores: false,
             removed: Vec::new(),
             removed_order: Vec::new(),
         }
@@ -238,6 +241,14 @@ impl<'p> Graph<'p> {
             && let Some(older) = symmetry::older_twin(self, by)
         {
             self.join_twins(older, child);
+        }
+    }
+
+    /// Nobody notices the store whose last event is `id`, of so many.
+    pub fn mark_quiet(&mut self, id: Id, parts: u8) {
+        let events = &mut self.threads[id.thread()].events[..=id.index()];
+        for event in events.iter_mut().rev().take(usize::from(parts)) {
+            event.marks = event.marks.with(Marks::QUIET);
         }
     }
 

@@ -17,6 +17,7 @@ mod model;
 mod observer;
 mod options;
 mod psc;
+mod quiet;
 mod search;
 mod standing;
 mod symmetry;
@@ -66,6 +67,7 @@ pub fn explore(
     let runner = Runner::new(Code::new(program), limits, options.nondet, strength);
     let (mut cells, start) = (Cells::new(), Instant::now());
     let mut has_twins = options.reductions.contains(Reduction::Symmetry);
+    let mut has_quiet_stores = limits.spins;
     for _ in 0..MOST_SPLITS {
         let watched = admission.watched;
         let exploration = Exploration {
@@ -76,12 +78,14 @@ pub fn explore(
             runner: &runner,
             options,
             has_twins,
+            has_quiet_stores,
             start,
         };
         match exploration.run(cells)? {
             Run::Done(verdict) => return Ok(*verdict),
             Run::Split(finer) => cells = finer,
             Run::Asymmetric => (cells, has_twins) = (Cells::new(), false),
+            Run::Noticed => (cells, has_quiet_stores) = (Cells::new(), false),
         }
     }
     Err(vec![Diagnostic::new("the program accesses memory in too many different sizes")])
@@ -123,6 +127,8 @@ struct Exploration<'a, 'p> {
     options: &'a Options<'a>,
     /// Whether threads that do the same are kept in order.
     has_twins: bool,
+    /// Whether stores can be quiet.
+    has_quiet_stores: bool,
     start: Instant,
 }
 
@@ -132,6 +138,8 @@ enum Run {
     Split(Cells),
     /// Threads that do the same can be told apart: once more without using that they cannot.
     Asymmetric,
+    /// Stores that were taken for quiet are noticed: once more without such stores.
+    Noticed,
 }
 
 impl<'p> Exploration<'_, 'p> {
@@ -191,6 +199,9 @@ impl<'p> Exploration<'_, 'p> {
         if shared.findings().are_twins_told_apart {
             return Ok(Run::Asymmetric);
         }
+        if shared.findings().are_quiet_stores_noticed {
+            return Ok(Run::Noticed);
+        }
         Ok(Run::Done(Box::new(self.verdict(&shared, counts))))
     }
 
@@ -212,6 +223,7 @@ impl<'p> Exploration<'_, 'p> {
     fn start(&self) -> Graph<'p> {
         let mut graph = Graph::new(self.sees_races());
         graph.has_twins = self.has_twins;
+        graph.has_quiet_stores = self.has_quiet_stores;
         let code = &self.runner.code;
         for (number, thread) in self.program.threads.iter().enumerate() {
             let args: Vec<_> =

@@ -238,6 +238,10 @@ impl Memory {
         cells.filter_map(|(start, _)| self.locs.get(start).copied())
     }
 
+    pub fn address(&self, loc: Loc) -> u64 {
+        self.table[loc.0 as usize].0
+    }
+
     /// A zero as wide as the location.
     pub fn zero(&self, loc: Loc) -> Bits {
         Bits::zero(u32::from(self.table[loc.0 as usize].1) * 8)

@@ -5,7 +5,7 @@
 //! the standing with the new value.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parallax_machine::{Code, Concrete, Fault, Limits, Operation, Site, Thread, modify};
 use parallax_program::{AllocKind, Bits, FunctionId, InstKind, Property, RmwOp};
@@ -126,6 +126,7 @@ pub struct Runner<'p> {
     marks: Vec<Vec<Vec<[Marks; 3]>>>,
     /// Threads that have ever asked for their number, a bit each.
     asked: Vec<AtomicU64>,
+    has_been_quiet: AtomicBool,
 }
 
 impl<'p> Runner<'p> {
@@ -144,7 +145,8 @@ impl<'p> Runner<'p> {
         });
         let marks = marks.collect();
         let asked = (0..Id::MAX_THREADS.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        Runner { code, limits, nondet, marks, asked }
+        let has_been_quiet = AtomicBool::new(false);
+        Runner { code, limits, nondet, marks, asked, has_been_quiet }
     }
 
     /// A thread before its first step.
@@ -169,6 +171,20 @@ impl<'p> Runner<'p> {
         let mut thread = Thread::clone(&from.thread);
         thread.done();
         self.stand(number, thread)
+    }
+
+    /// Past a store that nobody notices.
+    pub fn pass_quietly(&self, number: u32, from: &Standing<'p>) -> Standing<'p> {
+        self.has_been_quiet.store(true, Ordering::Relaxed);
+        let mut thread = Thread::clone(&from.thread);
+        thread.leaves_no_trace();
+        thread.done();
+        self.stand(number, thread)
+    }
+
+    /// Whether there has ever been a store that nobody notices.
+    pub fn has_been_quiet(&self) -> bool {
+        self.has_been_quiet.load(Ordering::Relaxed)
     }
 
     /// Past an operation with one result.

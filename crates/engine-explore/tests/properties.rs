@@ -223,3 +223,43 @@ fn what_never_ends_is_not_safe() {
     expect(&main("wait 0:1\n"), "rc11", Property::Deadlock);
     expect(&main("join 5:32\n"), "rc11", Property::Deadlock);
 }
+
+/// A thread that waits for x and puts what it sees on its stack; `place` says where that is to
+/// those who ask, and `helper` is what another thread does.
+fn waits_with_a_copy(place: &str, helper: &str) -> String {
+    format!(
+        "global p: 8\n\
+         fn helper() {{\nvar a: 64, v: 32\n{helper}\nend:\n}}\n\
+         fn main() {{\nvar t: 32, a: 64, v: 32\nt = spawn helper()\n\
+         a = alloc.stack 4:64 align 4\nstore.4 a, 0:32 [A, RLX]\n{place}\njump again\nagain:\n\
+         v = load.4 &x [A, RLX]\nstore.4 a, v [A, RLX]\nv = load.4 a [A, RLX]\n\
+         branch v == 0:32, again, done\ndone:\njoin t\nfree.stack a\n}}\n\
+         thread main = main()\n"
+    )
+}
+
+#[test]
+fn loops_that_store_what_is_there_on_their_stack_wait() {
+    let sets = "store.4 &x, 1:32 [A, RLX]";
+    for name in ["sc", "tso", "pso", "ra", "rc11"] {
+        expect(&waits_with_a_copy("", ""), name, Property::Liveness);
+        expect_safe(&waits_with_a_copy("", sets), name);
+    }
+}
+
+#[test]
+fn stores_to_a_stack_that_others_look_at_are_no_waiting() {
+    let tells = "store.8 &p, a [A, REL]";
+    let looks = "a = load.8 &p [A, ACQ]\nbranch a == 0:64, end, look\nlook:\n\
+                 v = load.4 a [A, RLX]\nstore.4 &x, 1:32 [A, RLX]";
+    let text = waits_with_a_copy(tells, looks);
+    let text = format!("program p pointers 64\nglobal x: 4\nglobal y: 4\n{text}");
+    let program = parse_program("p", &text).expect("a program");
+    let count = |unroll: u32| {
+        let options = Options { unroll: Some(unroll), ..Options::default() };
+        let verdict = explore(&program, &model("sc"), &options).expect("explored");
+        assert_eq!(verdict.scope, Some(Scope::Bounded(unroll)));
+        verdict.counts.executions
+    };
+    assert!(count(1) < count(2) && count(2) < count(3));
+}

@@ -117,7 +117,6 @@ fn take(walker: &mut Walker<'_, '_>, step: u32, done: Done, derived: &mut Derive
         (Done::End, _) => walker.note(step, &Tags::thread_release(), &[], derived),
         _ => return None,
     }
-    walker.steps();
     Some(())
 }
 

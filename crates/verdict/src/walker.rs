@@ -38,8 +38,8 @@ pub(crate) struct Walker<'a, 'p> {
     reservation: Option<Vec<u32>>,
     /// Accesses and fences so far.
     accesses: u32,
-    /// See [`Walker::repeats_since`].
-    repeats_since: Option<u32>,
+    /// See [`Walker::last_round`].
+    last_round: Option<(u32, u32)>,
 }
 
 /// An access of which some parts may have happened.
@@ -90,7 +90,7 @@ impl<'a, 'p> Walker<'a, 'p> {
             access: None,
             reservation: None,
             accesses: 0,
-            repeats_since: None,
+            last_round: None,
         }
     }
 
@@ -113,7 +113,7 @@ impl<'a, 'p> Walker<'a, 'p> {
             match self.thread.run(self.code, &Self::LIMITS, &mut Tracing) {
                 Operation::ThreadId => self.answer(Bits::new(32, u128::from(self.number))),
                 Operation::Spin { since } if since < self.thread.operations() => {
-                    self.repeats_since = Some(since);
+                    self.last_round = Some((since, self.thread.operations()));
                 }
                 operation => match Access::of(&operation) {
                     Some(access) => self.access = Some(access),
@@ -123,15 +123,21 @@ impl<'a, 'p> Walker<'a, 'p> {
         }
     }
 
-    /// Where the thread, on its way to what is due, began another round of a loop that only
-    /// waits: how many operations it had done before an earlier such round.
-    pub(crate) fn repeats_since(&self) -> Option<u32> {
-        self.repeats_since
+    /// The last round of a loop that only waits: how many operations the thread had done before
+    /// it, and after it.
+    pub(crate) fn last_round(&self) -> Option<(u32, u32)> {
+        self.last_round
     }
 
-    /// The thread does what is due.
-    pub(crate) fn steps(&mut self) {
-        self.repeats_since = None;
+    /// The store that is due puts what is there already: nobody notices it. False if what is due is
+    /// no store.
+    pub(crate) fn stores_quietly(&mut self) -> bool {
+        let is_store =
+            self.access.as_ref().is_some_and(|access| matches!(access.kind, Kind::Store));
+        if is_store {
+            self.thread.leaves_no_trace();
+        }
+        is_store
     }
 
     /// How many operations the thread has done.

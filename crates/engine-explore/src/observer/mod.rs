@@ -51,6 +51,8 @@ pub struct Findings {
     pub is_cut: bool,
     /// Whether someone can tell twins apart.
     pub are_twins_told_apart: bool,
+    /// Whether someone notices stores that were taken for quiet.
+    pub are_quiet_stores_noticed: bool,
     /// Where load buffering is watched for.
     pub buffering: Seen,
 }
@@ -309,6 +311,12 @@ impl<'a, 'p> Observer<'a, 'p> {
     /// Someone can tell twins apart: nothing that was found counts.
     pub fn tell_twins_apart(&mut self) {
         self.shared.findings().are_twins_told_apart = true;
+        self.shared.end();
+    }
+
+    /// Someone notices stores that were taken for quiet: nothing that was found counts.
+    pub fn notice_quiet_stores(&mut self) {
+        self.shared.findings().are_quiet_stores_noticed = true;
         self.shared.end();
     }
 

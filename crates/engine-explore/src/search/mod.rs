@@ -25,6 +25,7 @@ use crate::judge::Judge;
 use crate::memory::Memory;
 use crate::observer::Observer;
 use crate::options::Reduction;
+use crate::quiet;
 use crate::standing::{Runner, Standing};
 use crate::symmetry;
 use crate::threads::Numbers;
@@ -253,6 +254,10 @@ impl<'a, 'p> Search<'a, 'p> {
             },
             None if symmetry::is_broken(&self.graph, |thread| self.runner.has_asked(thread)) => {
                 self.observer.tell_twins_apart();
+                false
+            }
+            None if self.runner.has_been_quiet() && quiet::is_noticed(&self.graph) => {
+                self.observer.notice_quiet_stores();
                 false
             }
             None => {

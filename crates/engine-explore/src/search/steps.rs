@@ -6,6 +6,7 @@ use parallax_program::Bits;
 use super::{Node, Search};
 use crate::clocks::Clock;
 use crate::event::{Event, Id, Kind, Loc, Marks};
+use crate::quiet;
 use crate::standing::{At, Standing};
 use crate::symmetry;
 
@@ -248,10 +249,17 @@ impl<'p> Search<'_, 'p> {
                 }
             }
             At::Store { address, bytes, .. } => {
-                match standing.done + 1 < self.memory.parts(*address, *bytes).count {
-                    true => runner.within(standing, 0),
-                    false => runner.pass(number, standing),
+                let parts = self.memory.parts(*address, *bytes);
+                if standing.done + 1 < parts.count {
+                    return runner.within(standing, 0);
                 }
+                let (graph, memory) = (&self.graph, &self.memory);
+                if graph.has_quiet_stores && quiet::is_quiet(graph, memory, id, &parts) {
+                    let next = runner.pass_quietly(number, standing);
+                    self.graph.mark_quiet(id, parts.count);
+                    return next;
+                }
+                runner.pass(number, standing)
             }
             At::Rmw { .. } if event.is_read() => runner.within(standing, event.value.unsigned()),
             At::Rmw { bytes, .. } => {

@@ -4,7 +4,7 @@ use parallax_machine::{Operation, Site};
 
 use super::{Rebuild, Taken, describe, own_line};
 use crate::walker::Due;
-use crate::{Life, Standing, ThreadEnding};
+use crate::{EventKind, Life, Standing, ThreadEnding};
 
 impl Rebuild<'_, '_> {
     /// Checks that every thread is where it is claimed to be.
@@ -84,14 +84,43 @@ impl Rebuild<'_, '_> {
     fn repeated_from(&mut self, number: usize) -> Result<u32, String> {
         self.due(number as u32, None)?;
         let run = &self.threads[number];
-        let since = run.walker.as_ref().and_then(|walker| walker.repeats_since());
-        let since = since.ok_or("it does not repeat itself")?;
+        let round = run.walker.as_ref().and_then(|walker| walker.last_round());
+        let (since, until) = round.ok_or("it does not repeat itself")?;
         let own = &self.events[run.first_event as usize..][..run.taken as usize];
-        let in_round = |taken: &Option<Taken>| {
-            taken.as_ref().is_some_and(|taken| taken.operations >= since && !begins(taken))
+        let after = |operations: u32| {
+            let is_after = |taken: &Taken| taken.operations >= operations && !begins(taken);
+            own.iter().position(|taken| taken.as_ref().is_some_and(is_after))
         };
-        let from = own.iter().position(in_round).ok_or("it repeats no step")?;
-        Ok(from as u32)
+        let from = after(since).ok_or("it repeats no step")?;
+        let begun = &own[after(until).unwrap_or(own.len())..];
+        if !begun.iter().map(kind).eq(own[from..].iter().map(kind).take(begun.len())) {
+            return Err("it does not repeat itself".to_string());
+        }
+        let from = from as u32;
+        let round = run.first_event + from..run.first_event + run.taken;
+        let mut stores = self.quiet.iter().filter(|store| round.contains(store));
+        match stores.any(|store| self.is_shared(*store, number)) {
+            true => Err("it repeats a store that others notice".to_string()),
+            false => Ok(from),
+        }
+    }
+
+    /// Whether other threads access what a store of a thread writes to.
+    fn is_shared(&self, store: u32, thread: usize) -> bool {
+        let bytes = |number: usize| {
+            let taken = self.events.get(number).and_then(Option::as_ref)?;
+            let (address, size) = taken.event.kind.footprint()?;
+            Some(address..address.saturating_add(u64::from(size)))
+        };
+        let Some(own) = bytes(store as usize) else {
+            return false;
+        };
+        let run = &self.threads[thread];
+        let is_own = |number: &usize| {
+            (run.first_event..run.first_event + run.taken).contains(&(*number as u32))
+        };
+        let others = (0..self.events.len()).filter(|number| !is_own(number)).filter_map(bytes);
+        others.into_iter().any(|other| other.start < own.end && own.start < other.end)
     }
 
     fn standing(&self, number: usize, ending: ThreadEnding) -> Standing {
@@ -101,6 +130,10 @@ impl Rebuild<'_, '_> {
         let (_, text) = own_line(self.code, &sites);
         Standing { ending, stack: self.calls(&sites), text }
     }
+}
+
+fn kind(taken: &Option<Taken>) -> Option<&EventKind> {
+    taken.as_ref().map(|taken| &taken.event.kind)
 }
 
 fn begins(taken: &Taken) -> bool {

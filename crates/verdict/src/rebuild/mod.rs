@@ -28,6 +28,7 @@ use crate::traced::{Traced, Tracing};
 use crate::walker::{Due, Walker};
 use crate::{Call, Claim, Event, EventKind, Execution, Step, StepId};
 
+use access::Content;
 use objects::Objects;
 
 /// The execution that an engine claims, if it is one of the program and the model allows it. The
@@ -65,6 +66,8 @@ struct Rebuild<'a, 'p> {
     rf: Vec<(u32, u32)>,
     /// Reads of what was there from the start.
     initial_reads: Vec<u32>,
+    /// Stores of what their thread had stored at the same place before.
+    quiet: Vec<u32>,
     objects: Objects<'p>,
     derived: Derived,
 }
@@ -85,6 +88,9 @@ struct Run<'a, 'p> {
     sections: u32,
     /// What was chosen for the weak compare-and-swap that it stands at: whether it fails.
     fails: Option<bool>,
+    /// What it has written last, and whether the write that it is in the middle of repeats that.
+    content: Content,
+    repeats: Option<bool>,
 }
 
 /// What became of a step.
@@ -124,6 +130,8 @@ impl<'a, 'p> Rebuild<'a, 'p> {
                 has_ended: false,
                 sections: 0,
                 fails: None,
+                content: Content::default(),
+                repeats: None,
             });
             let steps = u32::try_from(thread.steps.len()).ok();
             let sum = steps.and_then(|steps| events.checked_add(steps));
@@ -138,6 +146,7 @@ impl<'a, 'p> Rebuild<'a, 'p> {
             schedule: Vec::with_capacity(events as usize),
             rf: Vec::new(),
             initial_reads: Vec::new(),
+            quiet: Vec::new(),
             objects: Objects::new(code),
             derived: Derived::default(),
         })
@@ -249,7 +258,6 @@ impl<'a, 'p> Rebuild<'a, 'p> {
     /// Notes what a step did, while its thread still stands at the instruction.
     fn record(&mut self, id: StepId, kind: EventKind) -> Result<(), String> {
         let walker = self.walker(id.thread)?;
-        walker.steps();
         let (sites, operations) = (walker.stack().collect::<Vec<_>>(), walker.operations());
         let number = self.number_of(id);
         let (place, text) = own_line(self.code, &sites);
