@@ -27,8 +27,8 @@ use std::time::Instant;
 
 use parallax_machine::{Code, Concrete, Limits};
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, Property, Span};
-use parallax_verdict::{Conclusion, Counts, Reason, Scope, Verdict, Violation, rebuild};
+use parallax_program::{Diagnostic, Diagnostics, Program, Property, Span};
+use parallax_verdict::{Conclusion, Counts, Reason, Scope, Verdict, confirm, notes};
 
 use crate::admission::Admission;
 use crate::buffering::Seen;
@@ -38,7 +38,7 @@ use crate::graph::Graph;
 use crate::judge::Judge;
 use crate::memory::{Cells, Memory};
 use crate::model::{Native, Strength};
-use crate::observer::{Found, Observer, Shared};
+use crate::observer::{Observer, Shared};
 pub use crate::options::{Options, Progress, Reduction, Reductions};
 use crate::search::Search;
 use crate::standing::Runner;
@@ -246,7 +246,7 @@ impl<'p> Exploration<'_, 'p> {
         let mut reason = findings.reason.take().or_else(|| self.buffering(&findings.buffering));
         let mut violations = Vec::new();
         for found in std::mem::take(&mut findings.found) {
-            match self.violation(found) {
+            match confirm(self.program, self.model, found) {
                 Ok(violation) => violations.push(violation),
                 Err(refused) => reason = Some(refused),
             }
@@ -263,7 +263,7 @@ impl<'p> Exploration<'_, 'p> {
         let properties: Vec<Property> =
             self.options.properties.iter().filter(sees).copied().collect();
         let reason = if conclusion == Conclusion::Unknown { reason } else { None };
-        let notes = self.notes();
+        let notes = notes(self.program, self.options.nondet);
         Verdict { conclusion, scope, reason, properties, counts, violations, notes }
     }
 
@@ -287,50 +287,10 @@ impl<'p> Exploration<'_, 'p> {
         })
     }
 
-    /// What limits the verdict besides its scope.
-    fn notes(&self) -> Vec<String> {
-        let kinds = self.program.functions.iter().flat_map(|function| &function.blocks);
-        let kinds = kinds.flat_map(|block| &block.insts).map(|inst| &inst.kind);
-        let mut notes = Vec::new();
-        if let Some((low, high)) = self.options.nondet
-            && kinds.clone().any(|kind| matches!(kind, InstKind::Nondet { .. }))
-        {
-            notes.push(format!("only inputs from {low} to {high} were tried"));
-        }
-        if kinds.clone().any(|kind| matches!(kind, InstKind::Cas { weak: true, .. })) {
-            let note = "weak compare-and-swaps were taken to fail only where the values differ";
-            notes.push(note.to_string());
-        }
-        notes
-    }
-
     fn scope(&self, is_cut: bool) -> Scope {
         match self.options.unroll {
             Some(bound) if is_cut => Scope::Bounded(bound),
             _ => Scope::Complete,
         }
-    }
-
-    /// Nothing is reported that the replayer does not confirm.
-    fn violation(&self, found: Found) -> Result<Violation, Reason> {
-        let Found { property, message, failed, claim, involved } = found;
-        let execution = rebuild(self.program, &claim, self.model).map_err(|refusal| Reason {
-            message: format!(
-                "an execution that seems to violate '{property}' ({message}) could not be \
-                 replayed: {refusal}"
-            ),
-            place: None,
-            help: Some("this is an error of the engine: please report it".to_string()),
-        })?;
-        let involved: Vec<u32> =
-            involved.into_iter().filter_map(|step| execution.event_of(step)).collect();
-        let place = match (failed, involved.first()) {
-            (Some(thread), _) => {
-                execution.standings.get(thread).and_then(|standing| standing.place().cloned())
-            }
-            (None, Some(event)) => execution.events[*event as usize].place.clone(),
-            (None, None) => None,
-        };
-        Ok(Violation { property, message, place, execution, involved })
     }
 }

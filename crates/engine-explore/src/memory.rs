@@ -10,8 +10,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 pub use parallax_machine::system::BadAccess;
-use parallax_machine::{Code, Concrete};
-use parallax_program::{AllocKind, Bits, Program};
+use parallax_machine::{Code, Globals};
+use parallax_program::{AllocKind, Bits};
 
 use crate::event::Loc;
 use crate::graph::{Graph, Object};
@@ -40,23 +40,13 @@ pub type Cells = BTreeMap<u64, u8>;
 
 #[derive(Clone)]
 pub struct Memory {
-    globals: Arc<[GlobalObject]>,
-    /// Initial bytes of the globals that are not all zero, one after the other.
-    image: Arc<[u8]>,
+    globals: Arc<Globals>,
     pub cells: Cells,
     /// Whether a cell was split, so that what was explored before is void.
     pub is_stale: bool,
     locs: HashMap<u64, Loc, BuildHasherDefault<AddressHasher>>,
     /// Address and bytes of each location.
     pub table: Vec<(u64, u8)>,
-}
-
-struct GlobalObject {
-    address: u64,
-    size: u64,
-    constant: bool,
-    /// Where its initial bytes start in the image; None if they are all zero.
-    start: Option<usize>,
 }
 
 /// The cells that an access touches, in order of addresses.
@@ -80,43 +70,10 @@ impl Parts {
 }
 
 impl Memory {
-    /// The largest total size of globals that are not all zero.
-    const LARGEST_IMAGE: u64 = 1 << 30;
-
     /// None if the globals are too large.
     pub fn new(code: &Code<'_>, cells: Cells) -> Option<Memory> {
-        let program: &Program = code.program;
-        let initialised = program.globals.iter().filter(|global| !global.init.is_empty());
-        let total = initialised.fold(0u64, |sum, global| sum.saturating_add(global.size));
-        if total > Self::LARGEST_IMAGE {
-            return None;
-        }
-        let mut image = vec![0; total as usize];
-        let mut globals = Vec::new();
-        let mut start = 0;
-        for (global, address) in program.globals.iter().zip(code.addresses()) {
-            for cell in &global.init {
-                let value = code.evaluate(&cell.value, &[], &mut Concrete).unsigned().to_le_bytes();
-                let bytes = (cell.width / 8) as usize;
-                let from = start + cell.offset as usize;
-                if let Some(target) = image.get_mut(from..from + bytes) {
-                    target.copy_from_slice(&value[..bytes]);
-                }
-            }
-            globals.push(GlobalObject {
-                address: *address,
-                size: global.size,
-                constant: global.constant,
-                start: (!global.init.is_empty()).then_some(start),
-            });
-            if !global.init.is_empty() {
-                start += global.size as usize;
-            }
-        }
-        globals.sort_unstable_by_key(|global: &GlobalObject| global.address);
         Some(Memory {
-            globals: globals.into(),
-            image: image.into(),
+            globals: Arc::new(Globals::new(code)?),
             cells,
             is_stale: false,
             locs: HashMap::default(),
@@ -199,20 +156,7 @@ impl Memory {
         if address == SECTIONS {
             return Some(Bits::zero(width));
         }
-        let object = self.global(address)?;
-        let Some(start) = object.start else {
-            return Some(Bits::zero(width));
-        };
-        let from = start + (address - object.address) as usize;
-        let image = self.image.get(from..from + usize::from(bytes))?;
-        let value = image.iter().rev().fold(0u128, |value, byte| value << 8 | u128::from(*byte));
-        Some(Bits::new(width, value))
-    }
-
-    /// The global that an address lies in or behind.
-    fn global(&self, address: u64) -> Option<&GlobalObject> {
-        let after = self.globals.partition_point(|global| global.address <= address);
-        after.checked_sub(1).map(|index| &self.globals[index])
+        self.globals.initial(address, bytes)
     }
 
     /// The cells of an access that was asked for before.
@@ -287,7 +231,7 @@ impl Memory {
                 (true, None) => None,
             };
         }
-        match self.global(address) {
+        match self.globals.at(address) {
             _ if address >= Object::region(0) => Some(BadAccess::Wild),
             None => Some(BadAccess::Wild),
             Some(object) if !within(object.address, object.size) => {

@@ -15,8 +15,10 @@ use std::time::Instant;
 
 use parallax_machine::system::{MemoryKind, Setup, SystemOptions};
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, Property};
-use parallax_verdict::{Conclusion, Counts, Reason, Scope, Verdict, Violation, rebuild};
+use parallax_program::{Diagnostic, Diagnostics, Program, Property};
+use parallax_verdict::{
+    Conclusion, Counts, Reason, Scope, Suspicion, Verdict, Violation, confirm, notes,
+};
 
 use crate::claim::claim;
 use crate::observer::{Found, Observer};
@@ -148,20 +150,9 @@ impl Answer<'_, '_> {
 
     /// What limits the verdict besides its scope.
     fn notes(&self) -> Vec<String> {
-        let kinds = self.program.functions.iter().flat_map(|function| &function.blocks);
-        let kinds = kinds.flat_map(|block| &block.insts).map(|inst| &inst.kind);
-        let mut notes = Vec::new();
+        let mut notes = notes(self.program, self.options.nondet);
         if self.options.properties.contains(&Property::Race) {
-            notes.push("races were not looked for: machines have none".to_string());
-        }
-        if let Some((low, high)) = self.options.nondet
-            && kinds.clone().any(|kind| matches!(kind, InstKind::Nondet { .. }))
-        {
-            notes.push(format!("only inputs from {low} to {high} were tried"));
-        }
-        if kinds.clone().any(|kind| matches!(kind, InstKind::Cas { weak: true, .. })) {
-            let note = "weak compare-and-swaps were taken to fail only where the values differ";
-            notes.push(note.to_string());
+            notes.insert(0, "races were not looked for: machines have none".to_string());
         }
         notes
     }
@@ -169,28 +160,13 @@ impl Answer<'_, '_> {
     /// Nothing is reported that the replayer does not confirm.
     fn violation(&self, found: Found) -> Result<Violation, Reason> {
         let Found { property, message, failed, path, object } = found;
-        let (claim, steps) = claim(self.setup, &path, failed, object);
-        let execution = rebuild(self.program, &claim, self.model).map_err(|refusal| Reason {
-            message: format!(
-                "an execution that seems to violate '{property}' ({message}) could not be \
-                 replayed: {refusal}"
-            ),
-            place: None,
-            help: Some("this is an error of the engine: please report it".to_string()),
-        })?;
+        let (claim, involved) = claim(self.setup, &path, failed, object);
+        let failed = failed.map(|thread| thread as usize);
+        let suspicion = Suspicion { property, message, failed, claim, involved };
+        let violation = confirm(self.program, self.model, suspicion)?;
         if let Some(way) = self.options.way {
             way(self.setup, &path);
         }
-        let involved: Vec<u32> =
-            steps.into_iter().filter_map(|step| execution.event_of(step)).collect();
-        let place = match (failed, involved.first()) {
-            (Some(thread), _) => {
-                let standing = execution.standings.get(thread as usize);
-                standing.and_then(|standing| standing.place().cloned())
-            }
-            (None, Some(event)) => execution.events[*event as usize].place.clone(),
-            (None, None) => None,
-        };
-        Ok(Violation { property, message, place, execution, involved })
+        Ok(violation)
     }
 }

@@ -2,6 +2,7 @@
 //! replayer that checks an execution before anyone sees it.
 
 mod claim;
+mod confirm;
 mod dependencies;
 mod derived;
 mod execution;
@@ -14,6 +15,7 @@ mod verdict;
 mod walker;
 
 pub use claim::{Claim, Source, Step, StepId, ThreadClaim, ThreadEnding};
+pub use confirm::{Suspicion, confirm, notes};
 pub use dependencies::{Dependencies, Done, dependencies};
 pub use execution::{Call, Edges, Event, EventKind, Execution, Life, Standing};
 pub use outcomes::{Ending, FinalState, Observation, Outcomes, StateValue};

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use parallax_machine::{Fault, Site};
 use parallax_program::Property;
-use parallax_verdict::{Claim, Counts, Reason, StepId};
+use parallax_verdict::{Counts, Reason, Suspicion};
 
 use crate::buffering::Seen;
 use crate::cat::Look;
@@ -19,17 +19,6 @@ use crate::graph::Graph;
 use crate::memory::{BadAccess, Memory};
 use crate::options::{Options, Progress};
 use crate::standing::{At, Runner, Standing};
-
-/// Something wrong, as the search found it.
-pub struct Found {
-    pub property: Property,
-    pub message: String,
-    /// The thread that stands at it, if one does.
-    pub failed: Option<usize>,
-    pub claim: Claim,
-    /// What it is about.
-    pub involved: Vec<StepId>,
-}
 
 /// What all threads of a search share.
 pub struct Shared<'a> {
@@ -44,7 +33,7 @@ pub struct Shared<'a> {
 
 #[derive(Default)]
 pub struct Findings {
-    pub found: Vec<Found>,
+    pub found: Vec<Suspicion>,
     seen: HashSet<(Property, String, Option<Site>)>,
     pub reason: Option<Reason>,
     /// Whether a path was cut off at the limit.
@@ -216,7 +205,7 @@ impl<'a, 'p> Observer<'a, 'p> {
         if findings.seen.insert((property, message.clone(), site)) {
             let claim = claim(graph, memory, failed);
             let involved = involved.into_iter().map(|id| step_of(graph, id)).collect();
-            findings.found.push(Found { property, message, failed, claim, involved });
+            findings.found.push(Suspicion { property, message, failed, claim, involved });
         }
         if !self.shared.options.all {
             self.shared.end();

@@ -70,7 +70,7 @@ impl<'p> Local<'p> {
                 self.private.read(address, u32::from(bytes), initial)
             }
             None => {
-                let global = setup.global(address).filter(|_| setup.options.merges);
+                let global = setup.globals.at(address).filter(|_| setup.options.merges);
                 let constant = global.filter(|global| {
                     let offset = address - global.address;
                     global.constant
@@ -135,7 +135,7 @@ impl<'p> Local<'p> {
                     && !marks.is_locked()
                     && !self.in_section
                     && outs.len() < setup.options.buffer;
-                let global = setup.global(address).filter(|_| Object::owner(address).is_none());
+                let global = setup.globals.at(address).filter(|_| Object::owner(address).is_none());
                 let is_there = global.is_some_and(|global| {
                     let offset = address - global.address;
                     !global.constant

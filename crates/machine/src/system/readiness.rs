@@ -221,7 +221,7 @@ impl<'p> System<'_, 'p> {
                 (true, false) => None,
             };
         }
-        match self.setup.global(address) {
+        match self.setup.globals.at(address) {
             _ if Object::owner(address).is_some() => Some(BadAccess::Wild),
             None => Some(BadAccess::Wild),
             Some(global) => {

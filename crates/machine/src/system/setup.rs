@@ -12,7 +12,7 @@ use super::local::Passage;
 use super::marks::{Marks, MemoryKind};
 use super::pages::Page;
 use crate::live::Live;
-use crate::{Code, Concrete, Limits, Site};
+use crate::{Code, Globals, Limits, Site};
 
 /// What a user of the machine decides.
 #[derive(Clone, Debug)]
@@ -58,8 +58,7 @@ pub struct Setup<'p> {
     pub(crate) live: Live,
     /// For each instruction of each block of each function.
     marks: Vec<Vec<Vec<[Marks; 3]>>>,
-    globals: Vec<GlobalObject>,
-    image: Vec<u8>,
+    pub(crate) globals: Globals,
     /// Contexts whose objects several threads use.
     shared: HashSet<u64>,
     /// The register that says where the stack ends, if what is below it is forgotten.
@@ -74,17 +73,7 @@ pub struct Setup<'p> {
     passage_bytes: Cell<usize>,
 }
 
-pub(crate) struct GlobalObject {
-    pub address: u64,
-    pub size: u64,
-    pub constant: bool,
-    /// Where its initial bytes start in the image; None if they are all zero.
-    start: Option<usize>,
-}
-
 impl<'p> Setup<'p> {
-    /// The largest total size of globals that are not all zero.
-    const LARGEST_IMAGE: u64 = 1 << 30;
     pub(crate) const MOST_THREADS: usize = 1 << 11;
     /// What remembered passages may take.
     const PASSAGE_BYTES: usize = 1 << 29;
@@ -93,7 +82,7 @@ impl<'p> Setup<'p> {
     pub fn new(program: &'p Program, options: SystemOptions) -> Option<Setup<'p>> {
         let code = Code::new(program);
         let options = SystemOptions { merges: options.merges && !options.stops, ..options };
-        let (globals, image) = lay_out(&code)?;
+        let globals = Globals::new(&code)?;
         let block =
             |block: &Block| block.insts.iter().map(|inst| Marks::of_events(&inst.kind)).collect();
         let marks = program.functions.iter().map(|function| function.blocks.iter().map(block));
@@ -104,7 +93,6 @@ impl<'p> Setup<'p> {
             live: Live::of(program),
             marks: marks.map(Iterator::collect).collect(),
             globals,
-            image,
             shared: HashSet::new(),
             stack_pointer: program.registers.iter().position(|register| register.name == "rsp"),
             is_leaf: program.functions.iter().map(is_leaf).collect(),
@@ -193,31 +181,11 @@ impl<'p> Setup<'p> {
         passage
     }
 
-    /// The global that an address lies in or behind.
-    pub(crate) fn global(&self, address: u64) -> Option<&GlobalObject> {
-        let after = self.globals.partition_point(|global| global.address <= address);
-        after.checked_sub(1).map(|index| &self.globals[index])
-    }
-
     /// What a page of globals holds at first.
     pub(crate) fn global_page(&self, number: u64) -> Page {
         let mut page = Page::zeroed(true);
         let start = number.saturating_mul(Page::SIZE);
-        let end = start.saturating_add(Page::SIZE);
-        let last = self.globals.partition_point(|global| global.address < end);
-        for global in self.globals[..last].iter().rev() {
-            let stop = global.address.saturating_add(global.size);
-            if stop <= start {
-                break;
-            }
-            let Some(image) = global.start else {
-                continue;
-            };
-            for address in start.max(global.address)..end.min(stop) {
-                let byte = self.image.get(image + (address - global.address) as usize);
-                page.bytes[(address - start) as usize] = byte.copied().unwrap_or(0);
-            }
-        }
+        self.globals.fill(start, &mut page.bytes);
         page
     }
 }
@@ -232,34 +200,4 @@ fn is_leaf(function: &Function) -> bool {
         };
         function.registers && !rest.iter().any(is_call)
     })
-}
-
-/// Where the globals are, and what they hold at first.
-fn lay_out(code: &Code<'_>) -> Option<(Vec<GlobalObject>, Vec<u8>)> {
-    let program = code.program;
-    let initialised = program.globals.iter().filter(|global| !global.init.is_empty());
-    let total = initialised.fold(0u64, |sum, global| sum.saturating_add(global.size));
-    if total > Setup::LARGEST_IMAGE {
-        return None;
-    }
-    let mut image = vec![0; total as usize];
-    let mut globals = Vec::new();
-    let mut start = 0;
-    for (global, address) in program.globals.iter().zip(code.addresses()) {
-        for cell in &global.init {
-            let value = code.evaluate(&cell.value, &[], &mut Concrete).unsigned().to_le_bytes();
-            let bytes = (cell.width / 8) as usize;
-            let from = start + cell.offset as usize;
-            if let Some(target) = image.get_mut(from..from + bytes) {
-                target.copy_from_slice(&value[..bytes]);
-            }
-        }
-        let (address, size, constant) = (*address, global.size, global.constant);
-        let is_zero = global.init.is_empty();
-        let begin = (!is_zero).then_some(start);
-        globals.push(GlobalObject { address, size, constant, start: begin });
-        start += if is_zero { 0 } else { global.size as usize };
-    }
-    globals.sort_unstable_by_key(|global| global.address);
-    Some((globals, image))
 }

@@ -1,0 +1,62 @@
+//! From what an engine has found to what it reports.
+
+use parallax_memory::Model;
+use parallax_program::{InstKind, Program, Property};
+
+use crate::{Claim, Reason, StepId, Violation, rebuild};
+
+/// Something wrong with an execution, as an engine sees it.
+pub struct Suspicion {
+    pub property: Property,
+    pub message: String,
+    /// The thread that fails, where one does.
+    pub failed: Option<usize>,
+    pub claim: Claim,
+    /// What it is about.
+    pub involved: Vec<StepId>,
+}
+
+/// Nothing is reported that the replayer does not confirm.
+pub fn confirm(
+    program: &Program,
+    model: &Model,
+    suspicion: Suspicion,
+) -> Result<Violation, Reason> {
+    let Suspicion { property, message, failed, claim, involved } = suspicion;
+    let execution = rebuild(program, &claim, model).map_err(|refusal| Reason {
+        message: format!(
+            "an execution that seems to violate '{property}' ({message}) could not be \
+             replayed: {refusal}"
+        ),
+        place: None,
+        help: Some("this is an error of the engine: please report it".to_string()),
+    })?;
+    let involved: Vec<u32> =
+        involved.into_iter().filter_map(|step| execution.event_of(step)).collect();
+    let place = match (failed, involved.first()) {
+        (Some(thread), _) => {
+            execution.standings.get(thread).and_then(|standing| standing.place().cloned())
+        }
+        (None, Some(event)) => execution.events[*event as usize].place.clone(),
+        (None, None) => None,
+    };
+    Ok(Violation { property, message, place, execution, involved })
+}
+
+/// What limits the verdict of an engine that runs programs on values, besides its scope; `nondet`
+/// are the inputs that it tries.
+pub fn notes(program: &Program, nondet: Option<(i128, i128)>) -> Vec<String> {
+    let kinds = program.functions.iter().flat_map(|function| &function.blocks);
+    let kinds = kinds.flat_map(|block| &block.insts).map(|inst| &inst.kind);
+    let mut notes = Vec::new();
+    if let Some((low, high)) = nondet
+        && kinds.clone().any(|kind| matches!(kind, InstKind::Nondet { .. }))
+    {
+        notes.push(format!("only inputs from {low} to {high} were tried"));
+    }
+    if kinds.clone().any(|kind| matches!(kind, InstKind::Cas { weak: true, .. })) {
+        let note = "weak compare-and-swaps were taken to fail only where the values differ";
+        notes.push(note.to_string());
+    }
+    notes
+}
