@@ -1,0 +1,25 @@
+//! SAT and SMT for the engines: bit-vector terms, their translation to clauses, and solvers that
+//! know graphs which must stay acyclic.
+//!
+//! [`Terms`] holds formulas; [`Blaster`] turns them into clauses; [`Solver`] is what back ends have in
+//! common.
+
+mod blast;
+mod cadical;
+mod counting;
+mod gates;
+mod literal;
+mod order;
+mod problem;
+mod solver;
+mod terms;
+mod watch;
+
+pub use blast::Blaster;
+pub use cadical::Cadical;
+pub use gates::Gates;
+pub use literal::Literal;
+pub use order::Lemma;
+pub use problem::{Clauses, Edge, Graph, Problem};
+pub use solver::{Answer, Control, Order, Solver, Statistics, Stop};
+pub use terms::{Evaluation, Node, Term, Terms};

@@ -1,0 +1,86 @@
+//! What every back end offers: clauses, graphs that must stay acyclic, and answers.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use crate::{Literal, Problem};
+
+/// A graph whose present edges never form a cycle.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Order(pub(crate) u32);
+
+impl Order {
+    /// Orders are numbered in the order in which they were made.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What ends a search before its answer.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Control<'a> {
+    pub deadline: Option<Instant>,
+    pub interrupt: Option<&'a AtomicBool>,
+    /// Of the whole process, in MiB.
+    pub memory_limit: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Answer {
+    Satisfiable,
+    Unsatisfiable,
+    Stopped(Stop),
+}
+
+/// Why there is no answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stop {
+    Deadline,
+    Interrupt,
+    MemoryLimit,
+    /// The solver gave up, or failed a check of its own answer.
+    Incomplete,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Statistics {
+    pub variables: u64,
+    pub clauses: u64,
+    pub edges: u64,
+    /// Cycles that were turned into clauses.
+    pub lemmas: u64,
+    /// Edges that were found to be impossible before they were tried.
+    pub propagations: u64,
+    /// Clauses that the search learned.
+    pub conflicts: u64,
+}
+
+/// A satisfiability problem that grows, and its answers. The same calls give the same answers and
+/// the same models.
+pub trait Solver {
+    /// A new variable.
+    fn literal(&mut self) -> Literal;
+
+    /// At least one of these is true.
+    fn clause(&mut self, literals: &[Literal]);
+
+    /// A new graph. Nodes that edges name later are added by themselves.
+    fn order(&mut self, nodes: usize) -> Order;
+
+    /// An edge that is present exactly where the literal is true. Several edges may share a literal.
+    fn edge(&mut self, order: Order, from: u32, to: u32, when: Literal);
+
+    /// Looks for a model in which the assumptions are true too.
+    fn solve(&mut self, assumptions: &[Literal], control: &Control) -> Answer;
+
+    /// The value in the last model. Without one, false (and true for `Literal::TRUE`).
+    fn value(&self, literal: Literal) -> bool;
+
+    /// After `Unsatisfiable`: whether that assumption was needed for it.
+    fn failed(&self, assumption: Literal) -> bool;
+
+    fn statistics(&self) -> Statistics;
+
+    /// All that was asked of the solver, where it keeps it.
+    fn problem(&self) -> Option<&Problem>;
+}

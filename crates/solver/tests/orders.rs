@@ -1,0 +1,125 @@
+//! Solvers against trying everything, on random problems that grow between questions.
+
+mod support;
+
+use parallax_solver::{Answer, Cadical, Control, Literal, Problem, Solver, Stop};
+use proptest::prelude::*;
+use support::{has_model, is_model, run, steps};
+
+fn judge(solver: &mut dyn Solver, problem: &Problem, assumed: &[Literal]) {
+    let answer = solver.solve(assumed, &Control::default());
+    match answer {
+        Answer::Satisfiable => {
+            assert!(is_model(problem, assumed, |literal| solver.value(literal)), "{problem:?}");
+        }
+        Answer::Unsatisfiable => {
+            assert!(!has_model(problem, assumed), "{problem:?} {assumed:?}");
+            let needed = assumed.iter().copied().filter(|&literal| solver.failed(literal));
+            let needed: Vec<Literal> = needed.collect();
+            assert!(!has_model(problem, &needed), "{problem:?} {needed:?}");
+        }
+        Answer::Stopped(_) => panic!("{answer:?}"),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn cadical_is_right(steps in steps(60)) {
+        run(&steps, &mut Cadical::new(), judge);
+    }
+}
+
+/// Two threads that each write and then read what the other wrote: one of them is first.
+#[test]
+fn two_events_in_either_order() {
+    let mut solver = Cadical::new();
+    let order = solver.order(2);
+    let (forth, back) = (solver.literal(), solver.literal());
+    solver.edge(order, 0, 1, forth);
+    solver.edge(order, 1, 0, back);
+    solver.clause(&[forth, back]);
+    assert_eq!(solver.solve(&[], &Control::default()), Answer::Satisfiable);
+    assert_ne!(solver.value(forth), solver.value(back));
+    assert_eq!(solver.solve(&[forth, back], &Control::default()), Answer::Unsatisfiable);
+    assert!(solver.failed(forth) && solver.failed(back));
+    assert_eq!(solver.solve(&[back], &Control::default()), Answer::Satisfiable);
+    assert!(!solver.value(forth));
+}
+
+/// Places `count` things in a line, each pair one way or the other, and rules out the first of them
+/// standing before the last.
+fn line(solver: &mut dyn Solver, count: u32) -> Vec<Vec<Literal>> {
+    let order = solver.order(count as usize);
+    let mut before = vec![vec![Literal::FALSE; count as usize]; count as usize];
+    for a in 0..count {
+        for b in a + 1..count {
+            let literal = solver.literal();
+            solver.edge(order, a, b, literal);
+            solver.edge(order, b, a, !literal);
+            before[a as usize][b as usize] = literal;
+            before[b as usize][a as usize] = !literal;
+        }
+    }
+    before
+}
+
+#[test]
+fn total_orders_are_transitive() {
+    let mut solver = Cadical::new();
+    let count = 30;
+    let before = line(&mut solver, count);
+    let chain: Vec<Literal> = (1..count as usize).map(|i| before[i - 1][i]).collect();
+    assert_eq!(solver.solve(&chain, &Control::default()), Answer::Satisfiable);
+    assert!(solver.value(before[0][count as usize - 1]));
+    solver.clause(&[before[count as usize - 1][0]]);
+    assert_eq!(solver.solve(&chain, &Control::default()), Answer::Unsatisfiable);
+    assert!(chain.iter().all(|&literal| solver.failed(literal)));
+    assert_eq!(solver.solve(&chain[1..], &Control::default()), Answer::Satisfiable);
+}
+
+#[test]
+fn the_same_calls_give_the_same_model() {
+    let model = || {
+        let mut solver = Cadical::new();
+        let before = line(&mut solver, 12);
+        for window in before.windows(3) {
+            solver.clause(&[window[0][5], window[1][7], window[2][2]]);
+        }
+        assert_eq!(solver.solve(&[], &Control::default()), Answer::Satisfiable);
+        let values: Vec<bool> = before.iter().flatten().map(|&l| solver.value(l)).collect();
+        (values, solver.statistics())
+    };
+    assert_eq!(model(), model());
+}
+
+/// More pigeons than holes, which takes too long for any solver.
+fn pigeons(solver: &mut dyn Solver, holes: usize) {
+    let place: Vec<Vec<Literal>> =
+        (0..=holes).map(|_| (0..holes).map(|_| solver.literal()).collect()).collect();
+    for pigeon in &place {
+        solver.clause(pigeon);
+    }
+    for hole in 0..holes {
+        for a in 0..place.len() {
+            for b in 0..a {
+                solver.clause(&[!place[a][hole], !place[b][hole]]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_search_ends_when_it_is_told_to() {
+    let mut solver = Cadical::new();
+    pigeons(&mut solver, 14);
+    let flag = std::sync::atomic::AtomicBool::new(true);
+    let interrupted = Control { interrupt: Some(&flag), ..Control::default() };
+    assert_eq!(solver.solve(&[], &interrupted), Answer::Stopped(Stop::Interrupt));
+    let soon = std::time::Instant::now() + std::time::Duration::from_millis(50);
+    let late = Control { deadline: Some(soon), ..Control::default() };
+    assert_eq!(solver.solve(&[], &late), Answer::Stopped(Stop::Deadline));
+    let small = Control { memory_limit: Some(1), ..Control::default() };
+    assert_eq!(solver.solve(&[], &small), Answer::Stopped(Stop::MemoryLimit));
+}
