@@ -6,7 +6,9 @@
 
 mod blast;
 mod cadical;
+mod certificate;
 mod counting;
+mod export;
 mod gates;
 mod literal;
 mod order;
@@ -14,12 +16,15 @@ mod problem;
 mod solver;
 mod terms;
 mod watch;
+mod z3;
 
 pub use blast::Blaster;
 pub use cadical::Cadical;
+pub use certificate::{Certificate, Flaw, Step, Uncertified, check};
 pub use gates::Gates;
 pub use literal::Literal;
 pub use order::Lemma;
 pub use problem::{Clauses, Edge, Graph, Problem};
 pub use solver::{Answer, Control, Order, Solver, Statistics, Stop};
 pub use terms::{Evaluation, Node, Term, Terms};
+pub use z3::Z3;

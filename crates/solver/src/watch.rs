@@ -40,8 +40,13 @@ impl Signal {
 
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Runs a search, and sets the signal when it should end.
-pub(crate) fn watched<R>(control: &Control, signal: &Signal, search: impl FnOnce() -> R) -> R {
+/// Runs a search; when it should end, sets the signal and calls `interrupt` on another thread.
+pub(crate) fn watched<R>(
+    control: &Control,
+    signal: &Signal,
+    interrupt: impl FnOnce() + Send,
+    search: impl FnOnce() -> R,
+) -> R {
     signal.0.store(0, Ordering::Relaxed);
     if let Some(stop) = reason(control) {
         signal.set(stop);
@@ -57,6 +62,7 @@ pub(crate) fn watched<R>(control: &Control, signal: &Signal, search: impl FnOnce
             while done.load(Ordering::Relaxed) == 0 {
                 if let Some(stop) = reason(control) {
                     signal.set(stop);
+                    interrupt();
                     return;
                 }
                 thread::park_timeout(PAUSE);
@@ -100,20 +106,25 @@ mod tests {
         let flag = AtomicBool::new(false);
         let control = Control { interrupt: Some(&flag), ..Control::default() };
         let signal = Signal::default();
-        watched(&control, &signal, || {
-            assert!(!signal.is_set());
-            flag.store(true, Ordering::Relaxed);
-            while !signal.is_set() {
-                thread::yield_now();
-            }
-        });
+        watched(
+            &control,
+            &signal,
+            || {},
+            || {
+                assert!(!signal.is_set());
+                flag.store(true, Ordering::Relaxed);
+                while !signal.is_set() {
+                    thread::yield_now();
+                }
+            },
+        );
         assert_eq!(signal.reason(), Some(Stop::Interrupt));
     }
 
     #[test]
     fn a_search_without_limits_is_left_alone() {
         let signal = Signal::default();
-        assert_eq!(watched(&Control::default(), &signal, || 7), 7);
+        assert_eq!(watched(&Control::default(), &signal, || {}, || 7), 7);
         assert_eq!(signal.reason(), None);
     }
 }

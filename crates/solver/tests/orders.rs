@@ -2,7 +2,7 @@
 
 mod support;
 
-use parallax_solver::{Answer, Cadical, Control, Literal, Problem, Solver, Stop};
+use parallax_solver::{Answer, Cadical, Control, Literal, Problem, Solver, Stop, Z3};
 use proptest::prelude::*;
 use support::{has_model, is_model, run, steps};
 
@@ -26,8 +26,17 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
     #[test]
-    fn cadical_is_right(steps in steps(60)) {
+    fn cadical_is_right(steps in steps(90)) {
         run(&steps, &mut Cadical::new(), judge);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 50, ..ProptestConfig::default() })]
+
+    #[test]
+    fn z3_is_right(steps in steps(90)) {
+        run(&steps, &mut Z3::new(), judge);
     }
 }
 
@@ -112,8 +121,12 @@ fn pigeons(solver: &mut dyn Solver, holes: usize) {
 
 #[test]
 fn a_search_ends_when_it_is_told_to() {
-    let mut solver = Cadical::new();
-    pigeons(&mut solver, 14);
+    ends_when_told(&mut Cadical::new());
+    ends_when_told(&mut Z3::new());
+}
+
+fn ends_when_told(solver: &mut dyn Solver) {
+    pigeons(solver, 14);
     let flag = std::sync::atomic::AtomicBool::new(true);
     let interrupted = Control { interrupt: Some(&flag), ..Control::default() };
     assert_eq!(solver.solve(&[], &interrupted), Answer::Stopped(Stop::Interrupt));
@@ -122,4 +135,33 @@ fn a_search_ends_when_it_is_told_to() {
     assert_eq!(solver.solve(&[], &late), Answer::Stopped(Stop::Deadline));
     let small = Control { memory_limit: Some(1), ..Control::default() };
     assert_eq!(solver.solve(&[], &small), Answer::Stopped(Stop::MemoryLimit));
+}
+
+/// Larger problems than can be tried out: both back ends give the same answer.
+#[test]
+fn back_ends_agree() {
+    let mut random = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = |below: u32| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        (random >> 33) as u32 % below
+    };
+    let mut answers = [0; 2];
+    for _ in 0..40 {
+        let (mut cadical, mut z3) = (Cadical::new(), Z3::new());
+        let count = 8 + next(4);
+        let before = line(&mut cadical, count);
+        line(&mut z3, count);
+        for _ in 0..count * 6 {
+            let mut pick = || before[next(count) as usize][next(count) as usize];
+            let clause = [pick(), pick(), pick()];
+            cadical.clause(&clause);
+            z3.clause(&clause);
+        }
+        let answer = cadical.solve(&[], &Control::default());
+        assert_eq!(z3.solve(&[], &Control::default()), answer);
+        answers[usize::from(answer == Answer::Satisfiable)] += 1;
+    }
+    assert!(answers.iter().all(|&count| count > 5), "{answers:?}");
 }

@@ -92,9 +92,9 @@ impl Cadical {
         solver
     }
 
-    /// The cycles that were turned into clauses since the last call, if they are kept.
-    pub fn take_lemmas(&mut self) -> Vec<Lemma> {
-        self.propagator.borrow_mut().theory.take_lemmas()
+    /// The cycles that were turned into clauses, if they are kept.
+    pub(crate) fn lemmas(&self) -> Vec<Lemma> {
+        self.propagator.borrow().theory.lemmas().to_vec()
     }
 
     fn add(&mut self, clause: &[Literal]) {
@@ -192,7 +192,7 @@ impl Solver for Cadical {
             }
         }
         let signal = self.signal.clone();
-        let answer = watched(control, &signal, || self.keep_model(assumptions));
+        let answer = watched(control, &signal, || {}, || self.keep_model(assumptions));
         if self.propagator.borrow().theory.broken {
             return Answer::Stopped(Stop::Incomplete);
         }
@@ -230,10 +230,10 @@ impl Solver for Cadical {
 }
 
 /// The engine counts variables from 1, as DIMACS does.
-fn raw(literal: Literal) -> Lit {
+pub(crate) fn raw(literal: Literal) -> Lit {
     Lit::from_raw(NonZeroI32::new(literal.dimacs()).unwrap_or(NonZeroI32::MIN))
 }
 
-fn cooked(lit: Lit) -> Literal {
+pub(crate) fn cooked(lit: Lit) -> Literal {
     Literal::from_dimacs(i32::from(lit)).unwrap_or(Literal::TRUE)
 }

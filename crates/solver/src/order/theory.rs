@@ -208,8 +208,8 @@ impl Theory {
         }
     }
 
-    pub fn take_lemmas(&mut self) -> Vec<Lemma> {
-        std::mem::take(&mut self.lemmas)
+    pub fn lemmas(&self) -> &[Lemma] {
+        &self.lemmas
     }
 
     fn value(&self, literal: Literal) -> Option<bool> {

@@ -14,12 +14,15 @@ pub enum Step {
 }
 
 pub fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
-    let picks = |most: usize| prop::collection::vec(any::<u32>(), 1..most);
+    let picks = prop_oneof![
+        1 => prop::collection::vec(any::<u32>(), 1..3),
+        6 => prop::collection::vec(any::<u32>(), 2..4),
+    ];
     let step = prop_oneof![
         2 => Just(Step::Variable),
-        5 => picks(4).prop_map(Step::Clause),
+        9 => picks.prop_map(Step::Clause),
         1 => (2usize..6).prop_map(Step::Order),
-        12 => (any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>())
+        14 => (any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>())
             .prop_map(|(order, from, to, when)| Step::Edge(order, from, to, when)),
         2 => prop::collection::vec(any::<u32>(), 0..3).prop_map(Step::Solve),
     ];
@@ -48,7 +51,7 @@ pub fn run(
         let literal = |number: u32| {
             // Constants are rare.
             let variable =
-                if number.is_multiple_of(31) { 0 } else { 1 + number / 2 % (variables - 1) };
+                if number.is_multiple_of(97) { 0 } else { 1 + number / 2 % (variables - 1) };
             let literal = Literal::positive(variable);
             if number.is_multiple_of(2) { literal } else { !literal }
         };

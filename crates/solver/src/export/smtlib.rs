@@ -1,0 +1,45 @@
+//! SMT-LIB 2 (Barrett, Fontaine, Tinelli, «The SMT-LIB Standard: Version 2.6», 2017): clauses over
+//! Booleans, and orders as integers in difference logic.
+
+use std::io::{self, Write};
+
+use crate::{Literal, Problem};
+
+impl Problem {
+    /// Writes the problem as a script that asks whether it is satisfiable.
+    pub fn write_smtlib(&self, assumptions: &[Literal], out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "(set-logic QF_IDL)")?;
+        for variable in 0..self.variables {
+            writeln!(out, "(declare-const v{variable} Bool)")?;
+        }
+        for (number, graph) in self.orders.iter().enumerate() {
+            for node in 0..graph.nodes {
+                writeln!(out, "(declare-const o{number}n{node} Int)")?;
+            }
+        }
+        writeln!(out, "(assert v0)")?;
+        for clause in self.clauses.iter() {
+            let clause: Vec<String> = clause.iter().map(|&literal| name(literal)).collect();
+            match clause.as_slice() {
+                [] => writeln!(out, "(assert false)")?,
+                [only] => writeln!(out, "(assert {only})")?,
+                many => writeln!(out, "(assert (or {}))", many.join(" "))?,
+            }
+        }
+        for (number, graph) in self.orders.iter().enumerate() {
+            for edge in &graph.edges {
+                let before = format!("(< o{number}n{} o{number}n{})", edge.from, edge.to);
+                writeln!(out, "(assert (=> {} {before}))", name(edge.when))?;
+            }
+        }
+        for &assumption in assumptions {
+            writeln!(out, "(assert {})", name(assumption))?;
+        }
+        writeln!(out, "(check-sat)")
+    }
+}
+
+fn name(literal: Literal) -> String {
+    let variable = literal.variable();
+    if literal.is_negated() { format!("(not v{variable})") } else { format!("v{variable}") }
+}
