@@ -16,7 +16,7 @@ use crate::one_test::{read, shown};
 use crate::output;
 use crate::verify::input::{self, InputArguments, Kind};
 use crate::verify::properties::Wanted;
-use crate::verify::{MACHINE_MODEL, with_stack};
+use crate::verify::{MACHINE_MODEL, structures, with_stack};
 
 /// A program that was read.
 struct Loaded {
@@ -127,7 +127,7 @@ fn load(
     property: Option<&Wanted>,
 ) -> Result<Loaded, Diagnostics> {
     let kind = input.kind()?;
-    let usual = || Wanted::usual(kind == Kind::Machine);
+    let usual = || Wanted::usual_of(kind);
     let properties = property.cloned().unwrap_or_else(usual).properties()?;
     let (program, question, usual_model) = match kind {
         Kind::Litmus => {
@@ -135,6 +135,11 @@ fn load(
             let test = parse(&shown(path), &read(path)?)?;
             let model = test.arch.usual_model();
             (test.program, Some(test.question), model)
+        }
+        Kind::Structures => {
+            let structures = structures::load(input.first())?;
+            let usual = structures::usual_model(&structures);
+            (structures::program(&structures)?, None, usual)
         }
         Kind::Text => (input::load_text(input.first())?, None, MACHINE_MODEL),
         Kind::Machine => (input::load_machine(input)?, None, MACHINE_MODEL),

@@ -72,10 +72,12 @@ pub enum Kind {
     /// The text form of the intermediate language.
     Text,
     Litmus,
+    /// Operation structures.
+    Structures,
 }
 
 const KNOWN: &str =
-    "inputs are .c, .i, .ll, .bc, .program, .litmus or .s files, and ELF files for x86-64";
+    "inputs are .c, .i, .ll, .bc, .program, .litmus, .ops or .s files, and ELF files for x86-64";
 
 /// How ELF files start.
 const ELF: &[u8] = b"\x7fELF";
@@ -95,7 +97,7 @@ fn kind(inputs: &[PathBuf]) -> Result<Kind, Diagnostics> {
         [first, rest @ ..] if rest.iter().any(|kind| kind != first) => {
             Err(vec![Diagnostic::new("inputs of different kinds do not go together")])
         }
-        [Kind::Text | Kind::Litmus | Kind::Machine, _, ..] => {
+        [Kind::Text | Kind::Litmus | Kind::Machine | Kind::Structures, _, ..] => {
             let message = "only C files and LLVM modules can be linked: one input, please";
             Err(vec![Diagnostic::new(message)])
         }
@@ -109,9 +111,10 @@ fn kind_of(path: &Path) -> Result<Kind, Diagnostic> {
         Some("c" | "i" | "ll" | "bc") => Ok(Kind::C),
         Some("program") => Ok(Kind::Text),
         Some("litmus") => Ok(Kind::Litmus),
+        Some("ops") => Ok(Kind::Structures),
         Some("s" | "S" | "o") => Ok(Kind::Machine),
         _ if is_elf(path) => Ok(Kind::Machine),
-        Some("ops" | "yml") => {
+        Some("yml") => {
             let message = format!("'{}': this kind of input is not available yet", shown(path));
             Err(Diagnostic::new(message).with_help(KNOWN))
         }
@@ -170,7 +173,8 @@ mod tests {
         assert_eq!(kind(&["a.c", "b.ll"]), Ok(Kind::C));
         assert_eq!(kind(&["a.litmus"]), Ok(Kind::Litmus));
         assert_eq!(kind(&["a.s"]), Ok(Kind::Machine));
-        for wrong in [&["a"][..], &["a.c", "b.litmus"], &["a.litmus", "b.litmus"], &["a.ops"], &[]]
+        assert_eq!(kind(&["a.ops"]), Ok(Kind::Structures));
+        for wrong in [&["a"][..], &["a.c", "b.litmus"], &["a.litmus", "b.litmus"], &["a.yml"], &[]]
         {
             assert!(kind(wrong).is_err(), "{wrong:?}");
         }

@@ -20,7 +20,7 @@ use crate::models::{ModelChoice, Models};
 use crate::one_test::{not_replayed, read, shown};
 
 /// How often a loop is repeated where nothing is said.
-const USUAL_BOUND: u32 = 2;
+pub const USUAL_BOUND: u32 = 2;
 
 /// What is asked for and does not make sense of a litmus test.
 pub fn check(properties: &[Property], options: &VerifyArguments) -> Result<(), Diagnostics> {

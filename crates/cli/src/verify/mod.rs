@@ -9,6 +9,7 @@ mod output;
 mod progress;
 pub mod properties;
 mod stateful;
+pub mod structures;
 
 use std::path::Path;
 use std::thread;
@@ -92,7 +93,7 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
     options.engine.check().map_err(|error| vec![error])?;
     let kind = options.input.kind()?;
     check_witness(options)?;
-    let usual = || Wanted::usual(kind == Kind::Machine);
+    let usual = || Wanted::usual_of(kind);
     let properties = options.property.clone().unwrap_or_else(usual).properties()?;
     let first = options.input.first();
     match kind {
@@ -100,6 +101,7 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
             litmus::check(&properties, options)?;
             litmus::verify(first, options)
         }
+        Kind::Structures => structures::verify(first, properties, options),
         Kind::Text => search(&input::load_text(first)?, C_MODEL, properties, options),
         Kind::Machine => {
             check_machine_model(options)?;

@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use parallax_program::{Diagnostic, Diagnostics, Property, SourceFile, Span};
 
+use super::input::Kind;
 use crate::one_test::{read, shown};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,11 +46,15 @@ fn unknown(name: &str) -> String {
 
 impl Wanted {
     /// All but leaks, which many programs have on purpose. In machine code there is no telling
-    /// which accesses were meant to be atomic, so none of them race.
-    pub fn usual(is_machine_code: bool) -> Wanted {
+    /// which accesses were meant to be atomic, so none of them race. Operation structures have
+    /// nothing but assertions.
+    pub fn usual_of(kind: Kind) -> Wanted {
+        if kind == Kind::Structures {
+            return Wanted::Named(vec![Property::Assert]);
+        }
         let unusual = |property: &Property| match property {
             Property::Leak => true,
-            Property::Race => is_machine_code,
+            Property::Race => kind == Kind::Machine,
             _ => false,
         };
         let all = Property::ALL.into_iter();

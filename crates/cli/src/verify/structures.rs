@@ -1,0 +1,214 @@
+//! Operation structures: which engine and which form of the program fit them.
+//!
+//! The machines of sc, tso and pso are searched state by state. Other models, and structures with
+//! load-linked and store-conditional, go through the enumeration of executions, which repeats
+//! loops a number of times.
+
+use std::path::Path;
+
+use parallax_engine_enumerate::{Options, enumerate};
+use parallax_frontend_ops::isa::Fence;
+use parallax_frontend_ops::syntax::{ElementKind, OpKind, Structures, elements};
+use parallax_frontend_ops::{Assertion, Judging, Lowered, lower, parse};
+use parallax_memory::Model;
+use parallax_program::{Diagnostic, Diagnostics, Program, Property, SourceFile, Span};
+use parallax_verdict::{
+    Conclusion, Counts, Ending, Execution, Outcomes, Reason, Scope, Verdict, Violation, replay,
+};
+
+use super::engine::Engine;
+use super::litmus::USUAL_BOUND;
+use super::{Answer, MACHINE_MODEL, VerifyArguments, explored, model_choice, stateful};
+use crate::interrupt;
+use crate::models::{ModelChoice, Models};
+use crate::one_test::{not_replayed, read, shown};
+
+/// Models of machines whose fences the structures can have.
+const MODELS: [&str; 6] = ["sc", "tso", "pso", "rmo", "arm", "power"];
+
+/// Reads a file of operation structures.
+pub fn load(path: &Path) -> Result<Structures, Diagnostics> {
+    parse(&shown(path), &read(path)?)
+}
+
+/// The model of the machine that structures are for.
+pub fn usual_model(structures: &Structures) -> &'static str {
+    structures.isa.map_or(MACHINE_MODEL, |isa| isa.usual_model())
+}
+
+/// The program that engines with assertions run.
+pub fn program(structures: &Structures) -> Result<Program, Diagnostics> {
+    Ok(lower(structures, Judging::of(structures))?.program)
+}
+
+pub fn verify(
+    path: &Path,
+    properties: Vec<Property>,
+    options: &VerifyArguments,
+) -> Result<Answer, Diagnostics> {
+    let structures = load(path)?;
+    let usual = usual_model(&structures);
+    let model = options.model.as_deref().unwrap_or(usual);
+    check_model(&structures, model)?;
+    let mut answer = match options.engine {
+        Engine::Explore => explored::verify(&program(&structures)?, usual, properties, options)?,
+        Engine::States => stateful::verify(&program(&structures)?, usual, properties, options)?,
+        _ if options.witness.is_some() => {
+            stateful::verify(&program(&structures)?, usual, properties, options)?
+        }
+        _ if has_reservations(&structures) || !matches!(model, "sc" | "tso" | "pso") => {
+            enumerated(&structures, usual, options)?
+        }
+        _ if options.unroll.is_some() => {
+            explored::verify(&program(&structures)?, usual, properties, options)?
+        }
+        _ => stateful::verify(&program(&structures)?, usual, properties, options)?,
+    };
+    note_vacuity(&structures, &mut answer);
+    Ok(answer)
+}
+
+/// Fences have to mean something to the model, and no more than they mean to the machine.
+fn check_model(structures: &Structures, model: &str) -> Result<(), Diagnostics> {
+    let is_built_in = Model::builtin_names().any(|(name, ..)| name == model);
+    if is_built_in && !MODELS.contains(&model) {
+        let message = format!("the model '{model}' does not speak of operation structures");
+        let help = format!("models for them are {}, and cat files of your own", MODELS.join(", "));
+        return Err(vec![Diagnostic::new(message).with_help(help)]);
+    }
+    if !is_built_in || matches!(model, "sc" | "tso") {
+        return Ok(());
+    }
+    let only_loads = Fence::named("membar(wr)");
+    let mut errors = Vec::new();
+    each_operation(structures, |kind, span| {
+        if matches!(kind, OpKind::Fence(fence) if Some(*fence) == only_loads) {
+            let message = format!("membar(wr) orders less than any fence of the model '{model}'");
+            let error = structures.source.error(span, message);
+            errors.push(error.with_help("membar orders everything; stbar orders stores"));
+        }
+    });
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+fn each_operation(structures: &Structures, mut visit: impl FnMut(&OpKind, Span)) {
+    for thread in &structures.threads {
+        elements(&thread.elements, &mut |element| {
+            if let ElementKind::Instr(ex) = &element.kind {
+                ex.operations(&mut |op| visit(&op.kind, op.mark.0));
+            }
+        });
+    }
+}
+
+/// Whether an engine without load-linked and store-conditional cannot follow.
+fn has_reservations(structures: &Structures) -> bool {
+    let mut found = false;
+    each_operation(structures, |kind, _| {
+        found |= matches!(kind, OpKind::LoadLinked { .. } | OpKind::StoreConditional { .. });
+    });
+    found
+}
+
+/// Assertions speak of executions that end. Where none does, they say nothing, or little.
+fn note_vacuity(structures: &Structures, answer: &mut Answer) {
+    let verdict = &mut answer.verdict;
+    if verdict.conclusion != Conclusion::Safe || verdict.counts.executions > 0 {
+        return;
+    }
+    let is_at_once = answer.engine != "enumerate" && Judging::of(structures) == Judging::AtOnce;
+    let note = match is_at_once {
+        true => "vacuous: no execution comes to its end; assertions hold as far as threads get",
+        false => "vacuous: no execution comes to its end, so assertions say nothing",
+    };
+    verdict.notes.push(note.to_string());
+}
+
+fn enumerated(
+    structures: &Structures,
+    usual: &str,
+    options: &VerifyArguments,
+) -> Result<Answer, Diagnostics> {
+    let usual = || ModelChoice::BuiltIn(usual.to_string());
+    let choice = model_choice(options).unwrap_or_else(usual);
+    let model = Models::new(&[], None).get(&choice)?;
+    let lowered = lower(structures, Judging::ByQuestion)?;
+    let Lowered { program, question: Some(question), assertions } = lowered else {
+        return Err(vec![Diagnostic::new("the structures ask no question")]);
+    };
+    let bound = options.unroll.unwrap_or(USUAL_BOUND);
+    let search = Options {
+        bound,
+        witnesses: 1,
+        timeout: options.timeout,
+        stop: Some(interrupt::stop_flag()),
+        ..Options::default()
+    };
+    let outcomes = enumerate(&program, &question, &model, &search)?;
+    for witness in &outcomes.witnesses {
+        replay(&program, witness, &model)
+            .map_err(|reason| vec![not_replayed(&program, &reason)])?;
+    }
+    Ok(Answer {
+        verdict: verdict(&program.source, &assertions, outcomes, bound),
+        model: model.name().to_string(),
+        engine: "enumerate",
+        all: true,
+        witness: None,
+    })
+}
+
+fn verdict(
+    source: &SourceFile,
+    assertions: &[Assertion],
+    outcomes: Outcomes,
+    bound: u32,
+) -> Verdict {
+    let (scope, reason) = match &outcomes.ending {
+        Ending::Complete => (Some(Scope::Complete), None),
+        Ending::Bounded => (Some(Scope::Bounded(bound)), None),
+        Ending::Stopped { reason } => (None, Some(reason)),
+    };
+    let reason = reason.map(|reason| Reason {
+        message: format!("the search was stopped: {reason}"),
+        place: None,
+        help: None,
+    });
+    let witnesses = outcomes.witnesses.into_iter();
+    let violations: Vec<Violation> =
+        witnesses.map(|witness| violation(source, assertions, witness)).collect();
+    let conclusion = match (violations.is_empty(), &reason) {
+        (false, _) => Conclusion::Unsafe,
+        (true, None) => Conclusion::Safe,
+        (true, Some(_)) => Conclusion::Unknown,
+    };
+    Verdict {
+        conclusion,
+        scope,
+        reason: reason.filter(|_| conclusion == Conclusion::Unknown),
+        properties: vec![Property::Assert],
+        counts: Counts {
+            executions: outcomes.positive.saturating_add(outcomes.negative),
+            ..Counts::default()
+        },
+        violations,
+        notes: Vec::new(),
+    }
+}
+
+/// The final state tells, by its number in its thread, which assertion has failed.
+fn violation(source: &SourceFile, assertions: &[Assertion], execution: Execution) -> Violation {
+    let failed = execution.final_state.iter().find_map(|value| {
+        let thread = value.name.strip_suffix(":failed")?;
+        let number = usize::try_from(value.bits.unsigned()).ok()?.checked_sub(1)?;
+        assertions.iter().filter(|assertion| assertion.thread == thread).nth(number)
+    });
+    let message = failed.map_or("an assertion fails", |failed| &failed.message).to_string();
+    Violation {
+        property: Property::Assert,
+        message,
+        place: failed.map(|failed| source.location(failed.span)),
+        execution,
+        involved: Vec::new(),
+    }
+}

@@ -1,0 +1,30 @@
+//! Operation structures: programs of machine instructions, taken apart into single operations.
+//!
+//! The language of P. Maleehuan, "Program Verification for Multiprocessors with Relaxed Memory
+//! Models using an SMT Solver", dissertation, JAIST 2018, in both its dialects. `parser` and
+//! `check` read it, `print` writes it, `lower` makes a [`Program`](parallax_program::Program) of
+//! it, and `translate` gets it from assembly code.
+
+mod check;
+pub mod isa;
+mod lexer;
+mod lower;
+mod names;
+mod parser;
+mod print;
+pub mod syntax;
+
+use parallax_program::Diagnostics;
+
+pub use lower::{Assertion, Judging, Lowered, WIDTH, lower};
+use syntax::Structures;
+
+/// What is wrong with a file is reported up to this number of errors.
+const MOST_ERRORS: usize = 20;
+
+/// Reads and checks a file.
+pub fn parse(name: &str, text: &str) -> Result<Structures, Diagnostics> {
+    let structures = parser::parse(name, text)?;
+    check::check(&structures)?;
+    Ok(structures)
+}
