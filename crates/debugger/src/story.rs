@@ -115,6 +115,7 @@ pub fn waits(names: &Names<'_>, waits: Waits) -> String {
             format!("waits until its buffer is empty, or {place} changes")
         }
         Waits::Buffer => "waits until its buffer is empty".to_string(),
+        Waits::Buffers => "waits until all buffers are empty".to_string(),
         Waits::Thread(thread) => {
             let name = u32::try_from(thread).ok().map(|thread| names.thread(thread));
             format!("waits for {} to end", name.unwrap_or_else(|| format!("thread {thread}")))
@@ -171,7 +172,7 @@ pub fn intention(session: &Session<'_, '_>, thread: u32, standing: &Standing<'_>
             let (expected, desired) = (value(*expected), value(*desired));
             format!("atomically reads {read}, and writes {desired} if that is {expected}")
         }
-        At::Fence | At::Drain => "passes a fence".to_string(),
+        At::Fence | At::Drain | At::FenceOfAll => "passes a fence".to_string(),
         At::Join { thread } => {
             let of =
                 u32::try_from(*thread).map_or_else(|_| thread.to_string(), |of| names.thread(of));

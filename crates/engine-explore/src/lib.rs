@@ -37,7 +37,7 @@ use crate::crew::Crew;
 use crate::graph::Graph;
 use crate::judge::Judge;
 use crate::memory::{Cells, Memory};
-use crate::model::{Native, Strength};
+use crate::model::Native;
 use crate::observer::{Observer, Shared};
 pub use crate::options::{Options, Progress, Reduction, Reductions};
 use crate::search::Search;
@@ -58,13 +58,12 @@ pub fn explore(
         Some(_) => Admission { watched: None },
         None => admission::admit(model).map_err(|refusal| vec![refusal])?,
     };
-    let strength = native.map_or(Strength::AsWritten, Native::strength);
     let limits = Limits {
         repeats: options.unroll.unwrap_or(u32::MAX - 1),
         spins: options.reductions.contains(Reduction::SpinLoops),
         ..Limits::default()
     };
-    let runner = Runner::new(Code::new(program), limits, options.nondet, strength);
+    let runner = Runner::new(Code::new(program), limits, options.nondet, native);
     let (mut cells, start) = (Cells::new(), Instant::now());
     let mut has_twins = options.reductions.contains(Reduction::Symmetry);
     let mut has_quiet_stores = limits.spins;

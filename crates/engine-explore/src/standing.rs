@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parallax_machine::{Code, Concrete, Fault, Limits, Operation, Site, Thread, modify};
-use parallax_program::{AllocKind, Bits, FunctionId, InstKind, Property, RmwOp};
+use parallax_program::{AllocKind, Bits, FunctionId, InstKind, Property, RmwOp, Tags};
 
 use crate::event::{Id, Marks};
-use crate::model::Strength;
+use crate::model::{Native, Strength};
 
 /// A thread in front of its next operation.
 #[derive(Clone)]
@@ -124,6 +124,8 @@ pub struct Runner<'p> {
     nondet: Option<(i128, i128)>,
     /// For each instruction of each block of each function, what its events are marked with.
     marks: Vec<Vec<Vec<[Marks; 3]>>>,
+    /// Whether writes may take effect late.
+    is_weak: bool,
     /// Threads that have ever asked for their number, a bit each.
     asked: Vec<AtomicU64>,
     has_been_quiet: AtomicBool,
@@ -134,8 +136,10 @@ impl<'p> Runner<'p> {
         code: Code<'p>,
         limits: Limits,
         nondet: Option<(i128, i128)>,
-        strength: Strength,
+        native: Option<Native>,
     ) -> Runner<'p> {
+        let strength = native.map_or(Strength::AsWritten, Native::strength);
+        let is_weak = native != Some(Native::Sc);
         let of = |kind: &InstKind| marks_of(kind, strength);
         let marks = code.program.functions.iter().map(|function| {
             let block = |block: &parallax_program::Block| {
@@ -146,7 +150,7 @@ impl<'p> Runner<'p> {
         let marks = marks.collect();
         let asked = (0..Id::MAX_THREADS.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         let has_been_quiet = AtomicBool::new(false);
-        Runner { code, limits, nondet, marks, asked, has_been_quiet }
+        Runner { code, limits, nondet, marks, is_weak, asked, has_been_quiet }
     }
 
     /// A thread before its first step.
@@ -332,6 +336,10 @@ impl<'p> Runner<'p> {
                 write: second,
                 fail: third,
             })),
+            Operation::Fence { tags } if tags.contains(Tags::MEMBARRIER) && self.is_weak => {
+                let what = "a barrier of all threads (try --engine states)";
+                At::Fault(Box::new(Fault::Unsupported(what.into())))
+            }
             Operation::Fence { .. } => At::Fence { marks: first },
             Operation::Spawn { function, args } => At::Spawn { function, args: args.into() },
             Operation::Join { thread } => At::Join { thread: place(thread) },

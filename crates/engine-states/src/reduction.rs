@@ -136,6 +136,9 @@ impl Closure<'_> {
             Status::Idle => wanted.push(Process::of_thread(thread)),
             Status::Absent => wanted.extend((self.parents)(thread).map(both).iter().flatten()),
             Status::Waits(Waits::Buffer) => wanted.push(Process::of_buffer(thread)),
+            Status::Waits(Waits::Buffers) => {
+                wanted.extend((0..self.nexts.len() as u32 / 2).map(Process::of_buffer));
+            }
             Status::Waits(Waits::Section) => {
                 wanted.extend(self.section.map(both).iter().flatten());
             }

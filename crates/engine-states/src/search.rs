@@ -419,7 +419,7 @@ fn access_of(system: &System<'_, '_>, thread: u32, at: &At<'_>) -> Option<Access
             Kind::Free,
         ),
         At::HeapSize { address } => (*address, 1, Kind::Touch),
-        At::Enter => (0, u64::MAX, Kind::All),
+        At::Enter | At::FenceOfAll => (0, u64::MAX, Kind::All),
         _ => return None,
     };
     Some(Access { process, start, size, kind })

@@ -40,6 +40,10 @@ impl Tags {
     /// RISC-V manual has it. Without the tag, nothing depends on a write.
     pub const STATUS_DEPENDS: &str = "Status";
 
+    /// On a fence: a barrier in all threads at once. Machines with store buffers know it; memory
+    /// models do not.
+    pub const MEMBARRIER: &str = "MEMBARRIER";
+
     /// On a store-conditional: it may succeed at another address than the load-linked's. RISC-V
     /// and AArch64, whose exclusives carry the tag, leave open whether it does.
     pub const ANY_ADDRESS: &str = "EX";

@@ -49,6 +49,8 @@ pub enum At<'p> {
     },
     /// Waits until the buffer is empty.
     Fence,
+    /// Waits until the buffers of all threads are empty.
+    FenceOfAll,
     /// The same, for a read-modify-write of an object that only this thread uses.
     Drain,
     Join {

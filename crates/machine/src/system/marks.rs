@@ -45,6 +45,8 @@ impl Marks {
     /// Writes by which locks of the library are taken and given back.
     const LOCK: Marks = Marks(32);
     const UNLOCK: Marks = Marks(64);
+    /// A fence that waits until the buffers of all threads are empty.
+    const FENCE_OF_ALL: Marks = Marks(128);
 
     fn has(self, mark: Marks) -> bool {
         self.0 & mark.0 != 0
@@ -56,6 +58,10 @@ impl Marks {
 
     pub(crate) fn is_flush(self) -> bool {
         self.has(Marks::FLUSH)
+    }
+
+    pub(crate) fn is_fence_of_all(self) -> bool {
+        self.has(Marks::FENCE_OF_ALL)
     }
 
     pub(crate) fn is_barrier(self) -> bool {
@@ -85,6 +91,7 @@ impl Marks {
                 "SC" => Marks::FLUSH.0 | Marks::BARRIER.0,
                 "REL" | "ACQ_REL" | "SFENCE" => Marks::BARRIER.0,
                 "MFENCE" => Marks::FLUSH.0,
+                Tags::MEMBARRIER => Marks::FENCE_OF_ALL.0,
                 "COPY" => Marks::COPY.0,
                 "LEAVE" => Marks::FAREWELL.0,
                 "LOCK_WRITE" => Marks::LOCK.0,

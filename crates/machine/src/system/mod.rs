@@ -182,7 +182,7 @@ impl<'s, 'p> System<'s, 'p> {
             return false;
         }
         match (&now.local.at, now.local.at.access(), self.changed) {
-            (At::Join { .. }, ..) => false,
+            (At::Join { .. } | At::FenceOfAll, ..) => false,
             (_, Some((address, bytes, _)), Some((from, to))) => {
                 to < address || address.saturating_add(u64::from(bytes)) <= from
             }
@@ -320,6 +320,10 @@ impl<'s, 'p> System<'s, 'p> {
                     self.write(thread, *address, *bytes, new, log);
                 }
                 Input::Pair(old, new.is_some())
+            }
+            At::FenceOfAll => {
+                log.add(thread, What::Fence);
+                Input::Nothing
             }
             At::Join { thread: of } => {
                 log.add(thread, What::Join { of: *of as u32 });

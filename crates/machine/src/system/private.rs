@@ -207,7 +207,11 @@ impl<'p> Local<'p> {
         outs: &mut Vec<Out>,
         log: &mut Log,
     ) -> Option<At<'p>> {
-        if marks.is_flush() && setup.options.memory != MemoryKind::Sc {
+        let has_buffers = setup.options.memory != MemoryKind::Sc;
+        if marks.is_fence_of_all() && has_buffers {
+            return Some(At::FenceOfAll);
+        }
+        if marks.is_flush() && has_buffers {
             return Some(At::Fence);
         }
         if marks.is_barrier() && setup.options.memory == MemoryKind::Pso {

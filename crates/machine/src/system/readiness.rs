@@ -41,6 +41,8 @@ pub enum Waits {
     /// Its own buffer to be empty, or other values at these bytes: a compare-and-swap that must
     /// lock memory only if it succeeds.
     BufferOrBytes { address: u64, bytes: u8 },
+    /// The buffers of all threads to be empty.
+    Buffers,
     /// The end of a thread.
     Thread(u64),
     /// The end of the atomic section that another thread is in.
@@ -83,6 +85,12 @@ impl<'p> System<'_, 'p> {
             At::Choice { below, .. } => Readiness::Ready { choices: *below },
             At::Enter if slot.buffer.is_empty() => Readiness::READY,
             At::Enter | At::Fence | At::Drain | At::End => Readiness::Blocked(Waits::Buffer),
+            At::FenceOfAll => {
+                match self.threads.iter().flatten().all(|slot| slot.buffer.is_empty()) {
+                    true => Readiness::READY,
+                    false => Readiness::Blocked(Waits::Buffers),
+                }
+            }
             At::Free { address, kind } => self.ready_to_free(thread, *address, *kind),
             At::HeapSize { address } => self.ready_to_free(thread, *address, AllocKind::Heap),
             At::Breath if self.setup.options.stops => Readiness::READY,
