@@ -9,51 +9,51 @@ use crate::{Code, Domain, Limits, Operation, Site, Truth};
 /// A thread's own state: call frames, and the branches that what comes next depends on.
 #[derive(Clone)]
 pub struct Thread<V> {
-    frames: Vec<Frame<V>>,
+    pub(crate) frames: Vec<Frame<V>>,
     /// What the registers held when the last function that sees them called or returned.
-    registers: Vec<V>,
+    pub(crate) registers: Vec<V>,
     /// Conditions of the branches taken that are still open, oldest first.
-    control: Vec<Control<V>>,
+    pub(crate) control: Vec<Control<V>>,
     /// Branches with a known condition taken so far.
-    decided: u32,
+    pub(crate) decided: u32,
     /// Results so far that the engine chose among several.
-    chosen: u32,
+    pub(crate) chosen: u32,
     /// Visible operations so far, and those that others may notice.
-    operations: u32,
-    effects: u32,
+    pub(crate) operations: u32,
+    pub(crate) effects: u32,
     /// Whether others cannot notice the operation that the thread stands at.
     is_silent: bool,
 }
 
 #[derive(Clone)]
-struct Control<V> {
-    condition: V,
+pub(crate) struct Control<V> {
+    pub(crate) condition: V,
     /// Where the dependency ends: a block of the frame at that depth.
-    until: Option<(usize, BlockId)>,
+    pub(crate) until: Option<(usize, BlockId)>,
 }
 
 #[derive(Clone)]
-struct Frame<V> {
-    function: FunctionId,
-    block: BlockId,
-    index: usize,
-    vars: Vec<V>,
+pub(crate) struct Frame<V> {
+    pub(crate) function: FunctionId,
+    pub(crate) block: BlockId,
+    pub(crate) index: usize,
+    pub(crate) vars: Vec<V>,
     /// What the caller does with the result.
-    result: Option<VarId>,
+    pub(crate) result: Option<VarId>,
     /// For each block that can repeat.
     visits: Vec<Visit>,
     /// For each head of a loop that was entered, how things were at the last time.
-    rounds: Vec<Round<V>>,
+    pub(crate) rounds: Vec<Round<V>>,
 }
 
 /// How things were when the head of a loop was entered.
 #[derive(Clone)]
-struct Round<V> {
-    head: BlockId,
-    operations: u32,
-    effects: u32,
+pub(crate) struct Round<V> {
+    pub(crate) head: BlockId,
+    pub(crate) operations: u32,
+    pub(crate) effects: u32,
     /// The variables that are live there.
-    vars: Vec<V>,
+    pub(crate) vars: Vec<V>,
 }
 
 /// How often a block was entered, and its branch found undecided.
@@ -141,46 +141,74 @@ impl<V: Clone> Thread<V> {
         domain: &mut D,
     ) -> Operation<'p, V> {
         for _ in 0..limits.steps {
-            let Some(frame) = self.frames.last_mut() else {
-                return Operation::End;
-            };
-            let block = &code.program.function(frame.function).blocks[frame.block.0 as usize];
-            let Some(inst) = block.insts.get(frame.index) else {
-                match self.terminate(code, limits, &block.terminator, domain) {
-                    Some(operation) => return operation,
-                    None => continue,
-                }
-            };
-            match &inst.kind {
-                InstKind::Assign { dst, value } => {
-                    let mut value = code.evaluate(value, &frame.vars, domain);
-                    if D::FOLLOWS_CONTROL {
-                        let ends = |control: &&Control<V>| control.until.is_some();
-                        for control in self.control.iter().filter(ends) {
-                            value = domain.picked(value, &control.condition);
-                        }
-                    }
-                    frame.vars[dst.0 as usize] = value;
-                    frame.index += 1;
-                }
-                InstKind::Call { dst, callee, args } => {
-                    match self.call(code, limits, *dst, callee, args, domain) {
-                        Some(operation) => return operation,
-                        None => continue,
-                    }
-                }
-                visible => {
-                    match Operation::of(code, frame.function, &frame.vars, visible, domain) {
-                        Some(operation) => {
-                            self.is_silent = is_silent(visible);
-                            return operation;
-                        }
-                        None => frame.index += 1,
-                    }
-                }
+            if let Some(operation) = self.instruction(code, limits, domain) {
+                return operation;
             }
         }
         Operation::Cut
+    }
+
+    /// Runs up to the next visible operation, or until another block begins or goes on: after a
+    /// jump, a call or a return there is none.
+    pub fn advance<'p, D: Domain<Value = V>>(
+        &mut self,
+        code: &Code<'p>,
+        limits: &Limits,
+        domain: &mut D,
+    ) -> Option<Operation<'p, V>> {
+        let depth = self.frames.len();
+        for _ in 0..limits.steps {
+            if let Some(operation) = self.instruction(code, limits, domain) {
+                return Some(operation);
+            }
+            let begins = self.frames.last().is_none_or(|frame| frame.index == 0);
+            if begins || self.frames.len() != depth {
+                return None;
+            }
+        }
+        Some(Operation::Cut)
+    }
+
+    /// Takes one instruction. Where it is a visible operation, the thread stands at it.
+    #[inline]
+    fn instruction<'p, D: Domain<Value = V>>(
+        &mut self,
+        code: &Code<'p>,
+        limits: &Limits,
+        domain: &mut D,
+    ) -> Option<Operation<'p, V>> {
+        let Some(frame) = self.frames.last_mut() else {
+            return Some(Operation::End);
+        };
+        let block = &code.program.function(frame.function).blocks[frame.block.0 as usize];
+        let Some(inst) = block.insts.get(frame.index) else {
+            return self.terminate(code, limits, &block.terminator, domain);
+        };
+        match &inst.kind {
+            InstKind::Assign { dst, value } => {
+                let mut value = code.evaluate(value, &frame.vars, domain);
+                if D::FOLLOWS_CONTROL {
+                    let ends = |control: &&Control<V>| control.until.is_some();
+                    for control in self.control.iter().filter(ends) {
+                        value = domain.picked(value, &control.condition);
+                    }
+                }
+                frame.vars[dst.0 as usize] = value;
+                frame.index += 1;
+                None
+            }
+            InstKind::Call { dst, callee, args } => {
+                self.call(code, limits, *dst, callee, args, domain)
+            }
+            visible => {
+                let operation = Operation::of(code, frame.function, &frame.vars, visible, domain);
+                match operation {
+                    Some(_) => self.is_silent = is_silent(visible),
+                    None => frame.index += 1,
+                }
+                operation
+            }
+        }
     }
 
     /// Goes on after an operation without a result.
@@ -330,6 +358,16 @@ impl<V: Clone> Thread<V> {
             return Some(Operation::Cut);
         }
         if limits.spins { self.new_round(code, domain) } else { None }
+    }
+
+    /// What [`Thread::branch`] leaves open where waiting loops are told: whether the thread is
+    /// back at the head of one.
+    pub fn after_branch<'p, D: Domain<Value = V>>(
+        &mut self,
+        code: &Code<'p>,
+        domain: &D,
+    ) -> Option<Operation<'p, V>> {
+        self.new_round(code, domain)
     }
 
     /// Whether the thread, having come to the head of a loop, has been there before with all

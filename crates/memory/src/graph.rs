@@ -17,7 +17,7 @@ use crate::place::Place;
 
 /// Position of a node in its graph.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(crate) struct NodeId(pub u32);
+pub struct NodeId(pub u32);
 
 impl NodeId {
     pub fn index(self) -> usize {
@@ -25,8 +25,9 @@ impl NodeId {
     }
 }
 
+/// How a set or relation is made from others.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Node {
+pub enum Node {
     NoEvents,
     AllEvents,
     SetInput(u32),
@@ -59,7 +60,7 @@ pub(crate) enum Node {
 
 /// Definitions that depend on each other.
 #[derive(Clone, Debug)]
-pub(crate) struct Group {
+pub struct Group {
     pub kinds: Vec<InputKind>,
     pub unknowns: Vec<NodeId>,
     pub definitions: Vec<NodeId>,

@@ -7,6 +7,7 @@
 mod check;
 mod checker;
 mod event_set;
+mod formula;
 mod graph;
 mod interpret;
 mod library;
@@ -25,6 +26,8 @@ mod syntax;
 
 pub use checker::Checker;
 pub use event_set::EventSet;
+pub use formula::Formula;
+pub use graph::{Group, Node, NodeId};
 pub use model::{Axiom, Input, InputId, InputKind, Model};
 pub use place::Place;
 pub use relation::Relation;

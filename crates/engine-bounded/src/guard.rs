@@ -1,0 +1,100 @@
+//! What must hold for a way through a program to be taken: one-bit terms, all of which are true.
+//!
+//! The terms stay in the order in which the way made them conditions, so that two ways which part
+//! at a branch and meet again have all but the last in common, and what holds of both is known
+//! without looking into terms.
+
+use parallax_solver::{Term, Terms};
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Guard {
+    parts: Vec<Term>,
+}
+
+impl Guard {
+    /// False where the guard can never hold.
+    #[must_use]
+    pub fn require(&mut self, condition: Term, terms: &mut Terms) -> bool {
+        match terms.as_constant(condition) {
+            Some(bit) => !bit.is_zero(),
+            None if self.parts.contains(&condition) => true,
+            None if self.parts.contains(&terms.not(condition)) => false,
+            None => {
+                self.parts.push(condition);
+                true
+            }
+        }
+    }
+
+    /// All of it as one term.
+    pub fn term(&self, terms: &mut Terms) -> Term {
+        let truth = terms.truth();
+        self.parts.iter().fold(truth, |all, part| terms.and(all, *part))
+    }
+
+    /// Whether this one holds wherever the other does, as far as can be seen.
+    pub fn follows_from(&self, other: &Guard) -> bool {
+        self.parts.iter().all(|part| other.parts.contains(part))
+    }
+
+    /// Whether the two cannot hold together, as far as can be seen.
+    pub fn excludes(&self, other: &Guard, terms: &mut Terms) -> bool {
+        self.parts.iter().any(|part| {
+            let opposite = terms.not(*part);
+            other.parts.contains(&opposite)
+        })
+    }
+
+    /// How many conditions two guards begin with that are the same.
+    pub fn common(&self, other: &Guard) -> usize {
+        self.parts.iter().zip(&other.parts).take_while(|(mine, other)| mine == other).count()
+    }
+
+    /// Whether the guards differ in nothing but which way they went last.
+    pub fn are_two_arms(&self, other: &Guard, terms: &mut Terms) -> bool {
+        let common = self.common(other);
+        match (&self.parts[common..], &other.parts[common..]) {
+            ([mine], [other]) => terms.not(*mine) == *other,
+            _ => false,
+        }
+    }
+
+    /// What holds where one of two guards does that exclude one another, and the condition that
+    /// tells the first from the second there.
+    pub fn join(&self, other: &Guard, terms: &mut Terms) -> (Guard, Term) {
+        let common = self.common(other);
+        let rest = |guard: &Guard, terms: &mut Terms| {
+            Guard { parts: guard.parts[common..].to_vec() }.term(terms)
+        };
+        let (first, second) = (rest(self, terms), rest(other, terms));
+        let mut both = Guard { parts: self.parts[..common].to_vec() };
+        let either = terms.or(first, second);
+        // Where it is no condition at all, the ways are the two arms of a branch.
+        if terms.as_constant(either).is_none() {
+            both.parts.push(either);
+        }
+        (both, first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arms_that_meet_leave_nothing_behind() {
+        let mut terms = Terms::default();
+        let (a, b) = (terms.variable(1), terms.variable(1));
+        let not_b = terms.not(b);
+        let mut first = Guard::default();
+        assert!(first.require(a, &mut terms));
+        let mut second = first.clone();
+        let start = first.clone();
+        assert!(first.require(b, &mut terms) && second.require(not_b, &mut terms));
+        assert!(first.excludes(&second, &mut terms) && first.are_two_arms(&second, &mut terms));
+        let (joined, which) = first.join(&second, &mut terms);
+        assert_eq!((joined, which), (start.clone(), b));
+        assert!(start.follows_from(&first) && !first.follows_from(&start));
+        assert!(!first.require(not_b, &mut terms));
+    }
+}

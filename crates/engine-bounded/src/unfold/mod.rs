@@ -1,0 +1,254 @@
+//! Unfolding: each thread is run once, with symbolic values, up to a bound on its loops.
+//!
+//! At an undecided branch both ways are followed; where they meet again they become one, so that
+//! the result has one guarded event for each operation of the unfolded program, not one for each
+//! path (E. Clarke, D. Kroening, F. Lerda, A tool for checking ANSI-C programs, TACAS 2004, unfold
+//! programs with the same result). What a thread does is for the interpreter to say; this module
+//! only decides which way to follow next, and notes the events.
+
+mod access;
+mod operations;
+mod state;
+
+use std::collections::BTreeMap;
+
+use parallax_machine::{Code, Limits, Operation, Site, Thread};
+use parallax_program::{Bits, Diagnostic, FunctionId, Property, VarId};
+use parallax_solver::Term;
+
+use crate::arrangement::Arrangement;
+use crate::event::Event;
+use crate::guard::Guard;
+use crate::value::{Value, Values};
+use crate::watch::Watch;
+
+use state::{Place, State};
+
+/// How far to unfold, and how accesses are taken.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// How often loops are repeated.
+    pub bound: u32,
+    /// Accesses are split into parts of so many bytes.
+    pub granule: Option<u32>,
+    /// Whether models are told where values come from.
+    pub traces: bool,
+    /// For each thread the variables whose last values are asked for.
+    pub asked: Vec<Vec<VarId>>,
+}
+
+/// All that threads may do, up to the bound.
+pub struct Unfolding {
+    pub values: Values,
+    pub events: Vec<Event>,
+    pub threads: Vec<ThreadRun>,
+    /// Ways that were cut at the bound.
+    pub exceeded: Vec<Stop>,
+    /// Ways that come to what the engine does not follow.
+    pub obstacles: Vec<(Stop, String)>,
+    /// Assertions that fail.
+    pub failures: Vec<Failure>,
+}
+
+/// Where and under which condition a way ends.
+#[derive(Clone, Debug)]
+pub struct Stop {
+    pub thread: u32,
+    pub guard: Term,
+    pub site: Option<Site>,
+}
+
+/// A way on which an assertion fails.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    pub stop: Stop,
+    pub property: Property,
+    pub message: String,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct ThreadRun {
+    /// Ways that end, and the last values of the variables asked for.
+    pub ends: Vec<(Term, Vec<Term>)>,
+}
+
+/// Why there is no unfolding.
+pub enum Obstruction {
+    /// Time is up, or somebody has said so.
+    Stopped,
+    TooLarge(Diagnostic),
+}
+
+/// Unfolds all threads of a program.
+pub fn unfold(code: &Code<'_>, plan: &Plan, watch: &mut Watch<'_>) -> Result<Unfolding, Obstruction> {
+    let blocks: Vec<Arrangement> = code.program.functions.iter().map(Arrangement::of).collect();
+    let mut unfolder = Unfolder {
+        code,
+        plan,
+        blocks,
+        watch,
+        thread: 0,
+        accesses: 0,
+        steps: 0,
+        result: Unfolding {
+            values: Values::new(plan.traces),
+            events: Vec::new(),
+            threads: Vec::new(),
+            exceeded: Vec::new(),
+            obstacles: Vec::new(),
+            failures: Vec::new(),
+        },
+    };
+    for (number, start) in code.program.threads.iter().enumerate() {
+        let values = &mut unfolder.result.values;
+        let args = start.args.iter().map(|arg| code.evaluate(arg, &[], values)).collect();
+        unfolder.thread(number as u32, start.function, args, Guard::default())?;
+    }
+    Ok(unfolder.result)
+}
+
+struct Unfolder<'a, 'p, 'w> {
+    code: &'a Code<'p>,
+    plan: &'a Plan,
+    blocks: Vec<Arrangement>,
+    watch: &'a mut Watch<'w>,
+    /// The thread that is being unfolded, and its accesses so far.
+    thread: u32,
+    accesses: u32,
+    steps: u64,
+    result: Unfolding,
+}
+
+/// States that wait for their turn, by place.
+type Open = BTreeMap<Place, Vec<State>>;
+
+impl<'p> Unfolder<'_, 'p, '_> {
+    /// So many events, and so many moves from block to block, are taken.
+    const MOST_EVENTS: usize = 20_000;
+    const MOST_STEPS: u64 = 20_000_000;
+
+    const LIMITS: Limits =
+        Limits { repeats: u32::MAX - 1, steps: 1_000_000, depth: 1_000, spins: true };
+
+    fn thread(
+        &mut self,
+        number: u32,
+        function: FunctionId,
+        args: Vec<Value>,
+        guard: Guard,
+    ) -> Result<(), Obstruction> {
+        (self.thread, self.accesses) = (number, 0);
+        self.result.threads.push(ThreadRun::default());
+        let thread = Thread::start(self.code, function, args, &mut self.result.values);
+        let mut open = Open::new();
+        let first = State::new(thread, function, guard, &self.blocks);
+        self.wait(first, &mut open);
+        while let Some((_, states)) = open.pop_first() {
+            if let Some(state) = self.meet(states) {
+                self.run(state, &mut open)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, state: State, open: &mut Open) {
+        open.entry(state.place(&self.blocks)).or_default().push(state);
+    }
+
+    /// Makes one state of all that stand at a place. Arms of the same branch go first, because
+    /// nothing is left of it then.
+    fn meet(&mut self, mut states: Vec<State>) -> Option<State> {
+        while states.len() > 1 {
+            let (first, second) = self.best_pair(&states);
+            let other = states.remove(second);
+            states[first].meet(&other, &mut self.result.values);
+        }
+        states.pop()
+    }
+
+    fn best_pair(&mut self, states: &[State]) -> (usize, usize) {
+        let terms = &mut self.result.values.terms;
+        let pairs = (0..states.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
+        let rank = |(a, b): &(usize, usize)| {
+            let (one, other): (&Guard, &Guard) = (&states[*a].guard, &states[*b].guard);
+            (one.are_two_arms(other, terms), one.common(other))
+        };
+        pairs.max_by_key(rank).unwrap_or((0, 1))
+    }
+
+    /// Follows a state until it jumps, forks or ends.
+    fn run(&mut self, mut state: State, open: &mut Open) -> Result<(), Obstruction> {
+        loop {
+            self.look_out()?;
+            match state.thread.advance(self.code, &Self::LIMITS, &mut self.result.values) {
+                None => {
+                    self.follow(state, true, open);
+                    return Ok(());
+                }
+                Some(operation) => match self.serve(state, operation, open)? {
+                    Some(next) => state = next,
+                    None => return Ok(()),
+                },
+            }
+        }
+    }
+
+    /// A state that has jumped, called or returned.
+    fn follow(&mut self, mut state: State, was_decided: bool, open: &mut Open) {
+        match state.follow(self.code, &self.blocks, was_decided, self.plan.bound) {
+            Ok(()) => self.wait(state, open),
+            Err(_) => self.exceed(&state),
+        }
+    }
+
+    fn exceed(&mut self, state: &State) {
+        let stop = self.stop(state);
+        self.result.exceeded.push(stop);
+    }
+
+    fn stop(&mut self, state: &State) -> Stop {
+        let guard = state.guard.term(&mut self.result.values.terms);
+        Stop { thread: self.thread, guard, site: state.thread.site() }
+    }
+
+    /// Both ways at an undecided branch.
+    fn fork(&mut self, state: State, condition: Term, open: &mut Open) {
+        let opposite = self.result.values.terms.not(condition);
+        for (taken, condition) in [(true, condition), (false, opposite)] {
+            let mut arm = state.clone();
+            if !arm.guard.require(condition, &mut self.result.values.terms) {
+                continue;
+            }
+            arm.has_forked();
+            let values = &mut self.result.values;
+            if !arm.thread.branch(self.code, &Self::LIMITS, taken, values) {
+                self.exceed(&arm);
+                continue;
+            }
+            // A loop that only waits need not be repeated.
+            match arm.thread.after_branch(self.code, values) {
+                Some(Operation::Spin { .. }) => {}
+                _ => self.follow(arm, false, open),
+            }
+        }
+    }
+
+    fn look_out(&mut self) -> Result<(), Obstruction> {
+        self.steps += 1;
+        if self.watch.poll().is_break() {
+            return Err(Obstruction::Stopped);
+        }
+        let (events, steps) = (self.result.events.len(), self.steps);
+        if events <= Self::MOST_EVENTS && steps <= Self::MOST_STEPS {
+            return Ok(());
+        }
+        let message = format!("unfolded, the program has more than {} events", Self::MOST_EVENTS);
+        let help = "a smaller --unroll makes fewer";
+        Err(Obstruction::TooLarge(Diagnostic::new(message).with_help(help)))
+    }
+
+    /// The constant as a value of the unfolding.
+    fn bits(&mut self, bits: Bits) -> Value {
+        self.result.values.bits(bits)
+    }
+}

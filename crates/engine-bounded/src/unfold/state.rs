@@ -1,0 +1,212 @@
+//! A way through a thread that is being followed.
+
+use parallax_machine::{Code, Thread};
+use parallax_program::{AccessSize, BlockId, Expr, FunctionId, Terminator};
+use parallax_solver::Term;
+
+use crate::arrangement::{Arrangement, targets};
+use crate::guard::Guard;
+use crate::value::{Meeting, Value, Values};
+
+#[derive(Clone)]
+pub struct State {
+    pub thread: Thread<Value>,
+    pub guard: Guard,
+    /// One for each call.
+    levels: Vec<Level>,
+    /// What the last load-linked was, where that holds.
+    pub reservations: Vec<Reservation>,
+}
+
+/// Where a call stands, as far as loops go.
+#[derive(Clone, Debug)]
+struct Level {
+    function: u32,
+    block: u32,
+    /// Outermost first.
+    loops: Vec<Round>,
+    /// Whether a branch of the call was undecided.
+    has_forked: bool,
+}
+
+/// A loop on its way.
+#[derive(Clone, Copy, Debug)]
+struct Round {
+    head: u32,
+    number: u32,
+    /// Rounds so far at whose beginning nothing said that there would be another.
+    open: u32,
+    /// Whether a branch that could have left the loop was decided in this round.
+    is_counted: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reservation {
+    pub when: Term,
+    pub address: Term,
+    pub size: AccessSize,
+    pub reads: Vec<u32>,
+}
+
+/// Where a state stands: states at the same place meet, and lesser places come first.
+pub type Place = (Vec<u32>, Vec<bool>);
+
+/// A loop repeats more often than is asked for.
+pub struct Exceeded;
+
+impl State {
+    /// A counting loop that has not ended after so many rounds is cut too.
+    const MOST_ROUNDS: u32 = 4096;
+
+    pub fn new(thread: Thread<Value>, function: FunctionId, guard: Guard, blocks: &[Arrangement]) -> State {
+        let levels = vec![Level::enter(function, blocks)];
+        State { thread, guard, levels, reservations: Vec::new() }
+    }
+
+    pub fn place(&self, blocks: &[Arrangement]) -> Place {
+        let (mut position, mut looked) = (Vec::new(), Vec::new());
+        for (call, (level, site)) in self.levels.iter().zip(self.thread.stack()).enumerate() {
+            let arrangement = &blocks[level.function as usize];
+            for round in &level.loops {
+                position.extend([arrangement.place(round.head), round.number]);
+                looked.push(self.thread.has_only_looked_since(call, BlockId(round.head)));
+            }
+            position.extend([arrangement.place(site.block.0), site.index]);
+        }
+        (position, looked)
+    }
+
+    /// The loops that the thread is in: calls, heads and rounds.
+    pub fn rounds(&self) -> Vec<(u32, u32, u32)> {
+        let levels = self.levels.iter().enumerate();
+        let rounds = levels.flat_map(|(call, level)| {
+            level.loops.iter().map(move |round| (call as u32, round.head, round.number))
+        });
+        rounds.collect()
+    }
+
+    pub fn has_forked(&mut self) {
+        if let Some(level) = self.levels.last_mut() {
+            level.has_forked = true;
+        }
+    }
+
+    /// Follows the thread, which has jumped, called or returned.
+    pub fn follow(
+        &mut self,
+        code: &Code<'_>,
+        blocks: &[Arrangement],
+        was_decided: bool,
+        bound: u32,
+    ) -> Result<(), Exceeded> {
+        let Some(site) = self.thread.site() else {
+            return Ok(());
+        };
+        let depth = self.thread.stack().count();
+        if depth < self.levels.len() {
+            self.levels.truncate(depth);
+            return Ok(());
+        }
+        if depth > self.levels.len() {
+            let same = |level: &&Level| level.function == site.function.0 && level.has_forked;
+            let again = self.levels.iter().filter(same).count();
+            self.levels.push(Level::enter(site.function, blocks));
+            return if again > bound as usize { Err(Exceeded) } else { Ok(()) };
+        }
+        match self.levels.last_mut() {
+            Some(level) => level.jump(code, blocks, site.block.0, was_decided, bound),
+            None => Ok(()),
+        }
+    }
+
+    /// Joins another state at the same place.
+    pub fn meet(&mut self, other: &State, values: &mut Values) {
+        let (guard, first) = self.guard.join(&other.guard, &mut values.terms);
+        self.guard = guard;
+        self.thread.merge(&other.thread, values, &mut Meeting { first });
+        if self.reservations != other.reservations {
+            let second = values.terms.not(first);
+            let mut all = Vec::new();
+            for (list, condition) in [(&self.reservations, first), (&other.reservations, second)] {
+                for reservation in list {
+                    let when = values.terms.and(reservation.when, condition);
+                    all.push(Reservation { when, ..reservation.clone() });
+                }
+            }
+            self.reservations = all;
+        }
+        for (level, other) in self.levels.iter_mut().zip(&other.levels) {
+            level.has_forked |= other.has_forked;
+            for (round, other) in level.loops.iter_mut().zip(&other.loops) {
+                round.open = round.open.max(other.open);
+                round.is_counted &= other.is_counted;
+            }
+        }
+    }
+}
+
+impl Level {
+    fn enter(function: FunctionId, blocks: &[Arrangement]) -> Level {
+        let heads = blocks[function.0 as usize].loops(0).iter();
+        let loops = heads.map(|head| Round::first(*head)).collect();
+        Level { function: function.0, block: 0, loops, has_forked: false }
+    }
+
+    fn jump(
+        &mut self,
+        code: &Code<'_>,
+        blocks: &[Arrangement],
+        target: u32,
+        was_decided: bool,
+        bound: u32,
+    ) -> Result<(), Exceeded> {
+        let arrangement = &blocks[self.function as usize];
+        if was_decided {
+            self.count_exits(code, arrangement);
+        }
+        let heads = arrangement.loops(target);
+        let kept = self.loops.iter().zip(heads).take_while(|(round, head)| round.head == **head);
+        let kept = kept.count();
+        // Back at the head of a loop that it is in.
+        let again = heads[..kept].iter().position(|head| *head == target);
+        self.loops.truncate(kept);
+        self.block = target;
+        self.loops.extend(heads[kept..].iter().map(|head| Round::first(*head)));
+        match again.and_then(|position| self.loops.get_mut(position)) {
+            Some(round) => round.again(bound),
+            None => Ok(()),
+        }
+    }
+
+    /// Notes which loops the branch at the end of the present block could have left.
+    fn count_exits(&mut self, code: &Code<'_>, arrangement: &Arrangement) {
+        let function = code.program.function(FunctionId(self.function));
+        let terminator = &function.blocks[self.block as usize].terminator;
+        let Terminator::Branch { condition, .. } = terminator else {
+            return;
+        };
+        if matches!(condition, Expr::Const(_)) {
+            return;
+        }
+        for round in &mut self.loops {
+            let leaves = |target: &u32| !arrangement.loops(*target).contains(&round.head);
+            round.is_counted |= targets(terminator).iter().any(leaves);
+        }
+    }
+}
+
+impl Round {
+    fn first(head: u32) -> Round {
+        Round { head, number: 0, open: 0, is_counted: false }
+    }
+
+    fn again(&mut self, bound: u32) -> Result<(), Exceeded> {
+        self.number += 1;
+        self.open += u32::from(!self.is_counted);
+        self.is_counted = false;
+        match self.open > bound || self.number > State::MOST_ROUNDS {
+            true => Err(Exceeded),
+            false => Ok(()),
+        }
+    }
+}
