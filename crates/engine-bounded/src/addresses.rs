@@ -64,7 +64,7 @@ impl<'a> Analysis<'a> {
             }
             self.values.insert(term, Some(Vec::new()));
             self.cone.push(term);
-            left.extend(operands(self.terms.node(term)));
+            self.terms.operands(&self.terms.node(term), |operand| left.push(operand));
             if self.reads.contains_key(&term) {
                 let width = self.terms.width(term);
                 let writes = self.events.iter().filter(|event| event.kind.is_write());
@@ -187,17 +187,4 @@ fn limited(mut values: Vec<u128>) -> Possible {
     values.sort_unstable();
     values.dedup();
     (values.len() <= MOST_VALUES).then_some(values)
-}
-
-fn operands(node: Node) -> Vec<Term> {
-    match node {
-        Node::Constant(_) | Node::Variable { .. } => vec![],
-        Node::Unary(_, value)
-        | Node::Extract { value, .. }
-        | Node::ZeroExtend { value, .. }
-        | Node::SignExtend { value, .. } => vec![value],
-        Node::Binary(_, left, right) => vec![left, right],
-        Node::Concat { high, low } => vec![high, low],
-        Node::Select { condition, then, otherwise } => vec![condition, then, otherwise],
-    }
 }

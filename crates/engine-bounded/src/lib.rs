@@ -1,10 +1,30 @@
 //! Programs up to a bound, under any memory model, by satisfiability.
-#![allow(dead_code)]
+//!
+//! Threads are unfolded into guarded events ([`unfold`]); the addresses that accesses can have are
+//! found ([`addresses`]); where reads get their values and in which order writes come are choices
+//! of the solver ([`communication`]); and the model's `.cat` file says which choices are allowed
+//! ([`relations`]). The idea to give a memory model to a solver as it stands is from J. Alglave, D.
+//! Kroening, M. Tautschnig, Partial orders for efficient bounded model checking of concurrent
+//! software, CAV 2013, and N. Gavrilenko et al., BMC for weak memory models, CAV 2019; that the
+//! solver knows what an acyclic graph is, from F. He, Z. Sun, H. Fan, Satisfiability modulo ordering
+//! consistency theory, PLDI 2021.
 
 mod addresses;
 mod arrangement;
+mod base;
+mod circuit;
+mod communication;
 mod event;
 mod guard;
+mod litmus;
+mod options;
+mod question;
+mod relations;
+mod structure;
 mod unfold;
 mod value;
 mod watch;
+mod witness;
+
+pub use litmus::{Finding, Outcome, check};
+pub use options::{Figures, Options};

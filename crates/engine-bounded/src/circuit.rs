@@ -1,0 +1,94 @@
+//! The problem that the solver is given: terms as circuits, and clauses on literals.
+
+use parallax_program::Bits;
+use parallax_solver::{Answer, Blaster, Cadical, Control, Literal, Order, Solver, Statistics, Term, Terms};
+
+pub struct Circuit {
+    solver: Cadical,
+    blaster: Blaster,
+    pub terms: Terms,
+}
+
+impl Circuit {
+    pub fn new(terms: Terms) -> Circuit {
+        Circuit { solver: Cadical::new(), blaster: Blaster::new(), terms }
+    }
+
+    pub fn fresh(&mut self) -> Literal {
+        self.solver.literal()
+    }
+
+    /// The literal of a one-bit term.
+    pub fn literal(&mut self, term: Term) -> Literal {
+        self.blaster.literal_of(&self.terms, term, &mut self.solver)
+    }
+
+    /// The bits of a term, lowest first.
+    pub fn bits(&mut self, term: Term) -> Vec<Literal> {
+        self.blaster.bits_of(&self.terms, term, &mut self.solver).to_vec()
+    }
+
+    pub fn and(&mut self, literals: &[Literal]) -> Literal {
+        self.blaster.gates.and(literals, &mut self.solver)
+    }
+
+    pub fn or(&mut self, literals: &[Literal]) -> Literal {
+        self.blaster.gates.or(literals, &mut self.solver)
+    }
+
+    /// At least one of these holds.
+    pub fn clause(&mut self, literals: &[Literal]) {
+        if literals.contains(&Literal::TRUE) {
+            return;
+        }
+        self.solver.clause(literals);
+    }
+
+    /// The two vectors are the same where the condition holds.
+    pub fn equal_where(&mut self, condition: Literal, left: Term, right: Term) {
+        let (left, right) = (self.bits(left), self.bits(right));
+        for (a, b) in left.into_iter().zip(right) {
+            if a != b {
+                self.clause(&[!condition, !a, b]);
+                self.clause(&[!condition, a, !b]);
+            }
+        }
+    }
+
+    pub fn at_most_one(&mut self, literals: &[Literal]) {
+        self.blaster.gates.at_most_one(literals, &mut self.solver);
+    }
+
+    pub fn order(&mut self, nodes: usize) -> Order {
+        self.solver.order(nodes)
+    }
+
+    pub fn edge(&mut self, order: Order, from: usize, to: usize, when: Literal) {
+        if when != Literal::FALSE {
+            self.solver.edge(order, from as u32, to as u32, when);
+        }
+    }
+
+    pub fn solve(&mut self, assumptions: &[Literal], control: &Control<'_>) -> Answer {
+        self.solver.solve(assumptions, control)
+    }
+
+    /// In the last model.
+    pub fn holds(&self, literal: Literal) -> bool {
+        self.solver.value(literal)
+    }
+
+    /// The value of a term in the last model.
+    pub fn value(&self, term: Term) -> Bits {
+        self.terms.evaluate(term, |variable| self.blaster.value(&self.terms, variable, &self.solver))
+    }
+
+    /// Terms that have no circuit: a model says nothing of them.
+    pub fn has_open_terms(&self) -> bool {
+        !self.blaster.open().is_empty()
+    }
+
+    pub fn statistics(&self) -> Statistics {
+        self.solver.statistics()
+    }
+}

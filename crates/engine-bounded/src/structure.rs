@@ -1,0 +1,158 @@
+//! The events of all threads and the initial writes, and what is known of them beforehand.
+
+use std::collections::BTreeSet;
+
+use parallax_machine::Globals;
+use parallax_memory::{EventSet, Relation};
+use parallax_program::{Bits, Program};
+use parallax_solver::Terms;
+
+use crate::addresses::{Possible, addresses, initial};
+use crate::event::{Dependency, Event, Kind, TagChoice};
+use crate::guard::Guard;
+use crate::relations::bounds::Facts;
+
+/// Some bytes of memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct Footprint {
+    pub address: u64,
+    pub bytes: u32,
+}
+
+pub struct Structure {
+    /// Those of threads, then the initial writes.
+    pub events: Vec<Event>,
+    /// The number of the first initial write.
+    pub initials: usize,
+    /// The addresses that each access may have.
+    pub places: Vec<Vec<u64>>,
+    pub facts: Facts,
+}
+
+/// Why there is no structure.
+pub enum Refusal {
+    /// Accesses of different sizes overlap.
+    Overlap,
+    /// An access of which nothing is known; the number of its event.
+    Anywhere(usize),
+}
+
+impl Structure {
+    /// `more` are places that need an initial write though nothing may access them.
+    pub fn new(
+        mut events: Vec<Event>,
+        terms: &mut Terms,
+        image: &Globals,
+        more: &[Footprint],
+    ) -> Result<Structure, Refusal> {
+        let possible = addresses(&events, terms, image);
+        let mut places = Vec::with_capacity(events.len());
+        for (number, possible) in possible.iter().enumerate() {
+            places.push(within_memory(possible).ok_or(Refusal::Anywhere(number))?);
+        }
+        let mut footprints: BTreeSet<Footprint> = BTreeSet::new();
+        for (event, places) in events.iter().zip(&places) {
+            let bytes = event.bytes;
+            footprints.extend(places.iter().map(|address| Footprint { address: *address, bytes }));
+        }
+        footprints.extend(more);
+        if overlap(&footprints) {
+            return Err(Refusal::Overlap);
+        }
+        let initials = events.len();
+        for at in footprints.iter().filter(|at| Program::thread_at(at.address).is_none()) {
+            events.push(initial_write(*at, terms, image));
+            places.push(vec![at.address]);
+        }
+        let facts = facts(&events, terms);
+        Ok(Structure { events, initials, places, facts })
+    }
+
+    pub fn is_initial(&self, event: usize) -> bool {
+        event >= self.initials
+    }
+
+    /// Whether two events are in program order.
+    pub fn in_program_order(&self, a: usize, b: usize) -> bool {
+        let (x, y) = (&self.events[a], &self.events[b]);
+        let visible = x.kind.is_visible() && y.kind.is_visible();
+        visible && a < b && x.thread.is_some() && x.thread == y.thread && x.access != y.access
+    }
+
+    /// The only address that an access can have.
+    pub fn place(&self, event: usize) -> Option<u64> {
+        match self.places[event].as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        }
+    }
+
+    /// Whether two accesses can be to the same bytes.
+    pub fn may_meet(&self, a: usize, b: usize) -> bool {
+        let (x, y) = (&self.events[a], &self.events[b]);
+        let accesses = x.kind.is_access() && y.kind.is_access();
+        let (first, second) = (&self.places[a], &self.places[b]);
+        accesses
+            && x.bytes == y.bytes
+            && first.iter().any(|place| second.binary_search(place).is_ok())
+    }
+
+    /// Whether two accesses are always to the same bytes.
+    pub fn must_meet(&self, a: usize, b: usize) -> bool {
+        let same = self.place(a).is_some() && self.place(a) == self.place(b);
+        let same = same || self.events[a].address == self.events[b].address;
+        self.may_meet(a, b) && same
+    }
+}
+
+fn within_memory(possible: &Possible) -> Option<Vec<u64>> {
+    possible.as_ref()?.iter().map(|address| u64::try_from(*address).ok()).collect()
+}
+
+/// Sorted by address, then by size: any overlap shows between neighbours.
+fn overlap(footprints: &BTreeSet<Footprint>) -> bool {
+    let pairs = footprints.iter().zip(footprints.iter().skip(1));
+    pairs.into_iter().any(|(a, b)| b.address - a.address < u64::from(a.bytes))
+}
+
+fn initial_write(at: Footprint, terms: &mut Terms, image: &Globals) -> Event {
+    let value = terms.constant(initial(image, at.address, at.bytes));
+    Event {
+        thread: None,
+        kind: Kind::Write { value },
+        guard: Guard::default(),
+        executed: terms.truth(),
+        address: terms.constant(Bits::new(64, u128::from(at.address))),
+        bytes: at.bytes,
+        tags: TagChoice::default(),
+        access: 0,
+        site: None,
+        addr: Dependency::NONE,
+        data: Dependency::NONE,
+        ctrl: Dependency::NONE,
+        pairs: Vec::new(),
+    }
+}
+
+/// Which events can happen together, and which bring others along.
+fn facts(events: &[Event], terms: &mut Terms) -> Facts {
+    let n = events.len();
+    let mut visible = EventSet::new(n);
+    let (mut together, mut implies) = (Relation::new(n), Relation::new(n));
+    for (a, event) in events.iter().enumerate() {
+        if event.kind.is_visible() {
+            visible.insert(a);
+        }
+        for (b, other) in events.iter().enumerate() {
+            if other.guard.follows_from(&event.guard) {
+                implies.add(a, b);
+            }
+            if event.thread != other.thread || !event.guard.excludes(&other.guard, terms) {
+                together.add(a, b);
+            }
+        }
+    }
+    let mut implied = Relation::new(n);
+    implies.inverse_into(&mut implied);
+    Facts { events: n, visible, together, implies, implied }
+}
