@@ -20,8 +20,15 @@ pub struct Arrangement {
 enum Task {
     /// Blocks that lead to one another only through what was arranged before, and those of them
     /// to begin with.
-    Region { blocks: Vec<u32>, entries: Vec<u32>, heads: Vec<u32> },
-    Block { block: u32, heads: Vec<u32> },
+    Region {
+        blocks: Vec<u32>,
+        entries: Vec<u32>,
+        heads: Vec<u32>,
+    },
+    Block {
+        block: u32,
+        heads: Vec<u32>,
+    },
 }
 
 impl Arrangement {
@@ -154,8 +161,7 @@ mod tests {
 
     #[test]
     fn arms_come_before_the_join() {
-        let (places, loops) =
-            arranged("branch c, a, b\nj:\nreturn\na:\njump j\nb:\njump j\n");
+        let (places, loops) = arranged("branch c, a, b\nj:\nreturn\na:\njump j\nb:\njump j\n");
         assert_eq!(places[0], 0);
         assert_eq!(places[1], 3);
         assert!(loops.iter().all(Vec::is_empty));

@@ -1,7 +1,9 @@
 //! The problem that the solver is given: terms as circuits, and clauses on literals.
 
 use parallax_program::Bits;
-use parallax_solver::{Answer, Blaster, Cadical, Control, Literal, Order, Solver, Statistics, Term, Terms};
+use parallax_solver::{
+    Answer, Blaster, Cadical, Control, Literal, Order, Solver, Statistics, Term, Terms,
+};
 
 pub struct Circuit {
     solver: Cadical,
@@ -80,7 +82,8 @@ impl Circuit {
 
     /// The value of a term in the last model.
     pub fn value(&self, term: Term) -> Bits {
-        self.terms.evaluate(term, |variable| self.blaster.value(&self.terms, variable, &self.solver))
+        self.terms
+            .evaluate(term, |variable| self.blaster.value(&self.terms, variable, &self.solver))
     }
 
     /// Terms that have no circuit: a model says nothing of them.

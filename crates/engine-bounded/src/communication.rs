@@ -169,8 +169,7 @@ impl Builder<'_> {
         let mut sorted: Vec<_> = pairs.iter().map(|(pair, literal)| (*pair, *literal)).collect();
         sorted.sort_unstable_by_key(|(pair, _)| *pair);
         for ((from, to), before) in sorted {
-            let when =
-                self.circuit.and(&[before, self.executed[from], self.executed[to]]);
+            let when = self.circuit.and(&[before, self.executed[from], self.executed[to]]);
             self.circuit.edge(order, from, to, when);
         }
     }

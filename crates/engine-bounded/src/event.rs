@@ -36,11 +36,17 @@ pub struct Event {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// The value read is a variable.
-    Read { value: Term },
-    Write { value: Term },
+    Read {
+        value: Term,
+    },
+    Write {
+        value: Term,
+    },
     Fence,
     /// What was chosen, where that is nothing that others see.
-    Choice { value: Term },
+    Choice {
+        value: Term,
+    },
 }
 
 impl Kind {

@@ -32,7 +32,9 @@ pub enum Finding {
     /// An execution that ends in such a state.
     Reachable(Box<Execution>),
     /// There is none; `complete` tells whether no loop repeats more often than it was followed.
-    Unreachable { complete: bool },
+    Unreachable {
+        complete: bool,
+    },
     Unknown(Reason),
 }
 
@@ -173,7 +175,8 @@ impl Test<'_, '_> {
         }
         let mut assumptions = vec![circuit.literal(wanted)];
         for run in &threads {
-            let ends: Vec<Literal> = run.ends.iter().map(|(end, _)| circuit.literal(*end)).collect();
+            let ends: Vec<Literal> =
+                run.ends.iter().map(|(end, _)| circuit.literal(*end)).collect();
             assumptions.push(circuit.or(&ends));
         }
         let answer = self.ask(&mut circuit, &assumptions);

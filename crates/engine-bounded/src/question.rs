@@ -102,13 +102,7 @@ impl Asked {
     }
 
     /// Whether final values satisfy a proposition.
-    pub fn holds(
-        &self,
-        prop: &Prop,
-        values: &[Term],
-        code: &Code<'_>,
-        terms: &mut Terms,
-    ) -> Term {
+    pub fn holds(&self, prop: &Prop, values: &[Term], code: &Code<'_>, terms: &mut Terms) -> Term {
         match prop {
             Prop::True => terms.truth(),
             Prop::False => terms.falsity(),
@@ -140,7 +134,8 @@ impl Asked {
                     return terms.falsity();
                 };
                 let width = terms.width(left).max(terms.width(right));
-                let (left, right) = (terms.zero_extend(left, width), terms.zero_extend(right, width));
+                let (left, right) =
+                    (terms.zero_extend(left, width), terms.zero_extend(right, width));
                 let same = terms.equals(left, right);
                 if *equal { same } else { terms.not(same) }
             }

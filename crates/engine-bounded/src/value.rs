@@ -231,8 +231,8 @@ pub struct Meeting {
 impl Merge<Values> for Meeting {
     fn join(&mut self, values: &mut Values, first: &Value, second: &Value) -> Value {
         let term = values.terms.select(self.first, first.term, second.term);
-        let [sources, picks] = [(first.sources, second.sources), (first.picks, second.picks)]
-            .map(|(one, other)| {
+        let [sources, picks] =
+            [(first.sources, second.sources), (first.picks, second.picks)].map(|(one, other)| {
                 if one == other {
                     return one;
                 }

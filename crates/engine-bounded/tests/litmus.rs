@@ -90,7 +90,13 @@ fn compare(list: &Path, only: Option<&str>) -> (usize, Vec<String>) {
 #[test]
 fn the_corpus_has_the_same_answers() {
     let (agree, differ) = compare(&corpus().join("expected.csv"), None);
-    assert!(differ.is_empty(), "{} of {}:\n{}", differ.len(), agree + differ.len(), differ.join("\n"));
+    assert!(
+        differ.is_empty(),
+        "{} of {}:\n{}",
+        differ.len(),
+        agree + differ.len(),
+        differ.join("\n")
+    );
     assert!(agree > 100, "{agree}");
 }
 
@@ -101,6 +107,12 @@ fn a_list_has_the_same_answers() {
     let list = std::env::var("PARALLAX_LITMUS_LIST").expect("PARALLAX_LITMUS_LIST");
     let only = std::env::var("PARALLAX_LITMUS_ONLY").ok();
     let (agree, differ) = compare(Path::new(&list), only.as_deref());
-    assert!(differ.is_empty(), "{} of {}:\n{}", differ.len(), agree + differ.len(), differ.join("\n"));
+    assert!(
+        differ.is_empty(),
+        "{} of {}:\n{}",
+        differ.len(),
+        agree + differ.len(),
+        differ.join("\n")
+    );
     assert!(agree > 0);
 }

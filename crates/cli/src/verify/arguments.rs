@@ -30,7 +30,7 @@ pub struct VerifyArguments {
     #[arg(long, short, value_name = "NAME|FILE.cat")]
     pub model: Option<String>,
 
-    /// How to search: auto, explore, or states (the machines of sc, tso and pso)
+    /// How to search: auto, explore, states (the machines of sc, tso and pso), or bounded (a solver)
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub engine: Engine,
 

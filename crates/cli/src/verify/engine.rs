@@ -9,11 +9,14 @@ pub enum Engine {
     Auto,
     Explore,
     States,
+    Bounded,
     /// The name of one that this version does not have.
     Absent(&'static str),
 }
 
-const ABSENT: [&str; 5] = ["view", "symbolic", "bounded", "inductive", "abstract"];
+const ABSENT: [&str; 4] = ["view", "symbolic", "inductive", "abstract"];
+
+const KNOWN: &str = "engines are auto, explore, states and bounded";
 
 impl FromStr for Engine {
     type Err = String;
@@ -23,12 +26,11 @@ impl FromStr for Engine {
             "auto" => return Ok(Engine::Auto),
             "explore" => return Ok(Engine::Explore),
             "states" => return Ok(Engine::States),
+            "bounded" => return Ok(Engine::Bounded),
             _ => {}
         }
         let absent = ABSENT.into_iter().find(|name| *name == text).map(Engine::Absent);
-        absent.ok_or_else(|| {
-            format!("there is no engine '{text}'; engines are auto, explore and states")
-        })
+        absent.ok_or_else(|| format!("there is no engine '{text}'; {KNOWN}"))
     }
 }
 
@@ -36,10 +38,10 @@ impl Engine {
     /// An error for an engine that cannot be asked.
     pub fn check(&self) -> Result<(), Diagnostic> {
         match self {
-            Engine::Auto | Engine::Explore | Engine::States => Ok(()),
+            Engine::Auto | Engine::Explore | Engine::States | Engine::Bounded => Ok(()),
             Engine::Absent(name) => {
                 let message = format!("the engine '{name}' is not available in this version");
-                Err(Diagnostic::new(message).with_help("engines are auto, explore and states"))
+                Err(Diagnostic::new(message).with_help(KNOWN))
             }
         }
     }

@@ -14,7 +14,7 @@ use parallax_verdict::{
 };
 
 use super::engine::Engine;
-use super::{Answer, VerifyArguments, model_choice, stateful};
+use super::{Answer, VerifyArguments, bounded, model_choice, stateful};
 use crate::interrupt;
 use crate::models::{ModelChoice, Models};
 use crate::one_test::{not_replayed, read, shown};
@@ -26,7 +26,7 @@ pub const USUAL_BOUND: u32 = 2;
 pub fn check(properties: &[Property], options: &VerifyArguments) -> Result<(), Diagnostics> {
     let refuse = |message: &str, help: &str| Err(vec![Diagnostic::new(message).with_help(help)]);
     if options.engine == Engine::Explore {
-        let help = "leave out --engine, or say --engine states";
+        let help = "leave out --engine, or say --engine states or bounded";
         return refuse("the final condition of a litmus test needs its own engine", help);
     }
     if !properties.contains(&Property::Assert) {
@@ -50,6 +50,9 @@ pub fn verify(path: &Path, options: &VerifyArguments) -> Result<Answer, Diagnost
             violation.message = message(&test);
         }
         return Ok(answer);
+    }
+    if options.engine == Engine::Bounded {
+        return bounded::verify_test(&test, &bad_states(&test.question), &model, options);
     }
     let bound = options.unroll.unwrap_or(USUAL_BOUND);
     let search = Options {
@@ -117,7 +120,7 @@ fn stopped(reason: &str) -> Reason {
     Reason { message: format!("the search was stopped: {reason}"), place: None, help: None }
 }
 
-fn violation(test: &LitmusTest, execution: Execution) -> Violation {
+pub fn violation(test: &LitmusTest, execution: Execution) -> Violation {
     Violation {
         property: Property::Assert,
         message: message(test),

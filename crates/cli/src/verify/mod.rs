@@ -1,6 +1,7 @@
 //! `parallax verify`: one program, one verdict, in the form that was asked for.
 
 pub mod arguments;
+mod bounded;
 mod engine;
 mod explored;
 pub mod input;
@@ -124,8 +125,13 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
 
 /// Schedules are found by the engine that has a machine to run.
 fn check_witness(options: &VerifyArguments) -> Result<(), Diagnostics> {
-    if options.witness.is_some() && options.engine == Engine::Explore {
-        let error = Diagnostic::new("the engine 'explore' knows no schedule to write");
+    let name = match options.engine {
+        Engine::Explore => "explore",
+        Engine::Bounded => "bounded",
+        _ => return Ok(()),
+    };
+    if options.witness.is_some() {
+        let error = Diagnostic::new(format!("the engine '{name}' knows no schedule to write"));
         let help = "leave out --engine, or say --engine states, with --model sc, tso or pso";
         return Err(vec![error.with_help(help)]);
     }

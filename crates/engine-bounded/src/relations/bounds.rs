@@ -309,7 +309,8 @@ impl<'m> Bounds<'m> {
             let Bound::Relation { may, must } = &bound else {
                 return bound;
             };
-            let longer = sequence(&(may.clone(), must.clone()), &(may.clone(), must.clone()), facts);
+            let longer =
+                sequence(&(may.clone(), must.clone()), &(may.clone(), must.clone()), facts);
             let Bound::Relation { may: mut more, must: mut sure } = longer else {
                 return bound;
             };

@@ -167,7 +167,8 @@ impl<'a, 'm> Relations<'a, 'm> {
                 self.circuit.or(&some)
             }
             Node::Range(a) => {
-                let others = (0..self.facts.events).filter(|from| self.bounds.may(*a, *from, event));
+                let others =
+                    (0..self.facts.events).filter(|from| self.bounds.may(*a, *from, event));
                 let others: Vec<usize> = others.collect();
                 let some = others.into_iter().map(|from| {
                     let pair = self.pair(*a, from, event, side);

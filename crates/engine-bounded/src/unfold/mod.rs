@@ -80,7 +80,11 @@ pub enum Obstruction {
 }
 
 /// Unfolds all threads of a program.
-pub fn unfold(code: &Code<'_>, plan: &Plan, watch: &mut Watch<'_>) -> Result<Unfolding, Obstruction> {
+pub fn unfold(
+    code: &Code<'_>,
+    plan: &Plan,
+    watch: &mut Watch<'_>,
+) -> Result<Unfolding, Obstruction> {
     let blocks: Vec<Arrangement> = code.program.functions.iter().map(Arrangement::of).collect();
     let mut unfolder = Unfolder {
         code,

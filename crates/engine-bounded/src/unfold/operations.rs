@@ -28,8 +28,7 @@ impl<'p> Unfolder<'_, 'p, '_> {
                 state.thread.done();
             }
             Operation::Rmw { address, op, operand, size, read_tags, write_tags } => {
-                let (old, reads) =
-                    self.read(&state, address, size, &TagChoice::always(read_tags));
+                let (old, reads) = self.read(&state, address, size, &TagChoice::always(read_tags));
                 let new = modify(op, &old, &operand, &mut self.result.values);
                 let when = self.result.values.terms.truth();
                 let pairing = Pairing { when, reads, is_single: true };

@@ -58,7 +58,12 @@ impl State {
     /// A counting loop that has not ended after so many rounds is cut too.
     const MOST_ROUNDS: u32 = 4096;
 
-    pub fn new(thread: Thread<Value>, function: FunctionId, guard: Guard, blocks: &[Arrangement]) -> State {
+    pub fn new(
+        thread: Thread<Value>,
+        function: FunctionId,
+        guard: Guard,
+        blocks: &[Arrangement],
+    ) -> State {
         let levels = vec![Level::enter(function, blocks)];
         State { thread, guard, levels, reservations: Vec::new() }
     }

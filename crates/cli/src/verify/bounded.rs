@@ -1,0 +1,53 @@
+//! Litmus tests through the engine that asks a solver.
+
+use parallax_engine_bounded::{Finding, Options, check};
+use parallax_frontend_litmus::LitmusTest;
+use parallax_memory::Model;
+use parallax_program::{Diagnostics, Property, Question};
+use parallax_verdict::{Conclusion, Counts, Scope, Verdict, replay};
+
+use super::litmus::{USUAL_BOUND, violation};
+use super::{Answer, VerifyArguments};
+use crate::interrupt;
+use crate::one_test::not_replayed;
+
+/// The final condition of a litmus test; `question` asks for the states that are violations.
+pub fn verify_test(
+    test: &LitmusTest,
+    question: &Question,
+    model: &Model,
+    options: &VerifyArguments,
+) -> Result<Answer, Diagnostics> {
+    let unroll = options.unroll.unwrap_or(USUAL_BOUND);
+    let search = Options {
+        unroll,
+        timeout: options.timeout,
+        memory_limit: options.memory_limit.map(|limit| u64::from(limit.get())),
+        stop: Some(interrupt::stop_flag()),
+    };
+    let outcome = check(&test.program, question, model, &search)?;
+    let mut verdict = Verdict {
+        conclusion: Conclusion::Unknown,
+        scope: None,
+        reason: None,
+        properties: vec![Property::Assert],
+        counts: Counts { events: outcome.figures.events, ..Counts::default() },
+        violations: Vec::new(),
+        notes: vec!["of a litmus test, the final condition is what is checked".to_string()],
+    };
+    match outcome.finding {
+        Finding::Reachable(execution) => {
+            replay(&test.program, &execution, model)
+                .map_err(|reason| vec![not_replayed(&test.program, &reason)])?;
+            verdict.conclusion = Conclusion::Unsafe;
+            verdict.violations.push(violation(test, *execution));
+        }
+        Finding::Unreachable { complete } => {
+            let scope = if complete { Scope::Complete } else { Scope::Bounded(unroll) };
+            (verdict.conclusion, verdict.scope) = (Conclusion::Safe, Some(scope));
+        }
+        Finding::Unknown(reason) => verdict.reason = Some(reason),
+    }
+    let model = model.name().to_string();
+    Ok(Answer { verdict, model, engine: "bounded", all: false, witness: None })
+}
