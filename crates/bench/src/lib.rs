@@ -2,6 +2,7 @@
 
 pub mod chart;
 pub mod figures;
+pub mod formulas;
 pub mod machines;
 pub mod programs;
 pub mod structures;

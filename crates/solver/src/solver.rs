@@ -68,6 +68,8 @@ pub trait Solver {
     fn order(&mut self, nodes: usize) -> Order;
 
     /// An edge that is present exactly where the literal is true. Several edges may share a literal.
+    /// Reasons for an edge between the same two nodes should be one literal, their disjunction: each
+    /// combination of reasons along a cycle is otherwise another cycle to learn.
     fn edge(&mut self, order: Order, from: u32, to: u32, when: Literal);
 
     /// Looks for a model in which the assumptions are true too.

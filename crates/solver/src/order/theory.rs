@@ -46,8 +46,9 @@ struct Ruling {
 struct OrderState {
     graph: Topology,
     edges: u32,
-    /// For each node, the edges that may become present and start there.
-    open: Vec<Vec<EdgeNumber>>,
+    /// For each node, the edges that may become present and start there, or end there.
+    leaving: Vec<Vec<EdgeNumber>>,
+    arriving: Vec<Vec<EdgeNumber>>,
 }
 
 #[derive(Default, Debug)]
@@ -100,7 +101,8 @@ impl Theory {
         if when == Literal::TRUE {
             self.fixed.push(number);
         } else if when != Literal::FALSE {
-            state.open[from as usize].push(number);
+            state.leaving[from as usize].push(number);
+            state.arriving[to as usize].push(number);
             if self.of_literal.len() <= when.code() {
                 self.of_literal.resize_with(when.code() + 1, Vec::new);
             }
@@ -237,30 +239,44 @@ impl Theory {
     /// False if the edge closes a cycle.
     fn insert(&mut self, number: EdgeNumber) -> bool {
         let edge = self.edges[number as usize];
-        let state = &mut self.orders[edge.order as usize];
-        if edge.from == edge.to || state.graph.insert(edge.from, edge.to, number).is_err() {
+        let graph = &mut self.orders[edge.order as usize].graph;
+        let is_new = edge.from == edge.to || !graph.reaches(edge.from, edge.to);
+        if edge.from == edge.to || graph.insert(edge.from, edge.to, number).is_err() {
             let clause = self.close_cycle(number, ABSENT);
             self.conflict = Some(clause);
             return false;
         }
         self.present.push((number, self.done));
         self.edges[number as usize].since = self.present.len() as u32;
-        self.rule_out(number);
+        if is_new {
+            self.rule_out(number);
+        }
         true
     }
 
-    /// Notes the open edges that the new one makes impossible.
+    /// Notes the open edges that the new one makes impossible: from what it reaches to what reaches
+    /// it. They are sought at the end that has fewer nodes.
     fn rule_out(&mut self, number: EdgeNumber) {
         let edge = self.edges[number as usize];
         let present = self.present.len() as u32;
         let state = &mut self.orders[edge.order as usize];
         state.graph.reached_from(edge.to, &mut self.after);
         state.graph.reaching(edge.from, &mut self.before);
-        for &node in &self.after {
-            for &candidate in &state.open[node as usize] {
-                let Known { to, when, .. } = self.edges[candidate as usize];
+        let few_before = self.before.len() < self.after.len();
+        if few_before {
+            // So that the graph remembers the other end.
+            state.graph.reached_from(edge.to, &mut self.after);
+        }
+        let (nodes, candidates) = match few_before {
+            true => (&self.before, &state.arriving),
+            false => (&self.after, &state.leaving),
+        };
+        for &node in nodes {
+            for &candidate in &candidates[node as usize] {
+                let Known { from, to, when, .. } = self.edges[candidate as usize];
+                let far = if few_before { from } else { to };
                 let value = self.values.get(when.variable() as usize).copied().flatten();
-                if value.is_none() && state.graph.was_seen(to) {
+                if value.is_none() && state.graph.was_seen(far) {
                     self.ruled_out.push_back(Ruling { edge: candidate, present });
                 }
             }
@@ -294,7 +310,7 @@ impl Theory {
         let mut graphs: Vec<Topology> = Vec::new();
         for order in &self.orders {
             let mut graph = Topology::default();
-            graph.grow(order.open.len());
+            graph.grow(order.leaving.len());
             graphs.push(graph);
         }
         for (number, edge) in self.edges.iter().enumerate() {
@@ -336,8 +352,9 @@ impl Theory {
 impl OrderState {
     fn grow(&mut self, nodes: usize) {
         self.graph.grow(nodes);
-        if self.open.len() < nodes {
-            self.open.resize_with(nodes, Vec::new);
+        if self.leaving.len() < nodes {
+            self.leaving.resize_with(nodes, Vec::new);
+            self.arriving.resize_with(nodes, Vec::new);
         }
     }
 }

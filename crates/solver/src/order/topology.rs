@@ -135,7 +135,13 @@ impl Topology {
         }
     }
 
-    /// The nodes that `start` reaches, with itself, each once.
+    /// Whether there is a path between different nodes.
+    pub fn reaches(&mut self, start: u32, end: u32) -> bool {
+        let high = self.rank[end as usize];
+        self.rank[start as usize] < high && self.collect_forward(start, end, high).is_err()
+    }
+
+    /// The nodes that `start` reaches, with itself, each once. [`Topology::was_seen`] knows them.
     pub fn reached_from(&mut self, start: u32, nodes: &mut Vec<u32>) {
         let search = self.start_search();
         nodes.clear();
@@ -309,6 +315,9 @@ mod tests {
                     prop_assert!(graph.rank[a as usize] < graph.rank[b as usize]);
                 }
                 let mut nodes = Vec::new();
+                for n in (0..9).filter(|&n| n != to) {
+                    prop_assert_eq!(graph.reaches(to, n), reaches(&edges, to, n));
+                }
                 graph.reached_from(to, &mut nodes);
                 prop_assert!((0..9).all(|n| nodes.contains(&n) == reaches(&edges, to, n)));
                 graph.reaching(from, &mut nodes);
