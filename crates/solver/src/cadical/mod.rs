@@ -34,6 +34,7 @@ pub struct Cadical {
     orders: u32,
     /// Edges were added since the last search.
     stale: bool,
+    clause: Vec<Lit>,
     model: Vec<bool>,
     failed: Vec<Literal>,
     signal: Signal,
@@ -73,6 +74,7 @@ impl Cadical {
             edges: 0,
             orders: 0,
             stale: false,
+            clause: Vec::new(),
             model: Vec::new(),
             failed: Vec::new(),
             signal,
@@ -80,7 +82,7 @@ impl Cadical {
             problem: None,
         };
         let truth = solver.literal();
-        solver.add(&[truth]);
+        let _ = solver.engine.add_clause_from_slice(&[raw(truth)]);
         solver
     }
 
@@ -97,10 +99,16 @@ impl Cadical {
         self.propagator.borrow().theory.lemmas().to_vec()
     }
 
+    /// Constants are settled here.
     fn add(&mut self, clause: &[Literal]) {
-        let clause: Vec<Lit> = clause.iter().map(|&literal| raw(literal)).collect();
+        if clause.contains(&Literal::TRUE) {
+            return;
+        }
+        self.clause.clear();
+        let open = clause.iter().filter(|&&literal| literal != Literal::FALSE);
+        self.clause.extend(open.map(|&literal| raw(literal)));
         // That the empty clause is unsatisfiable is found by the next search.
-        let _ = self.engine.add_clause_from_slice(&clause);
+        let _ = self.engine.add_clause_from_slice(&self.clause);
     }
 
     fn observe(&mut self, literal: Literal) {

@@ -75,7 +75,8 @@ pub(crate) struct Theory {
     pub keeps_lemmas: bool,
     pub lemma_count: u64,
     pub propagation_count: u64,
-    /// An explanation was asked for that could not be found: answers cannot be trusted.
+    /// An explanation was asked for that could not be found, or an edge was of no order: answers
+    /// cannot be trusted.
     pub broken: bool,
     path: Vec<EdgeNumber>,
     after: Vec<u32>,
@@ -93,7 +94,10 @@ impl Theory {
     pub fn add_edge(&mut self, order: u32, edge: Edge) {
         let Edge { from, to, when } = edge;
         let number = self.edges.len() as EdgeNumber;
-        let Some(state) = self.orders.get_mut(order as usize) else { return };
+        let Some(state) = self.orders.get_mut(order as usize) else {
+            self.broken = true;
+            return;
+        };
         state.grow(from.max(to) as usize + 1);
         let position = state.edges;
         state.edges += 1;
