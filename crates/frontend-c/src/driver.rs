@@ -1,6 +1,6 @@
 //! From files to modules in LLVM's textual form: runs clang and LLVM's tools.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -94,6 +94,11 @@ fn compile(path: &Path, options: &Options) -> Result<String, Diagnostics> {
     headers::write(scratch.path()).map_err(failed)?;
     let mut args: Vec<&OsStr> = CLANG_ARGS.iter().map(OsStr::new).collect();
     args.extend([OsStr::new("-isystem"), scratch.path().as_os_str()]);
+    let remaps = remaps(scratch.path(), options).map_err(failed)?;
+    for remap in &remaps {
+        args.extend(["-Xclang", "-remap-file", "-Xclang"].map(OsStr::new));
+        args.push(remap);
+    }
     args.extend(options.clang_args.iter().map(OsStr::new));
     args.push(path.as_os_str());
     let text = run_tool("clang", "clang-19", &args)?;
@@ -101,6 +106,19 @@ fn compile(path: &Path, options: &Options) -> Result<String, Diagnostics> {
     std::fs::write(&module, without_native_integers(&text)).map_err(failed)?;
     let args = ["-S", PASSES, "-o", "-"].map(OsStr::new);
     run_tool("opt", "llvm-19", &[&args[..], &[module.as_os_str()]].concat())
+}
+
+/// Writes the texts that stand in for files, and says so as clang takes it.
+fn remaps(folder: &Path, options: &Options) -> std::io::Result<Vec<OsString>> {
+    let texts = options.texts.iter().enumerate().map(|(number, (path, text))| {
+        let file = folder.join(format!("text-{number}.c"));
+        std::fs::write(&file, text)?;
+        let mut remap = path.clone().into_os_string();
+        remap.push(";");
+        remap.push(file);
+        Ok(remap)
+    });
+    texts.collect()
 }
 
 /// A module whose target has no favourite sizes of integers. With them, the pass would copy

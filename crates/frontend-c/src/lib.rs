@@ -48,6 +48,8 @@ pub struct Options {
     pub spurious_wakeups: bool,
     /// Whether signed overflow, shifts out of range and undefined divisions are checked.
     pub overflow: bool,
+    /// What to take for the contents of files of C, by their paths as they are given or included.
+    pub texts: Vec<(PathBuf, String)>,
 }
 
 /// A module in LLVM's textual form.

@@ -25,7 +25,7 @@ pub use globals::Globals;
 pub use init::{InitValue, RegisterInit};
 pub use types::ScalarType;
 
-use parallax_program::{Diagnostics, Program, Question, SourceFile};
+use parallax_program::{Diagnostics, Program, Question, SourceFile, Span};
 
 /// Errors reported for one file; what comes after is rarely news.
 pub(crate) const MAX_ERRORS: usize = 50;
@@ -87,6 +87,8 @@ pub struct LitmusTest {
     pub doc: Option<String>,
     pub program: Program,
     pub question: Question,
+    /// Where in the text the threads are.
+    pub code: Span,
 }
 
 /// Reads a test. `name` is what errors call the file.
@@ -128,6 +130,7 @@ pub fn parse(name: &str, text: &str) -> Result<LitmusTest, Diagnostics> {
         doc: sections.doc,
         program,
         question,
+        code: sections.code,
     })
 }
 

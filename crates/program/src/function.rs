@@ -254,6 +254,28 @@ pub enum InstKind {
 }
 
 impl InstKind {
+    /// The tags that the instruction gives to its events; of a fence, an access, and the two or three
+    /// kinds of events that a read-modify-write has.
+    pub fn for_each_tags(&mut self, visit: &mut impl FnMut(&mut Tags)) {
+        match self {
+            InstKind::Fence { tags }
+            | InstKind::Load { tags, .. }
+            | InstKind::Store { tags, .. }
+            | InstKind::LoadLinked { tags, .. }
+            | InstKind::StoreConditional { tags, .. } => visit(tags),
+            InstKind::Rmw { read_tags, write_tags, .. } => {
+                visit(read_tags);
+                visit(write_tags);
+            }
+            InstKind::Cas { read_tags, write_tags, fail_tags, .. } => {
+                visit(read_tags);
+                visit(write_tags);
+                visit(fail_tags);
+            }
+            _ => {}
+        }
+    }
+
     /// The expressions that the instruction computes with.
     pub fn for_each_expr<'a>(&'a self, visit: &mut impl FnMut(&'a Expr)) {
         use InstKind::*;

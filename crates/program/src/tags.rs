@@ -48,6 +48,27 @@ impl Tags {
     /// and AArch64, whose exclusives carry the tag, leave open whether it does.
     pub const ANY_ADDRESS: &str = "EX";
 
+    /// What the name of a tag starts with that marks a candidate of a repair, see
+    /// [`Tags::candidate`].
+    pub const CANDIDATE: char = '@';
+
+    /// The number of the candidate for a repair that an instruction is marked as, by a tag such as
+    /// `@7`. A fence with such a tag is one that might be there: replayers walk past it.
+    pub fn candidate(&self) -> Option<u32> {
+        self.iter().find_map(|tag| tag.as_str().strip_prefix(Self::CANDIDATE)?.parse().ok())
+    }
+
+    /// The same tags without such a mark.
+    pub fn unmarked(&self) -> Tags {
+        let names = self.iter().map(Tag::as_str);
+        Tags::new(names.filter(|name| !name.starts_with(Self::CANDIDATE)))
+    }
+
+    /// The tags with a mark as a candidate.
+    pub fn marked(&self, candidate: u32) -> Tags {
+        self.with([format!("{}{candidate}", Self::CANDIDATE).as_str()])
+    }
+
     /// On the writes by which a thread is started and ends …
     pub fn thread_release() -> Tags {
         Tags::new(["A", "REL"])

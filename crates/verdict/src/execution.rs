@@ -166,6 +166,42 @@ impl Execution {
         own.map(|_| number as u32)
     }
 
+    /// The execution without some of its fences, and for each event its new number.
+    pub fn without(&self, leaves: impl Fn(&Event) -> bool) -> (Execution, Vec<Option<u32>>) {
+        let mut numbers = Vec::with_capacity(self.events.len());
+        let mut next = 0;
+        for event in &self.events {
+            let stays = event.kind != EventKind::Fence || !leaves(event);
+            numbers.push(stays.then_some(next));
+            next += u32::from(stays);
+        }
+        let number = |event: &u32| numbers.get(*event as usize).copied().flatten();
+        let edges = |edges: &Edges| -> Edges {
+            edges.iter().filter_map(|(a, b)| Some((number(a)?, number(b)?))).collect()
+        };
+        let stays = |place: usize| numbers.get(place).is_some_and(Option::is_some);
+        let events = self.events.iter().enumerate().filter(|(place, _)| stays(*place));
+        let stacks = self.stacks.iter().enumerate().filter(|(place, _)| stays(*place));
+        let model_relations = self.model_relations.iter();
+        let execution = Execution {
+            events: events.map(|(_, event)| event.clone()).collect(),
+            po: edges(&self.po),
+            rf: edges(&self.rf),
+            co: edges(&self.co),
+            addr: edges(&self.addr),
+            data: edges(&self.data),
+            ctrl: edges(&self.ctrl),
+            rmw: edges(&self.rmw),
+            model_relations: model_relations.map(|(name, e)| (name.clone(), edges(e))).collect(),
+            schedule: self.schedule.iter().filter_map(number).collect(),
+            stacks: stacks.map(|(_, stack)| stack.clone()).collect(),
+            threads: self.threads.clone(),
+            final_state: self.final_state.clone(),
+            standings: self.standings.clone(),
+        };
+        (execution, numbers)
+    }
+
     /// From-reads: from a read to every write that overwrites what it read.
     pub fn fr(&self) -> Edges {
         let mut overwriting: HashMap<u32, Vec<u32>> = HashMap::new();

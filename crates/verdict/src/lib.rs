@@ -10,7 +10,9 @@ mod judge;
 mod outcomes;
 mod rebuild;
 mod replay;
+mod retrace;
 mod traced;
+mod trial;
 mod verdict;
 mod walker;
 
@@ -21,4 +23,6 @@ pub use execution::{Call, Edges, Event, EventKind, Execution, Life, Standing};
 pub use outcomes::{Ending, FinalState, Observation, Outcomes, StateValue};
 pub use rebuild::rebuild;
 pub use replay::replay;
+pub use retrace::{Retraced, retrace};
+pub use trial::{Judgement, Trial};
 pub use verdict::{Conclusion, Counts, Reason, Scope, Verdict, Violation};

@@ -16,6 +16,7 @@ use parallax_program::{Bits, Program};
 
 use crate::derived::Derived;
 use crate::judge::judge;
+use crate::retrace::Retraced;
 use crate::traced::Tracing;
 use crate::walker::{Due, Walker};
 use crate::{EventKind, Execution};
@@ -36,6 +37,29 @@ pub fn replay(program: &Program, execution: &Execution, model: &Model) -> Result
     judge(execution, &derived, model).map(|_| ())
 }
 
+/// Walks through the events of a litmus test's execution in a program with fences that might be
+/// there.
+pub(crate) fn retrace(program: &Program, execution: &Execution) -> Result<Retraced, String> {
+    let code = Code::new(program);
+    let mut retraced = Retraced { execution: execution.clone(), ..Retraced::default() };
+    for thread in 0..program.threads.len() {
+        let mut replay = Replay::new(&code, execution, thread as u32);
+        replay.is_marked = true;
+        let (passed, last) = replay.run(&mut retraced.derived)?;
+        retraced.passed.extend(passed);
+        retraced.last.extend(last.into_iter().map(|fence| (thread as u32, fence)));
+    }
+    for (number, tags) in &retraced.derived.tags {
+        if let Some(event) = retraced.execution.events.get_mut(*number as usize) {
+            event.tags = tags.clone();
+        }
+    }
+    Ok(retraced)
+}
+
+/// The fences that might be there before events, and those after the last one.
+type Passed = (Vec<(u32, u32)>, Vec<u32>);
+
 /// One thread on its way through the claimed events.
 #[derive(Clone)]
 struct Replay<'a, 'p> {
@@ -45,6 +69,9 @@ struct Replay<'a, 'p> {
     walker: Walker<'a, 'p>,
     /// The events of the thread that are still to come.
     events: std::iter::Peekable<std::vec::IntoIter<u32>>,
+    /// Whether the program has marks that the execution does not have.
+    is_marked: bool,
+    passed: Vec<(u32, u32)>,
 }
 
 impl<'a, 'p> Replay<'a, 'p> {
@@ -59,12 +86,19 @@ impl<'a, 'p> Replay<'a, 'p> {
             number,
             walker: Walker::new(code, number, start.function, args, true),
             events: own.collect::<Vec<_>>().into_iter().peekable(),
+            is_marked: false,
+            passed: Vec::new(),
         }
     }
 
-    fn run(mut self, derived: &mut Derived) -> Result<(), String> {
+    fn run(mut self, derived: &mut Derived) -> Result<Passed, String> {
         loop {
-            match self.walker.due() {
+            let due = self.walker.due();
+            if let Some(event) = self.events.peek().copied() {
+                let passed = self.walker.passed();
+                self.passed.extend(passed.into_iter().map(|fence| (event, fence)));
+            }
+            match due {
                 Due::Read { address, bytes } => self.read(address, bytes, derived)?,
                 Due::Write { address, value } => self.write(address, value, derived)?,
                 Due::Decision => {
@@ -84,9 +118,9 @@ impl<'a, 'p> Replay<'a, 'p> {
                     // dependencies.
                     let (mut other, mut found) = (self.clone(), derived.clone());
                     other.walker.answer(Bits::bool(false));
-                    if other.run(&mut found).is_ok() {
+                    if let Ok(passed) = other.run(&mut found) {
                         *derived = found;
-                        return Ok(());
+                        return Ok(passed);
                     }
                     self.walker.answer(Bits::bool(true));
                 }
@@ -100,7 +134,7 @@ impl<'a, 'p> Replay<'a, 'p> {
     }
 
     /// After the last event: what the program says of the events is what they claim.
-    fn finish(mut self, derived: &Derived) -> Result<(), String> {
+    fn finish(mut self, derived: &Derived) -> Result<Passed, String> {
         if let Some(event) = self.events.next() {
             return Err(format!("event {event} comes after the end of its thread"));
         }
@@ -110,11 +144,13 @@ impl<'a, 'p> Replay<'a, 'p> {
         };
         for (number, tags) in derived.tags.iter().filter(|(number, _)| is_own(**number)) {
             let claimed = &self.execution.events[*number as usize].tags;
-            if claimed != tags {
+            if claimed != tags && !self.is_marked {
                 return Err(format!("event {number} has the tags {claimed:?}, due are {tags:?}"));
             }
         }
-        derived.agrees_with(self.execution, |(_, to)| is_own(*to))
+        derived.agrees_with(self.execution, |(_, to)| is_own(*to))?;
+        let last = self.walker.passed();
+        Ok((self.passed, last))
     }
 
     fn next(&mut self) -> Result<u32, String> {

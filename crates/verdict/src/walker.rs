@@ -40,6 +40,8 @@ pub(crate) struct Walker<'a, 'p> {
     accesses: u32,
     /// See [`Walker::last_round`].
     last_round: Option<(u32, u32)>,
+    /// See [`Walker::passed`].
+    passed: Vec<u32>,
 }
 
 /// An access of which some parts may have happened.
@@ -91,7 +93,14 @@ impl<'a, 'p> Walker<'a, 'p> {
             reservation: None,
             accesses: 0,
             last_round: None,
+            passed: Vec::new(),
         }
+    }
+
+    /// Numbers of the fences that might be there, and that the thread has walked past since the
+    /// last time somebody asked.
+    pub(crate) fn passed(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.passed)
     }
 
     /// The instruction that the thread stands at.
@@ -114,6 +123,10 @@ impl<'a, 'p> Walker<'a, 'p> {
                 Operation::ThreadId => self.answer(Bits::new(32, u128::from(self.number))),
                 Operation::Spin { since } if since < self.thread.operations() => {
                     self.last_round = Some((since, self.thread.operations()));
+                }
+                Operation::Fence { tags } if tags.candidate().is_some() => {
+                    self.passed.extend(tags.candidate());
+                    self.thread.done();
                 }
                 operation => match Access::of(&operation) {
                     Some(access) => self.access = Some(access),

@@ -149,6 +149,7 @@ pub fn load_c(input: &InputArguments, overflow: bool) -> Result<Program, Diagnos
         clang_args: options.clang.clone(),
         spurious_wakeups: options.spurious_wakeups,
         overflow,
+        texts: Vec::new(),
     };
     load(&input.inputs, &clang)
 }

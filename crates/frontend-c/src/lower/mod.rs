@@ -59,7 +59,7 @@ pub fn lower(
     });
     let shared = Shared {
         options,
-        places: Places::new(inputs, modules),
+        places: Places::new(inputs, modules, options),
         pointer_width,
         signatures: signatures.collect(),
         wrappers: RefCell::default(),

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use parallax_program::{SourceFile, Span};
 
-use crate::Input;
 use crate::llvm::{Function, Instruction, MetadataId, Module, Node};
+use crate::{Input, Options};
 
 /// The source files of all units, and the places in them.
 pub struct Places {
@@ -39,7 +39,7 @@ struct File {
 const MAX_SCOPES: u32 = 200;
 
 impl Places {
-    pub fn new(inputs: &[Input], modules: &[Module]) -> Places {
+    pub fn new(inputs: &[Input], modules: &[Module], options: &Options) -> Places {
         let mut files = Files::new(inputs);
         let mut units = Vec::new();
         for module in modules {
@@ -52,7 +52,13 @@ impl Places {
             units.push(places);
         }
         let files = files.files;
-        let texts: Vec<String> = files.iter().map(File::text).collect();
+        let given: HashMap<PathBuf, &String> =
+            options.texts.iter().map(|(path, text)| (real(path), text)).collect();
+        let text = |file: &File| match given.get(&real(&file.path)) {
+            Some(text) => (*text).clone(),
+            None => file.text(),
+        };
+        let texts: Vec<String> = files.iter().map(text).collect();
         let shown = inputs.iter().filter(|input| input.is_source);
         let sources = files.iter().zip(&texts).map(|(file, text)| (&*file.name, &**text));
         let own = shown.map(|input| (&*input.name, &*input.text));
@@ -101,6 +107,10 @@ impl Places {
     fn span(&self, unit: usize, id: MetadataId) -> Option<Span> {
         self.units.get(unit)?.spans.get(&id).copied()
     }
+}
+
+fn real(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
 impl File {

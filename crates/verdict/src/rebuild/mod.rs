@@ -24,9 +24,10 @@ use parallax_program::{Bits, Location, Program, Tags};
 
 use crate::derived::Derived;
 use crate::judge::judge;
+use crate::retrace::Retraced;
 use crate::traced::{Traced, Tracing};
 use crate::walker::{Due, Walker};
-use crate::{Call, Claim, Event, EventKind, Execution, Step, StepId};
+use crate::{Call, Claim, Event, EventKind, Execution, Step, StepId, ThreadEnding};
 
 use access::Content;
 use objects::Objects;
@@ -45,6 +46,24 @@ pub fn rebuild(program: &Program, claim: &Claim, model: &Model) -> Result<Execut
     let (mut execution, derived) = rebuild.into_execution(orders, standings);
     execution.model_relations = judge(&execution, &derived, model)?;
     Ok(execution)
+}
+
+/// Takes the steps of a claim in a program with fences that might be there. Where the threads end
+/// up, and what the model says, is not looked at.
+pub(crate) fn retrace(program: &Program, claim: &Claim, model: &Model) -> Result<Retraced, String> {
+    let code = Code::new(program);
+    let mut rebuild = Rebuild::new(&code, claim, asks_for_dependencies(model))?;
+    for thread in &claim.schedule {
+        rebuild.step(*thread)?;
+    }
+    rebuild.check_complete()?;
+    let last = rebuild.passed_last();
+    let orders = rebuild.coherence()?;
+    let passed = std::mem::take(&mut rebuild.passed);
+    let (execution, derived) = rebuild.into_execution(orders, Vec::new());
+    let shift = execution.events.iter().filter(|event| event.thread.is_none()).count() as u32;
+    let passed = passed.into_iter().map(|(event, fence)| (event + shift, fence)).collect();
+    Ok(Retraced { execution, derived, passed, last })
 }
 
 fn asks_for_dependencies(model: &Model) -> bool {
@@ -70,6 +89,8 @@ struct Rebuild<'a, 'p> {
     quiet: Vec<u32>,
     objects: Objects<'p>,
     derived: Derived,
+    /// The fences that might be there before an event.
+    passed: Vec<(u32, u32)>,
 }
 
 /// A thread on its way.
@@ -149,6 +170,7 @@ impl<'a, 'p> Rebuild<'a, 'p> {
             quiet: Vec::new(),
             objects: Objects::new(code),
             derived: Derived::default(),
+            passed: Vec::new(),
         })
     }
 
@@ -164,6 +186,10 @@ impl<'a, 'p> Rebuild<'a, 'p> {
         self.take(id, step)
             .map_err(|problem| format!("step {index} of {name} ({step:?}): {problem}"))?;
         self.threads[number as usize].taken += 1;
+        let event = self.number_of(id);
+        let walker = self.threads[number as usize].walker.as_mut();
+        let passed = walker.map_or_else(Vec::new, Walker::passed);
+        self.passed.extend(passed.into_iter().map(|fence| (event, fence)));
         Ok(())
     }
 
@@ -275,6 +301,25 @@ impl<'a, 'p> Rebuild<'a, 'p> {
             place: self.code.program.source.origin(self.code.span(*site)),
         };
         innermost.iter().map(call).collect()
+    }
+
+    /// The fences that might be there after the last event of a thread, by the thread's number. Only
+    /// threads that have come to where they stand have gone past them: one that was stopped since
+    /// another failed need not have.
+    fn passed_last(&mut self) -> Vec<(u32, u32)> {
+        let mut last = Vec::new();
+        for (number, claimed) in (0u32..).zip(&self.claim.threads) {
+            let stands = matches!(
+                claimed.ending,
+                ThreadEnding::Waiting | ThreadEnding::Failed | ThreadEnding::Spinning { .. }
+            );
+            if stands && self.due(number, None).is_ok() {
+                let walker = self.threads[number as usize].walker.as_mut();
+                let passed = walker.map_or_else(Vec::new, Walker::passed);
+                last.extend(passed.into_iter().map(|fence| (number, fence)));
+            }
+        }
+        last
     }
 
     fn check_complete(&self) -> Result<(), String> {

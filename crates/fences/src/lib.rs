@@ -1,0 +1,20 @@
+//! Fence synthesis: from bad executions of a program to the cheapest repair.
+
+mod cover;
+mod decision;
+mod marked;
+pub mod prepare;
+mod repertoire;
+mod rewrite;
+pub mod source;
+mod suspect;
+mod synthesis;
+
+pub use cover::{BranchAndBound, Cover, Demand, Objective};
+pub use decision::{Choice, Decision, Decisions, Plan, Subject};
+pub use marked::apply;
+pub use prepare::{Load, Means, Prepared, Repair, prepare};
+pub use repertoire::{AccessKind, Dialect, Kind, Weights, access_orders};
+pub use rewrite::Change;
+pub use suspect::Suspect;
+pub use synthesis::{Ending, Engine, Synthesis, Task, synthesize};

@@ -1,0 +1,396 @@
+//! From texts to decisions: every place where a fence can be put, and every order that can be
+//! changed, is found in the source and marked in the program.
+//!
+//! The marks come by way of the front end: it reads the text with the strongest fence in every place,
+//! and what becomes of each of these in the program is where the candidate is. So conditions, loops
+//! and inlining are as the front end has them, and no second reading of the language is needed.
+
+use std::collections::BTreeMap;
+
+use parallax_memory::Model;
+use parallax_program::{
+    Diagnostic, Diagnostics, Function, InstKind, Program, SourceFile, Span, Tags,
+};
+
+use crate::decision::{Choice, Decision, Decisions, Subject};
+use crate::repertoire::{AccessKind, Dialect, Kind, Weights, access_orders};
+use crate::source::edits::Edited;
+use crate::source::{Activity, Document, Style};
+
+/// What may be changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Repair {
+    /// Fences are inserted, and those that are there made stronger.
+    Fences,
+    /// Memory orders of accesses and fences are made stronger.
+    Orders,
+    Both,
+    /// Fences and orders that are there are made weaker, or go.
+    Relax,
+}
+
+/// How to look for decisions.
+pub struct Means<'a> {
+    pub dialect: Dialect,
+    pub model: &'a Model,
+    pub weights: &'a Weights,
+    pub repair: Repair,
+}
+
+/// Reads a program from the texts of its files.
+pub type Load<'a> = dyn Fn(&[String]) -> Result<Program, Diagnostics> + 'a;
+
+/// A program with all that can be decided about it.
+pub struct Prepared {
+    pub documents: Vec<Document>,
+    pub decisions: Decisions,
+    /// Where each decision is in the texts.
+    pub(crate) sites: Vec<Site>,
+    /// The program as it stands, and with marks. Both have places in the text as it stands.
+    pub plain: Program,
+    pub marked: Program,
+    /// Files with accesses that are not among the documents.
+    pub untouched: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Site {
+    pub file: usize,
+    /// The number of a point, for insertions; where the call is, for others.
+    pub at: usize,
+}
+
+pub fn prepare(
+    mut documents: Vec<Document>,
+    means: &Means<'_>,
+    load: &Load<'_>,
+) -> Result<Prepared, Diagnostics> {
+    let texts: Vec<String> = documents.iter().map(|document| document.text.clone()).collect();
+    let plain = load(&texts)?;
+    let locator = Locator::new(&plain.source, &documents);
+    let activities = activities(&plain, &locator, documents.len());
+    for (document, activity) in documents.iter_mut().zip(&activities) {
+        document.find_points(activity);
+    }
+    let mut prepared = Prepared {
+        untouched: untouched(&plain, &locator),
+        documents,
+        decisions: Decisions::default(),
+        sites: Vec::new(),
+        marked: plain.clone(),
+        plain,
+    };
+    prepared.add_insertions(means);
+    let saturated = prepared.saturated(means);
+    let texts: Vec<String> = saturated.iter().map(|edited| edited.text.clone()).collect();
+    let mut marked = load(&texts)?;
+    Marking { prepared: &mut prepared, means, saturated: &saturated }.mark(&mut marked)?;
+    check_same(&prepared, &marked)?;
+    prepared.marked = marked;
+    Ok(prepared)
+}
+
+impl Prepared {
+    /// A decision for each point.
+    fn add_insertions(&mut self, means: &Means<'_>) {
+        let kinds = means.dialect.known_to(means.model);
+        if !matches!(means.repair, Repair::Fences | Repair::Both) || kinds.is_empty() {
+            return;
+        }
+        let none = Choice { name: "none".into(), tags: None, features: 0, count: 0, weight: 0 };
+        let fences = kinds.iter().map(|kind| kind.choice(1, means.weights.of(kind)));
+        let options: Vec<Choice> = std::iter::once(none).chain(fences).collect();
+        for (file, document) in self.documents.iter().enumerate() {
+            for point in 0..document.points() {
+                let place = document.location(document.offset_of(point));
+                let subject = Subject::Insertion;
+                let options = options.clone();
+                self.decisions.0.push(Decision { subject, place, options, present: 0 });
+                self.sites.push(Site { file, at: point });
+            }
+        }
+    }
+
+    /// The texts with the strongest fence everywhere.
+    fn saturated(&self, means: &Means<'_>) -> Vec<Edited> {
+        let strongest = means.dialect.known_to(means.model).last().copied();
+        let files = self.documents.iter().enumerate();
+        let saturated = files.map(|(file, document)| {
+            let own = (0u32..).zip(&self.sites).filter(|(_, site)| site.file == file);
+            let fences = own.filter_map(|(number, site)| {
+                Some((site.at, number, document.fence(strongest?.name)))
+            });
+            document.with_fences(&fences.collect::<Vec<_>>(), Style::Inline)
+        });
+        saturated.collect()
+    }
+}
+
+/// Finds the document and the offset that a span points to.
+struct Locator {
+    /// For each file of the program: where it starts, and its number among the documents.
+    starts: Vec<(u32, Option<usize>, String)>,
+}
+
+impl Locator {
+    fn new(source: &SourceFile, documents: &[Document]) -> Locator {
+        let starts = source.files().enumerate().map(|(number, (name, _))| {
+            let document = documents.iter().position(|document| document.name == name);
+            (source.start_of(number).unwrap_or(u32::MAX), document, name.to_string())
+        });
+        Locator { starts: starts.collect() }
+    }
+
+    fn file(&self, span: Span) -> Option<&(u32, Option<usize>, String)> {
+        let after = self.starts.partition_point(|(start, ..)| *start <= span.start);
+        self.starts.get(after.checked_sub(1)?)
+    }
+
+    fn find(&self, span: Span) -> Option<(usize, usize)> {
+        let (start, document, _) = self.file(span)?;
+        Some(((*document)?, (span.start - start) as usize))
+    }
+}
+
+fn instructions(program: &Program) -> impl Iterator<Item = (&InstKind, Span)> {
+    let blocks = program.functions.iter().flat_map(|function| &function.blocks);
+    blocks.flat_map(|block| &block.insts).map(|inst| (&inst.kind, inst.span))
+}
+
+fn is_access(kind: &InstKind) -> bool {
+    matches!(
+        kind,
+        InstKind::Load { .. }
+            | InstKind::Store { .. }
+            | InstKind::Rmw { .. }
+            | InstKind::Cas { .. }
+            | InstKind::LoadLinked { .. }
+            | InstKind::StoreConditional { .. }
+    )
+}
+
+fn activities(program: &Program, locator: &Locator, documents: usize) -> Vec<Activity> {
+    let mut activities: Vec<Activity> = (0..documents).map(|_| Activity::default()).collect();
+    for (kind, span) in instructions(program) {
+        let quiet = matches!(
+            kind,
+            InstKind::Assign { .. }
+                | InstKind::Assert { .. }
+                | InstKind::Assume { .. }
+                | InstKind::Fence { .. }
+        );
+        if let Some((file, offset)) = locator.find(span).filter(|_| !quiet) {
+            activities[file].busy.push(offset);
+            if is_access(kind) {
+                activities[file].accesses.push(offset);
+            }
+        }
+    }
+    for activity in &mut activities {
+        activity.accesses.sort_unstable();
+        activity.busy.sort_unstable();
+    }
+    activities
+}
+
+fn untouched(program: &Program, locator: &Locator) -> Vec<String> {
+    let mut names = Vec::new();
+    for (kind, span) in instructions(program) {
+        let file = locator.file(span).filter(|_| is_access(kind));
+        if let Some((_, None, name)) = file
+            && !name.starts_with('<')
+            && !names.contains(name)
+        {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+/// The plain program is what is left of the marked one without its fences: nothing else was
+/// changed by writing them down.
+fn check_same(prepared: &Prepared, marked: &Program) -> Result<(), Diagnostics> {
+    let decisions = &prepared.decisions;
+    let bare = unmarked(crate::apply(marked, decisions, &decisions.present()));
+    let same = bare.functions.len() == prepared.plain.functions.len()
+        && bare.functions.iter().zip(&prepared.plain.functions).all(|(a, b)| is_same(a, b));
+    if same {
+        return Ok(());
+    }
+    let message = "fences cannot be put into this program without changing what else it does";
+    Err(vec![
+        Diagnostic::new(message)
+            .with_help("this is a bug in parallax; please report it with the program"),
+    ])
+}
+
+/// The program without marks.
+fn unmarked(mut program: Program) -> Program {
+    let blocks = program.functions.iter_mut().flat_map(|function| &mut function.blocks);
+    for inst in blocks.flat_map(|block| &mut block.insts) {
+        inst.kind.for_each_tags(&mut |tags| *tags = tags.unmarked());
+    }
+    program
+}
+
+fn is_same(a: &Function, b: &Function) -> bool {
+    let block = |(a, b): (&parallax_program::Block, &parallax_program::Block)| {
+        a.terminator == b.terminator
+            && a.insts.iter().map(|inst| &inst.kind).eq(b.insts.iter().map(|inst| &inst.kind))
+    };
+    a.name == b.name
+        && a.blocks.len() == b.blocks.len()
+        && a.blocks.iter().zip(&b.blocks).all(block)
+}
+
+/// Puts marks into a program that was read with fences everywhere.
+struct Marking<'a, 'm> {
+    prepared: &'a mut Prepared,
+    means: &'a Means<'m>,
+    saturated: &'a [Edited],
+}
+
+impl Marking<'_, '_> {
+    fn mark(mut self, program: &mut Program) -> Result<(), Diagnostics> {
+        let locator = Locator::new(&program.source, &self.prepared.documents);
+        let plain = Locator::new(&self.prepared.plain.source, &self.prepared.documents);
+        let mut inserted: BTreeMap<(usize, usize), u32> = BTreeMap::new();
+        for (file, edited) in self.saturated.iter().enumerate() {
+            let places = edited.places.iter();
+            inserted.extend(places.map(|(decision, at)| ((file, *at), *decision)));
+        }
+        let mut known: BTreeMap<(Site, bool), u32> = BTreeMap::new();
+        for function in &mut program.functions {
+            for block in &mut function.blocks {
+                for inst in &mut block.insts {
+                    let place = locator.find(inst.span);
+                    let decision = place.and_then(|place| inserted.get(&place));
+                    match (&mut inst.kind, decision) {
+                        (InstKind::Fence { tags }, Some(decision)) => *tags = mark(*decision),
+                        (kind, _) => self.mark_own(kind, place, &mut known),
+                    }
+                    inst.span = self.moved(inst.span, &locator, &plain);
+                }
+                block.terminator_span = self.moved(block.terminator_span, &locator, &plain);
+            }
+        }
+        program.source = self.prepared.plain.source.clone();
+        Ok(())
+    }
+
+    /// A span of the program with fences as one of the program as it stands.
+    fn moved(&self, span: Span, locator: &Locator, plain: &Locator) -> Span {
+        let Some((start, document, name)) = locator.file(span) else {
+            return span;
+        };
+        let offset = (span.start - start) as usize;
+        let offset = document.map_or(offset, |file| self.saturated[file].origin(offset));
+        let start =
+            plain.starts.iter().find(|(_, _, other)| other == name).map(|(start, ..)| *start);
+        let at = start.unwrap_or(0) as usize + offset;
+        Span::new(at, at + (span.end - span.start) as usize)
+    }
+
+    /// Marks an access or a fence that is there from the start.
+    fn mark_own(
+        &mut self,
+        kind: &mut InstKind,
+        place: Option<(usize, usize)>,
+        known: &mut BTreeMap<(Site, bool), u32>,
+    ) {
+        let Some((file, offset)) = place else {
+            return;
+        };
+        let at = self.saturated[file].origin(offset);
+        let document = &self.prepared.documents[file];
+        let Some(orders) = document.orders(at) else {
+            return;
+        };
+        let site = Site { file, at };
+        if orders.is_implicit() && self.means.repair != Repair::Relax {
+            return;
+        }
+        let mut decide = |subject: Subject, access: Option<AccessKind>, tags: &Tags| {
+            let slot = (site, subject == Subject::Failure);
+            if let Some(decision) = known.get(&slot) {
+                return Some(*decision);
+            }
+            let (options, present) = self.options(access, tags)?;
+            let place = self.prepared.documents[file].location(at);
+            let number = self.prepared.decisions.0.len() as u32;
+            self.prepared.decisions.0.push(Decision { subject, place, options, present });
+            self.prepared.sites.push(site);
+            known.insert(slot, number);
+            Some(number)
+        };
+        match kind {
+            InstKind::Fence { tags } => {
+                if let Some(decision) = decide(Subject::Fence, None, tags) {
+                    *tags = mark(decision);
+                }
+            }
+            InstKind::Load { tags, .. } => {
+                add(tags, decide(Subject::Access, Some(AccessKind::Load), tags));
+            }
+            InstKind::Store { tags, .. } => {
+                add(tags, decide(Subject::Access, Some(AccessKind::Store), tags));
+            }
+            InstKind::Rmw { read_tags, write_tags, .. } => {
+                let decision = decide(Subject::Access, Some(AccessKind::Update), read_tags);
+                add(read_tags, decision);
+                add(write_tags, decision);
+            }
+            InstKind::Cas { read_tags, write_tags, fail_tags, .. } if orders.is_pair() => {
+                let decision = decide(Subject::Access, Some(AccessKind::Update), read_tags);
+                add(read_tags, decision);
+                add(write_tags, decision);
+                add(fail_tags, decide(Subject::Failure, Some(AccessKind::Load), fail_tags));
+            }
+            _ => {}
+        }
+    }
+
+    /// The options for a fence, or for an access, that has some order now; None if there is no
+    /// choice.
+    fn options(&self, access: Option<AccessKind>, tags: &Tags) -> Option<(Vec<Choice>, usize)> {
+        let Means { dialect, weights, repair, model } = self.means;
+        let all = match (access, repair) {
+            (Some(_), Repair::Fences) => return None,
+            (Some(access), _) => access_orders(access),
+            (None, _) => dialect.known_to(model),
+        };
+        let has = |kind: &&Kind| kind.tags.iter().all(|tag| tags.contains(tag));
+        let present = *all.iter().find(has)?;
+        let base = weights.of(&present);
+        let mut options = Vec::new();
+        if *repair == Repair::Relax {
+            if access.is_none() {
+                let (name, tags) = ("none".to_string(), None);
+                options.push(Choice { name, tags, features: 0, count: 0, weight: 0 });
+            }
+            let count = u64::from(access.is_none());
+            let weaker = all.iter().filter(|kind| kind.features & !present.features == 0);
+            options.extend(weaker.map(|kind| kind.choice(count, weights.of(kind))));
+        } else {
+            // What is there is free; of an access, each change counts where fences count.
+            let count = u64::from(access.is_some() && *repair == Repair::Both);
+            let stronger = all.iter().filter(|kind| present.features & !kind.features == 0);
+            options.extend(stronger.map(|kind| {
+                let changes = if *kind == present { 0 } else { count };
+                kind.choice(changes, weights.of(kind).saturating_sub(base))
+            }));
+        }
+        let at = options.iter().position(|choice| choice.name == present.name)?;
+        (options.len() > 1).then_some((options, at))
+    }
+}
+
+fn mark(decision: u32) -> Tags {
+    Tags::none().marked(decision)
+}
+
+fn add(tags: &mut Tags, decision: Option<u32>) {
+    if let Some(decision) = decision {
+        *tags = tags.marked(decision);
+    }
+}

@@ -1,0 +1,183 @@
+//! The search for the cheapest repair, by what bad executions demand of it.
+//!
+//! The published way (S. Singh, D. Sharma, I. Jaju, S. Sharma, Fence Synthesis Under the C11 Memory
+//! Model, ATVA 2022) lists, for each bad execution, the sets of fences that forbid it, one for each
+//! cycle of events, and then chooses among the sets. There may be millions of cycles. Here the
+//! question is turned round (E. Moreno-Centeno and R. M. Karp, The implicit hitting set approach to
+//! solve combinatorial optimization problems, Operations Research 61(2), 2013):
+//!
+//! 1. Find the cheapest plan that meets all demands known so far.
+//! 2. If some bad execution that we know survives the plan, make the plan stronger place by place
+//!    as long as the execution still survives. Of the plan that comes out, say L, every plan that
+//!    kills the execution has at some place an option that is not at most L's. That is a new demand.
+//! 3. Otherwise explore the program under the plan. If it is right, the plan is the answer. If
+//!    not, there is another bad execution.
+//!
+//! # Why the answer is right, and the cheapest
+//!
+//! It is right since the program was explored under it. It is the cheapest since each demand is
+//! met by every plan P that makes the program right. Suppose P does not meet the demand that came
+//! from an execution and L. Then P is at most as strong as L, everywhere. The execution survives L,
+//! and fewer fences forbid less, so it survives P: it is an execution of the program under P, and bad.
+//! So the plans that make the program right are among those that meet the demands, and the one
+//! that we have is the cheapest of these.
+//!
+//! It ends: each demand rules out the plan that it was found with, and there are finitely many plans.
+//! If some demand cannot be met at all, L is the strongest plan, and no plan kills the execution.
+//!
+//! Both proofs need that the model is monotone: what it forbids, it forbids with more or stronger
+//! fences as well. Models that are built from unions, compositions and closures of relations are.
+//! `c11` is not where programs have accesses that are not atomic, since these must read what is
+//! *visible*; there the answer is still right, but need not be the cheapest.
+
+use parallax_memory::Model;
+use parallax_program::{Diagnostic, Diagnostics, Program};
+use parallax_verdict::{Conclusion, Reason, Scope, Verdict, Violation};
+
+use crate::cover::{Cover, Demand, Objective};
+use crate::decision::{Decisions, Plan};
+use crate::marked::apply;
+use crate::suspect::Suspect;
+
+/// Finds out whether programs are right.
+pub trait Engine {
+    /// Up to so many violations of a program, if there are any.
+    fn search(&mut self, program: &Program, most: usize) -> Result<Verdict, Diagnostics>;
+}
+
+/// What to repair, and how.
+pub struct Task<'a> {
+    /// With a mark for each decision.
+    pub marked: &'a Program,
+    pub decisions: &'a Decisions,
+    pub model: &'a Model,
+    pub objective: Objective,
+    /// How many bad executions to ask for at a time.
+    pub batch: usize,
+}
+
+/// What came out.
+pub struct Synthesis<'m> {
+    pub ending: Ending,
+    /// The bad executions that were looked at.
+    pub suspects: Vec<Suspect<'m>>,
+    /// How often the program was explored.
+    pub iterations: u64,
+    /// How many demands there were.
+    pub demands: usize,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Ending {
+    /// The program under the plan is right, as far as that was found out.
+    Safe { plan: Plan, scope: Option<Scope> },
+    /// This is there under every plan.
+    Hopeless { violation: Box<Violation> },
+    /// All bad executions that were found are gone under the plan, but there may be others.
+    Unknown { plan: Plan, reason: Reason },
+}
+
+/// Searches for the cheapest plan that makes the program right.
+pub fn synthesize<'m>(
+    task: &Task<'m>,
+    engine: &mut dyn Engine,
+    cover: &mut dyn Cover,
+) -> Result<Synthesis<'m>, Diagnostics> {
+    let mut search = Search { task, suspects: Vec::new(), demands: Vec::new(), iterations: 0 };
+    let ending = search.run(engine, cover)?;
+    let demands = search.demands.len();
+    Ok(Synthesis { ending, suspects: search.suspects, iterations: search.iterations, demands })
+}
+
+struct Search<'t, 'm> {
+    task: &'t Task<'m>,
+    suspects: Vec<Suspect<'m>>,
+    demands: Vec<Demand>,
+    iterations: u64,
+}
+
+impl<'m> Search<'_, 'm> {
+    fn run(
+        &mut self,
+        engine: &mut dyn Engine,
+        cover: &mut dyn Cover,
+    ) -> Result<Ending, Diagnostics> {
+        let Task { marked, decisions, objective, .. } = *self.task;
+        loop {
+            let plan = cover.cheapest(decisions, &self.demands, objective);
+            let plan = plan.ok_or_else(|| vec![internal("no plan meets all demands")])?;
+            if let Some(ending) = self.learn(&plan)? {
+                match ending {
+                    Learnt::Demand(demand) => self.demands.push(demand),
+                    Learnt::Hopeless(suspect) => {
+                        let violation = Box::new(self.suspects[suspect].violation.clone());
+                        return Ok(Ending::Hopeless { violation });
+                    }
+                }
+                continue;
+            }
+            self.iterations += 1;
+            let verdict = engine.search(&apply(marked, decisions, &plan), self.task.batch)?;
+            match verdict.conclusion {
+                Conclusion::Safe => return Ok(Ending::Safe { plan, scope: verdict.scope }),
+                Conclusion::Unknown => {
+                    let unknown = || Reason { message: "unknown".into(), place: None, help: None };
+                    let reason = verdict.reason.unwrap_or_else(unknown);
+                    return Ok(Ending::Unknown { plan, reason });
+                }
+                Conclusion::Unsafe => self.add(verdict.violations, &plan)?,
+            }
+        }
+    }
+
+    /// What a bad execution that survives the plan teaches, if one does.
+    fn learn(&mut self, plan: &Plan) -> Result<Option<Learnt>, Diagnostics> {
+        let decisions = self.task.decisions;
+        // The newest are the likeliest.
+        for (number, suspect) in self.suspects.iter_mut().enumerate().rev() {
+            let survives = suspect.survives(decisions, plan).map_err(|why| vec![internal(&why)])?;
+            if !survives {
+                continue;
+            }
+            let largest = suspect.largest(decisions, plan).map_err(|why| vec![internal(&why)])?;
+            let demand = Demand::beyond(decisions, &largest);
+            return Ok(Some(match demand.0.is_empty() {
+                true => Learnt::Hopeless(number),
+                false => Learnt::Demand(demand),
+            }));
+        }
+        Ok(None)
+    }
+
+    /// New bad executions of the program under a plan, which they must survive.
+    fn add(&mut self, violations: Vec<Violation>, plan: &Plan) -> Result<(), Diagnostics> {
+        let Task { marked, decisions, model, .. } = *self.task;
+        let mut survivors = 0;
+        for violation in violations {
+            let retraced = Suspect::new(marked, decisions, violation, model);
+            let mut suspect = retraced.map_err(|why| vec![not_retraced(&why)])?;
+            survivors +=
+                usize::from(suspect.survives(decisions, plan).map_err(|why| vec![internal(&why)])?);
+            self.suspects.push(suspect);
+        }
+        match survivors {
+            0 => Err(vec![internal("an execution is allowed and forbidden at once")]),
+            _ => Ok(()),
+        }
+    }
+}
+
+enum Learnt {
+    Demand(Demand),
+    /// The suspect of that number survives everything.
+    Hopeless(usize),
+}
+
+fn internal(why: &str) -> Diagnostic {
+    Diagnostic::new(format!("internal error while placing fences: {why}"))
+        .with_help("this is a bug in parallax; please report it with the program")
+}
+
+fn not_retraced(why: &str) -> Diagnostic {
+    internal(&format!("an execution cannot be followed where fences might be: {why}"))
+}

@@ -1,0 +1,83 @@
+//! Litmus tests to repair, with the engine that enumerates their executions.
+
+use parallax_engine_enumerate::{Options, enumerate};
+use parallax_fences::source::{Document, Language};
+use parallax_fences::{
+    BranchAndBound, Dialect, Ending, Engine, Means, Objective, Prepared, Repair, Task, Weights,
+    prepare, synthesize,
+};
+use parallax_frontend_litmus::parse;
+use parallax_memory::Model;
+use parallax_program::{Diagnostics, Program, Property, Question};
+use parallax_verdict::{Conclusion, Counts, Ending as Stop, Verdict, Violation};
+
+/// A litmus test whose final condition is a state that should not be there.
+pub struct Enumerating<'a> {
+    pub question: &'a Question,
+    pub model: &'a Model,
+}
+
+impl Engine for Enumerating<'_> {
+    fn search(&mut self, program: &Program, most: usize) -> Result<Verdict, Diagnostics> {
+        let options = Options { witnesses: most, ..Options::default() };
+        let outcomes = enumerate(program, self.question, self.model, &options)?;
+        assert!(!matches!(outcomes.ending, Stop::Stopped { .. }));
+        let violation = |execution| Violation {
+            property: Property::Assert,
+            message: String::new(),
+            place: None,
+            execution,
+            involved: Vec::new(),
+        };
+        let violations: Vec<Violation> = outcomes.witnesses.into_iter().map(violation).collect();
+        let is_safe = violations.is_empty();
+        Ok(Verdict {
+            conclusion: if is_safe { Conclusion::Safe } else { Conclusion::Unsafe },
+            scope: None,
+            reason: None,
+            properties: vec![Property::Assert],
+            counts: Counts::default(),
+            violations,
+            notes: Vec::new(),
+        })
+    }
+}
+
+pub fn model(name: &str) -> std::sync::Arc<Model> {
+    Model::builtin(name).expect("a model").expect("without errors")
+}
+
+pub fn prepared(text: &str, model: &Model, repair: Repair) -> (Prepared, Question) {
+    let test = parse("t.litmus", text).expect("a test");
+    let code = test.code.start as usize..test.code.end as usize;
+    let document = Document::new("t.litmus", text, Language::C, code);
+    let weights = Weights::default();
+    let means = Means { dialect: Dialect::C11, model, weights: &weights, repair };
+    let load = |texts: &[String]| Ok(parse("t.litmus", &texts[0])?.program);
+    (prepare(vec![document], &means, &load).expect("decisions"), test.question)
+}
+
+/// What is changed, as lines, or how it ended; and how much it costs.
+pub fn repaired(text: &str, model_name: &str, repair: Repair) -> (Vec<String>, (u64, u64)) {
+    let model = model(model_name);
+    let (prepared, question) = prepared(text, &model, repair);
+    let task = Task {
+        marked: &prepared.marked,
+        decisions: &prepared.decisions,
+        model: &model,
+        objective: Objective::Count,
+        batch: 1,
+    };
+    let mut engine = Enumerating { question: &question, model: &model };
+    let synthesis = synthesize(&task, &mut engine, &mut BranchAndBound).expect("an answer");
+    match synthesis.ending {
+        Ending::Safe { plan, .. } => {
+            let changes = prepared.changes(&plan).into_iter();
+            let lines = changes
+                .map(|change| format!("{}: {} -> {}", change.place.line, change.from, change.to));
+            (lines.collect(), prepared.decisions.cost(&plan))
+        }
+        Ending::Hopeless { .. } => (vec!["hopeless".to_string()], (0, 0)),
+        Ending::Unknown { reason, .. } => panic!("{}", reason.message),
+    }
+}
