@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
 use crate::debug::{DebugArguments, ReplayArguments};
+use crate::fences::FencesArguments;
 use crate::verify::VerifyArguments;
 
 /// Verifies concurrent programs against every order in which memory effects can be seen.
@@ -23,6 +24,7 @@ pub struct Arguments {
 pub enum Command {
     Litmus(LitmusArguments),
     Verify(VerifyArguments),
+    Fences(FencesArguments),
     Debug(DebugArguments),
     Replay(ReplayArguments),
     Models(ModelsArguments),

@@ -4,6 +4,7 @@ mod args;
 mod batch;
 mod debug;
 mod expect;
+mod fences;
 mod graph;
 mod interrupt;
 mod litmus;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
     let exit = match &arguments.command {
         Command::Litmus(options) => litmus::run(options),
         Command::Verify(options) => verify::run(options),
+        Command::Fences(options) => fences::run(options),
         Command::Debug(options) => debug::run(options),
         Command::Replay(options) => debug::replay(options),
         Command::Models(options) => models::run(options),

@@ -8,12 +8,11 @@
 use std::collections::BTreeMap;
 
 use parallax_memory::Model;
-use parallax_program::{
-    Diagnostic, Diagnostics, Function, InstKind, Program, SourceFile, Span, Tags,
-};
+use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, SourceFile, Span, Tags};
 
 use crate::decision::{Choice, Decision, Decisions, Subject};
 use crate::repertoire::{AccessKind, Dialect, Kind, Weights, access_orders};
+use crate::same::is_same_program;
 use crate::source::edits::Edited;
 use crate::source::{Activity, Document, Style};
 
@@ -212,9 +211,7 @@ fn untouched(program: &Program, locator: &Locator) -> Vec<String> {
 fn check_same(prepared: &Prepared, marked: &Program) -> Result<(), Diagnostics> {
     let decisions = &prepared.decisions;
     let bare = unmarked(crate::apply(marked, decisions, &decisions.present()));
-    let same = bare.functions.len() == prepared.plain.functions.len()
-        && bare.functions.iter().zip(&prepared.plain.functions).all(|(a, b)| is_same(a, b));
-    if same {
+    if is_same_program(&bare, &prepared.plain) {
         return Ok(());
     }
     let message = "fences cannot be put into this program without changing what else it does";
@@ -225,22 +222,12 @@ fn check_same(prepared: &Prepared, marked: &Program) -> Result<(), Diagnostics> 
 }
 
 /// The program without marks.
-fn unmarked(mut program: Program) -> Program {
+pub(crate) fn unmarked(mut program: Program) -> Program {
     let blocks = program.functions.iter_mut().flat_map(|function| &mut function.blocks);
     for inst in blocks.flat_map(|block| &mut block.insts) {
         inst.kind.for_each_tags(&mut |tags| *tags = tags.unmarked());
     }
     program
-}
-
-fn is_same(a: &Function, b: &Function) -> bool {
-    let block = |(a, b): (&parallax_program::Block, &parallax_program::Block)| {
-        a.terminator == b.terminator
-            && a.insts.iter().map(|inst| &inst.kind).eq(b.insts.iter().map(|inst| &inst.kind))
-    };
-    a.name == b.name
-        && a.blocks.len() == b.blocks.len()
-        && a.blocks.iter().zip(&b.blocks).all(block)
 }
 
 /// Puts marks into a program that was read with fences everywhere.

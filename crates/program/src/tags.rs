@@ -53,9 +53,15 @@ impl Tags {
     pub const CANDIDATE: char = '@';
 
     /// The number of the candidate for a repair that an instruction is marked as, by a tag such as
-    /// `@7`. A fence with such a tag is one that might be there: replayers walk past it.
+    /// `@7`.
     pub fn candidate(&self) -> Option<u32> {
         self.iter().find_map(|tag| tag.as_str().strip_prefix(Self::CANDIDATE)?.parse().ok())
+    }
+
+    /// Whether there is a mark and nothing else. A fence with such tags is one that might be there:
+    /// replayers walk past it.
+    pub fn is_mark(&self) -> bool {
+        self.candidate().is_some() && self.unmarked().is_empty()
     }
 
     /// The same tags without such a mark.

@@ -3,6 +3,7 @@
 //! and no engine.
 
 mod expect;
+mod fences;
 mod json;
 mod log;
 mod picture;
@@ -10,6 +11,7 @@ mod state;
 mod verify;
 
 pub use expect::{Answer, Difference, Expectation, Tally, compare, parse_expectations};
+pub use fences::{RepairRun, RepairStep, repair_json, repair_text};
 pub use json::{TestRun, error_json, outcomes_json};
 pub use log::herd_log;
 pub use picture::{Caption, dot, focused_dot, focused_svg, sketch, svg};

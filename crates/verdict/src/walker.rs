@@ -124,7 +124,7 @@ impl<'a, 'p> Walker<'a, 'p> {
                 Operation::Spin { since } if since < self.thread.operations() => {
                     self.last_round = Some((since, self.thread.operations()));
                 }
-                Operation::Fence { tags } if tags.candidate().is_some() => {
+                Operation::Fence { tags } if tags.is_mark() => {
                     self.passed.extend(tags.candidate());
                     self.thread.done();
                 }

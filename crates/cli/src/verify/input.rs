@@ -144,12 +144,21 @@ pub fn load_machine(input: &InputArguments) -> Result<Program, Diagnostics> {
 
 /// A program in C, with what it uses of the library.
 pub fn load_c(input: &InputArguments, overflow: bool) -> Result<Program, Diagnostics> {
+    load_edited(input, overflow, Vec::new())
+}
+
+/// The same, where these texts are taken for the contents of files.
+pub fn load_edited(
+    input: &InputArguments,
+    overflow: bool,
+    texts: Vec<(PathBuf, String)>,
+) -> Result<Program, Diagnostics> {
     let options = &input.reading;
     let clang = Options {
         clang_args: options.clang.clone(),
         spurious_wakeups: options.spurious_wakeups,
         overflow,
-        texts: Vec::new(),
+        texts,
     };
     load(&input.inputs, &clang)
 }

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use parallax_engine_enumerate::{Options, enumerate};
-use parallax_frontend_litmus::{LitmusTest, parse};
+use parallax_frontend_litmus::parse;
 use parallax_program::{Diagnostic, Diagnostics, Prop, Property, Quantifier, Question};
 use parallax_verdict::{
     Conclusion, Counts, Ending, Execution, Outcomes, Reason, Scope, Verdict, Violation, replay,
@@ -47,7 +47,7 @@ pub fn verify(path: &Path, options: &VerifyArguments) -> Result<Answer, Diagnost
         let mut answer =
             stateful::verify_question(&test.program, bad_states(&test.question), &model, options)?;
         for violation in &mut answer.verdict.violations {
-            violation.message = message(&test);
+            violation.message = message(&test.question);
         }
         return Ok(answer);
     }
@@ -68,7 +68,7 @@ pub fn verify(path: &Path, options: &VerifyArguments) -> Result<Answer, Diagnost
             .map_err(|reason| vec![not_replayed(&test.program, &reason)])?;
     }
     Ok(Answer {
-        verdict: verdict(&test, outcomes, bound),
+        verdict: verdict(&test.question, outcomes, bound),
         model: model.name().to_string(),
         engine: "enumerate",
         all: true,
@@ -77,7 +77,7 @@ pub fn verify(path: &Path, options: &VerifyArguments) -> Result<Answer, Diagnost
 }
 
 /// The same test, asking for the states that are violations.
-fn bad_states(question: &Question) -> Question {
+pub fn bad_states(question: &Question) -> Question {
     let prop = match question.quantifier {
         Quantifier::Exists | Quantifier::NotExists => question.prop.clone(),
         Quantifier::ForAll => Prop::Not(Box::new(question.prop.clone())),
@@ -85,14 +85,15 @@ fn bad_states(question: &Question) -> Question {
     Question { quantifier: Quantifier::NotExists, prop, ..question.clone() }
 }
 
-fn verdict(test: &LitmusTest, outcomes: Outcomes, bound: u32) -> Verdict {
+/// What the outcomes say about the bad states.
+pub fn verdict(question: &Question, outcomes: Outcomes, bound: u32) -> Verdict {
     let (scope, reason) = match &outcomes.ending {
         Ending::Complete => (Some(Scope::Complete), None),
         Ending::Bounded => (Some(Scope::Bounded(bound)), None),
         Ending::Stopped { reason } => (None, Some(stopped(reason))),
     };
     let violations: Vec<Violation> =
-        outcomes.witnesses.into_iter().map(|witness| violation(test, witness)).collect();
+        outcomes.witnesses.into_iter().map(|witness| violation(question, witness)).collect();
     let conclusion = match (violations.is_empty(), &reason) {
         (false, _) => Conclusion::Unsafe,
         (true, None) => Conclusion::Safe,
@@ -120,24 +121,24 @@ fn stopped(reason: &str) -> Reason {
     Reason { message: format!("the search was stopped: {reason}"), place: None, help: None }
 }
 
-pub fn violation(test: &LitmusTest, execution: Execution) -> Violation {
+pub fn violation(question: &Question, execution: Execution) -> Violation {
     Violation {
         property: Property::Assert,
-        message: message(test),
+        message: message(question),
         place: None,
         execution,
         involved: Vec::new(),
     }
 }
 
-fn message(test: &LitmusTest) -> String {
-    let condition = test.question.text.trim();
+fn message(question: &Question) -> String {
+    let condition = question.text.trim();
     let state = ["~exists", "not exists", "exists", "forall"]
         .iter()
         .find_map(|quantifier| condition.strip_prefix(quantifier))
         .unwrap_or(condition)
         .trim();
-    let found = match test.question.quantifier {
+    let found = match question.quantifier {
         Quantifier::Exists | Quantifier::NotExists => "can be reached",
         Quantifier::ForAll => "does not always hold",
     };

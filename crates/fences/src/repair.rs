@@ -1,0 +1,283 @@
+//! From a program to its repair: looks for decisions, searches, writes the texts, and checks that
+//! what was written is what was verified.
+
+use parallax_program::{Diagnostic, Diagnostics, Program};
+use parallax_verdict::{Conclusion, Reason, Scope, Violation};
+
+use crate::cover::{Cover, Objective};
+use crate::decision::Plan;
+use crate::marked::apply;
+use crate::prepare::{Load, Means, Prepared, Repair, prepare, unmarked};
+use crate::rewrite::Change;
+use crate::same::is_same_program;
+use crate::source::Document;
+use crate::suspect::{Suspect, shown};
+use crate::synthesis::{Ending, Engine, Task, synthesize};
+
+/// What is asked for.
+pub struct Job<'a> {
+    pub documents: Vec<Document>,
+    pub means: Means<'a>,
+    pub objective: Objective,
+    /// How many bad executions to ask for at a time.
+    pub batch: usize,
+    /// Whether to check that no weaker change would do.
+    pub check: bool,
+}
+
+/// Whom to ask.
+pub struct Helpers<'a> {
+    pub load: &'a Load<'a>,
+    pub engine: &'a mut dyn Engine,
+    /// An engine under sequential consistency.
+    pub interleaving: &'a mut dyn Engine,
+    pub cover: &'a mut dyn Cover,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    Fixed,
+    AlreadySafe,
+    Unfixable,
+    Unknown,
+}
+
+impl Outcome {
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Fixed => "fixed",
+            Outcome::AlreadySafe => "already-safe",
+            Outcome::Unfixable => "unfixable",
+            Outcome::Unknown => "unknown",
+        }
+    }
+}
+
+/// The repair of a program, or why there is none.
+pub struct Repaired {
+    pub outcome: Outcome,
+    pub scope: Option<Scope>,
+    pub changes: Vec<Explained>,
+    /// Names, old texts and new texts of the files that change.
+    pub files: Vec<(String, String, String)>,
+    /// Why there is no answer, or why the changes are not confirmed.
+    pub reason: Option<Reason>,
+    /// What no change helps against.
+    pub violation: Option<Violation>,
+    /// Whether that happens under sequential consistency as well.
+    pub is_plain_bug: bool,
+    /// Fences that were inserted, or kept, and weight of all changes.
+    pub cost: (u64, u64),
+    pub traces: usize,
+    pub iterations: u64,
+    pub demands: usize,
+    pub candidates: usize,
+    /// Changes that turned out not to be needed, which should not be.
+    pub needless: Vec<Change>,
+    /// Files with accesses that nothing was changed in.
+    pub untouched: Vec<String>,
+}
+
+/// A change, and a bad execution that is there without it.
+pub struct Explained {
+    pub change: Change,
+    pub without: Option<Violation>,
+}
+
+pub fn repair(job: Job<'_>, helpers: &mut Helpers<'_>) -> Result<Repaired, Diagnostics> {
+    let Job { documents, means, objective, batch, check } = job;
+    let prepared = prepare(documents, &means, helpers.load)?;
+    let mut repaired = Repaired::new(&prepared);
+    if means.repair == Repair::Relax && !repaired.is_right(&prepared, helpers)? {
+        return Ok(repaired);
+    }
+    let task = Task {
+        marked: &prepared.marked,
+        decisions: &prepared.decisions,
+        model: means.model,
+        objective,
+        batch,
+    };
+    let synthesis = synthesize(&task, helpers.engine, helpers.cover)?;
+    repaired.traces = synthesis.suspects.len();
+    repaired.iterations += synthesis.iterations;
+    repaired.demands = synthesis.demands;
+    let mut suspects = synthesis.suspects;
+    match synthesis.ending {
+        Ending::Safe { plan, scope } => {
+            repaired.scope = scope;
+            repaired.take(&prepared, &plan, &mut suspects)?;
+            let changed = !repaired.changes.is_empty();
+            repaired.outcome = if changed { Outcome::Fixed } else { Outcome::AlreadySafe };
+            if changed {
+                repaired.confirm(&prepared, &plan, helpers)?;
+            }
+            if check {
+                repaired.check(&prepared, &plan, helpers.engine)?;
+            }
+        }
+        Ending::Unknown { plan, reason } => {
+            repaired.take(&prepared, &plan, &mut suspects)?;
+            repaired.reason = Some(reason);
+        }
+        Ending::Hopeless { violation } => repaired.give_up(&prepared, *violation, helpers)?,
+    }
+    Ok(repaired)
+}
+
+impl Repaired {
+    fn new(prepared: &Prepared) -> Repaired {
+        Repaired {
+            outcome: Outcome::Unknown,
+            scope: None,
+            changes: Vec::new(),
+            files: Vec::new(),
+            reason: None,
+            violation: None,
+            is_plain_bug: false,
+            cost: (0, 0),
+            traces: 0,
+            iterations: 0,
+            demands: 0,
+            candidates: prepared.decisions.0.len(),
+            needless: Vec::new(),
+            untouched: prepared.untouched.clone(),
+        }
+    }
+
+    /// Only programs that are right can be relaxed.
+    fn is_right(
+        &mut self,
+        prepared: &Prepared,
+        helpers: &mut Helpers<'_>,
+    ) -> Result<bool, Diagnostics> {
+        let verdict = helpers.engine.search(&prepared.plain, 1)?;
+        self.iterations += 1;
+        self.reason = verdict.reason;
+        if verdict.conclusion == Conclusion::Unsafe {
+            self.violation = verdict.violations.into_iter().next();
+            self.reason = Some(Reason {
+                message: "the program is not correct as it stands".to_string(),
+                place: None,
+                help: Some("without --relax it is repaired".to_string()),
+            });
+        }
+        Ok(verdict.conclusion == Conclusion::Safe)
+    }
+
+    /// Notes what a plan changes, and why.
+    fn take(
+        &mut self,
+        prepared: &Prepared,
+        plan: &Plan,
+        suspects: &mut [Suspect<'_>],
+    ) -> Result<(), Diagnostics> {
+        self.cost = prepared.decisions.cost(plan);
+        for change in prepared.changes(plan) {
+            let mut without = plan.clone();
+            let weakest = prepared.decisions.weakest();
+            without.0[change.decision] = weakest.0[change.decision];
+            let mut reason = None;
+            for suspect in suspects.iter_mut() {
+                let survives = suspect.survives(&prepared.decisions, &without);
+                if survives.map_err(|why| vec![Diagnostic::new(why)])? {
+                    reason = Some(suspect.violation.clone());
+                    break;
+                }
+            }
+            self.changes.push(Explained { change, without: reason });
+        }
+        let texts = prepared.texts(plan);
+        let files = prepared.documents.iter().zip(texts);
+        let files = files.filter(|(document, text)| document.text != *text);
+        self.files = files.map(|(old, new)| (old.name.clone(), old.text.clone(), new)).collect();
+        Ok(())
+    }
+
+    /// Reads the new texts. They must be the program that was verified, instruction by instruction;
+    /// if they are another one, that is verified too.
+    fn confirm(
+        &mut self,
+        prepared: &Prepared,
+        plan: &Plan,
+        helpers: &mut Helpers<'_>,
+    ) -> Result<(), Diagnostics> {
+        let written = (helpers.load)(&prepared.texts(plan))?;
+        if is_same_program(&written, &verified(prepared, plan)) {
+            return Ok(());
+        }
+        self.iterations += 1;
+        let verdict = helpers.engine.search(&written, 1)?;
+        if verdict.conclusion == Conclusion::Safe {
+            return Ok(());
+        }
+        self.outcome = Outcome::Unknown;
+        self.reason = Some(Reason {
+            message: "the changes, as they are written, do not have the effect they should"
+                .to_string(),
+            place: None,
+            help: Some("this is a bug in parallax; please report it with the program".to_string()),
+        });
+        Ok(())
+    }
+
+    /// Each change is needed: without it, or with a weaker one, the program is wrong again.
+    fn check(
+        &mut self,
+        prepared: &Prepared,
+        plan: &Plan,
+        engine: &mut dyn Engine,
+    ) -> Result<(), Diagnostics> {
+        let decisions = &prepared.decisions;
+        let changes: Vec<Change> = self.changes.iter().map(|e| e.change.clone()).collect();
+        for change in changes {
+            let options = &decisions.0[change.decision].options;
+            let chosen = &options[usize::from(plan.0[change.decision])];
+            for (option, weaker) in options.iter().enumerate() {
+                if weaker == chosen || !weaker.is_at_most(chosen) {
+                    continue;
+                }
+                let mut weakened = plan.clone();
+                weakened.0[change.decision] = option as u8;
+                let program = apply(&prepared.marked, decisions, &weakened);
+                self.iterations += 1;
+                if engine.search(&program, 1)?.conclusion == Conclusion::Safe {
+                    self.needless.push(change.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// No plan helps: with everything as strong as can be the program is still wrong, and maybe even
+    /// under sequential consistency.
+    fn give_up(
+        &mut self,
+        prepared: &Prepared,
+        violation: Violation,
+        helpers: &mut Helpers<'_>,
+    ) -> Result<(), Diagnostics> {
+        let decisions = &prepared.decisions;
+        self.iterations += 2;
+        let strongest = apply(&prepared.marked, decisions, &decisions.strongest());
+        let verdict = helpers.engine.search(&strongest, 1)?;
+        if verdict.conclusion == Conclusion::Safe {
+            let message = "internal error: no plan helps, but the strongest one does";
+            return Err(vec![Diagnostic::new(message)]);
+        }
+        self.outcome = Outcome::Unfixable;
+        let found = verdict.violations.first().map(|found| shown(found, decisions));
+        self.violation = Some(found.unwrap_or(violation));
+        let under_sc = helpers.interleaving.search(&prepared.plain, 1)?;
+        if let Some(plain) = under_sc.violations.into_iter().next() {
+            self.is_plain_bug = true;
+            self.violation = Some(plain);
+        }
+        Ok(())
+    }
+}
+
+/// The program that was explored under a plan.
+fn verified(prepared: &Prepared, plan: &Plan) -> Program {
+    unmarked(apply(&prepared.marked, &prepared.decisions, plan))
+}

@@ -1,0 +1,89 @@
+//! Whether two programs do the same, instruction by instruction, wherever these are in the source.
+//!
+//! A fence that is not there may leave a block behind in which nothing happens. So the two are
+//! walked through side by side, and jumps are followed as if they were nothing.
+
+use std::collections::HashSet;
+
+use parallax_program::{BlockId, Function, InstKind, Program, Terminator};
+
+pub fn is_same_program(a: &Program, b: &Program) -> bool {
+    a.functions.len() == b.functions.len()
+        && a.functions.iter().zip(&b.functions).all(|(a, b)| is_same_function(a, b))
+}
+
+/// A place between instructions.
+type Cursor = (u32, usize);
+
+fn is_same_function(a: &Function, b: &Function) -> bool {
+    if a.name != b.name || a.params != b.params || a.result != b.result {
+        return false;
+    }
+    let mut seen: HashSet<(Cursor, Cursor)> = HashSet::new();
+    let mut left = vec![((0, 0), (0, 0))];
+    while let Some((one, two)) = left.pop() {
+        let (Some(one), Some(two)) = (settled(a, one), settled(b, two)) else {
+            return false;
+        };
+        if !seen.insert((one, two)) {
+            continue;
+        }
+        let same = match (instruction(a, one), instruction(b, two)) {
+            (Some(first), Some(second)) => {
+                left.push(((one.0, one.1 + 1), (two.0, two.1 + 1)));
+                first == second
+            }
+            (None, None) => is_same_end(a, b, (one.0, two.0), &mut left),
+            _ => false,
+        };
+        if !same {
+            return false;
+        }
+    }
+    true
+}
+
+fn instruction(function: &Function, (block, index): Cursor) -> Option<&InstKind> {
+    let block = function.blocks.get(block as usize)?;
+    block.insts.get(index).map(|inst| &inst.kind)
+}
+
+/// Where something happens next. None in an endless loop of jumps, or out of the function.
+fn settled(function: &Function, mut at: Cursor) -> Option<Cursor> {
+    for _ in 0..=function.blocks.len() {
+        let block = function.blocks.get(at.0 as usize)?;
+        match block.terminator {
+            Terminator::Jump(BlockId(target)) if at.1 >= block.insts.len() => at = (target, 0),
+            _ => return Some(at),
+        }
+    }
+    None
+}
+
+fn is_same_end(
+    a: &Function,
+    b: &Function,
+    (one, two): (u32, u32),
+    left: &mut Vec<(Cursor, Cursor)>,
+) -> bool {
+    let mut go_on = |one: &BlockId, two: &BlockId| left.push(((one.0, 0), (two.0, 0)));
+    match (&a.blocks[one as usize].terminator, &b.blocks[two as usize].terminator) {
+        (
+            Terminator::Branch { condition, then, otherwise, join },
+            Terminator::Branch {
+                condition: condition_too,
+                then: then_too,
+                otherwise: otherwise_too,
+                join: join_too,
+            },
+        ) => {
+            go_on(then, then_too);
+            go_on(otherwise, otherwise_too);
+            if let (Some(join), Some(join_too)) = (join, join_too) {
+                go_on(join, join_too);
+            }
+            condition == condition_too && join.is_some() == join_too.is_some()
+        }
+        (first, second) => first == second,
+    }
+}
