@@ -71,7 +71,7 @@ fn answer(options: &FencesArguments) -> Result<Answer, Diagnostics> {
     match kind {
         Kind::Litmus => litmus(options.input.first(), options),
         Kind::C => c(options),
-        Kind::Text | Kind::Machine => {
+        Kind::Text | Kind::Machine | Kind::Structures => {
             let message = "there is no source here to put fences into";
             Err(vec![Diagnostic::new(message).with_help("inputs are .c, .i and .litmus files")])
         }
@@ -139,7 +139,7 @@ fn litmus(path: &Path, options: &FencesArguments) -> Result<Answer, Diagnostics>
 }
 
 fn c(options: &FencesArguments) -> Result<Answer, Diagnostics> {
-    let usual = || Wanted::usual(false);
+    let usual = || Wanted::usual_of(Kind::C);
     let properties = options.property.clone().unwrap_or_else(usual).properties()?;
     let choice = options.model.as_deref().map(|name| ModelChoice::parse(name, Path::new("")));
     let models = Models::new(&[], None);
