@@ -40,7 +40,7 @@ pub fn verify_test(
             replay(&test.program, &execution, model)
                 .map_err(|reason| vec![not_replayed(&test.program, &reason)])?;
             verdict.conclusion = Conclusion::Unsafe;
-            verdict.violations.push(violation(test, *execution));
+            verdict.violations.push(violation(&test.question, *execution));
         }
         Finding::Unreachable { complete } => {
             let scope = if complete { Scope::Complete } else { Scope::Bounded(unroll) };
