@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use crate::{Literal, Problem};
+use crate::{Certificate, Literal, Problem, Uncertified};
 
 /// A graph whose present edges never form a cycle.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -85,4 +85,11 @@ pub trait Solver {
 
     /// All that was asked of the solver, where it keeps it.
     fn problem(&self) -> Option<&Problem>;
+
+    /// After `Unsatisfiable` under these assumptions: a certificate of it, by another search.
+    fn certify(
+        &self,
+        assumptions: &[Literal],
+        control: &Control,
+    ) -> Result<Certificate, Uncertified>;
 }

@@ -8,7 +8,10 @@ use z3::ast::{Bool, Int};
 use z3::{Config, Context, SatResult};
 
 use crate::watch::{Signal, watched};
-use crate::{Answer, Control, Edge, Literal, Order, Problem, Solver, Statistics, Stop};
+use crate::{
+    Answer, Certificate, Control, Edge, Literal, Order, Problem, Solver, Statistics, Stop,
+    Uncertified,
+};
 
 /// Z3 with orders as integers.
 #[derive(Default)]
@@ -95,6 +98,10 @@ impl Solver for Z3 {
 
     fn problem(&self) -> Option<&Problem> {
         Some(&self.problem)
+    }
+
+    fn certify(&self, _: &[Literal], _: &Control) -> Result<Certificate, Uncertified> {
+        Err(Uncertified::NoProofs)
     }
 }
 

@@ -16,7 +16,7 @@ use pindakaas::solver::{
 };
 use pindakaas::{ClauseDatabase, Lit, Valuation};
 
-use crate::order::Lemma;
+use crate::certificate::{Certificate, Uncertified, certify};
 use crate::watch::{Signal, watched};
 use crate::{Answer, Control, Edge, Literal, Order, Problem, Solver, Statistics, Stop};
 use propagator::OrderPropagator;
@@ -92,11 +92,6 @@ impl Cadical {
         solver.problem = Some(Problem::default());
         solver.propagator.borrow_mut().theory.keeps_lemmas = true;
         solver
-    }
-
-    /// The cycles that were turned into clauses, if they are kept.
-    pub(crate) fn lemmas(&self) -> Vec<Lemma> {
-        self.propagator.borrow().theory.lemmas().to_vec()
     }
 
     /// Constants are settled here.
@@ -234,6 +229,16 @@ impl Solver for Cadical {
 
     fn problem(&self) -> Option<&Problem> {
         self.problem.as_ref()
+    }
+
+    fn certify(
+        &self,
+        assumptions: &[Literal],
+        control: &Control,
+    ) -> Result<Certificate, Uncertified> {
+        let problem = self.problem.as_ref().ok_or(Uncertified::NotRecorded)?;
+        let lemmas = self.propagator.borrow().theory.lemmas().to_vec();
+        certify(problem, lemmas, assumptions, control)
     }
 }
 

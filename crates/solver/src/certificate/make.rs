@@ -10,14 +10,16 @@ use pindakaas::{ClauseDatabase, Lit};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Certificate, Step};
-use crate::cadical::{Cadical, cooked, raw};
+use crate::cadical::{cooked, raw};
 use crate::watch::{Signal, watched};
-use crate::{Clauses, Control, Lemma, Literal, Problem, Solver, Stop};
+use crate::{Clauses, Control, Lemma, Literal, Problem, Stop};
 
 /// Why there is no certificate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Uncertified {
-    /// The solver was not made by [`Cadical::recording`].
+    /// The solver gives no proofs.
+    NoProofs,
+    /// The solver was not made by [`crate::Cadical::recording`].
     NotRecorded,
     /// The clauses and the cycles that were found have a model after all.
     Satisfiable,
@@ -27,6 +29,7 @@ pub enum Uncertified {
 impl fmt::Display for Uncertified {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Uncertified::NoProofs => write!(f, "the solver gives no proofs"),
             Uncertified::NotRecorded => write!(f, "the problem was not kept"),
             Uncertified::Satisfiable => write!(f, "the second search found a model"),
             Uncertified::Stopped(_) => write!(f, "the second search was stopped"),
@@ -36,34 +39,33 @@ impl fmt::Display for Uncertified {
 
 impl std::error::Error for Uncertified {}
 
-impl Cadical {
-    /// After `Unsatisfiable` under these assumptions: a certificate of it.
-    pub fn certify(
-        &self,
-        assumptions: &[Literal],
-        control: &Control,
-    ) -> Result<Certificate, Uncertified> {
-        let problem = self.problem().ok_or(Uncertified::NotRecorded)?;
-        let (lemmas, lemma_clauses) = distinct(problem, self.lemmas());
-        let mut clauses = Clauses::default();
-        clauses.push(&[Literal::TRUE]);
-        for clause in problem.clauses.iter().chain(lemma_clauses.iter()) {
-            clauses.push(clause);
-        }
-        for &assumption in assumptions {
-            clauses.push(&[assumption]);
-        }
-        let trace = refute(problem.variables, &clauses, control)?;
-        let first_lemma = 2 + problem.clauses.len();
-        let mut certificate = Certificate {
-            problem: problem.clone(),
-            assumptions: assumptions.to_vec(),
-            lemmas,
-            proof: Vec::new(),
-        };
-        trace.finish(&mut certificate, first_lemma as u64);
-        Ok(certificate)
+/// A certificate that the problem has no model under the assumptions, by way of the cycles that
+/// were found in its orders.
+pub(crate) fn certify(
+    problem: &Problem,
+    lemmas: Vec<Lemma>,
+    assumptions: &[Literal],
+    control: &Control,
+) -> Result<Certificate, Uncertified> {
+    let (lemmas, lemma_clauses) = distinct(problem, lemmas);
+    let mut clauses = Clauses::default();
+    clauses.push(&[Literal::TRUE]);
+    for clause in problem.clauses.iter().chain(lemma_clauses.iter()) {
+        clauses.push(clause);
     }
+    for &assumption in assumptions {
+        clauses.push(&[assumption]);
+    }
+    let trace = refute(problem.variables, &clauses, control)?;
+    let first_lemma = 2 + problem.clauses.len();
+    let mut certificate = Certificate {
+        problem: problem.clone(),
+        assumptions: assumptions.to_vec(),
+        lemmas,
+        proof: Vec::new(),
+    };
+    trace.finish(&mut certificate, first_lemma as u64);
+    Ok(certificate)
 }
 
 /// Each lemma once, with its clause.

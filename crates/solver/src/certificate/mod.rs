@@ -13,6 +13,7 @@ mod write;
 
 pub use check::{Flaw, check};
 pub use make::Uncertified;
+pub(crate) use make::certify;
 
 use crate::{Lemma, Literal, Problem};
 
