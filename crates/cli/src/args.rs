@@ -9,6 +9,7 @@ use clap_complete::Shell;
 
 use crate::debug::{DebugArguments, ReplayArguments};
 use crate::fences::FencesArguments;
+use crate::translate::TranslateArguments;
 use crate::verify::VerifyArguments;
 
 /// Verifies concurrent programs against every order in which memory effects can be seen.
@@ -27,6 +28,7 @@ pub enum Command {
     Fences(FencesArguments),
     Debug(DebugArguments),
     Replay(ReplayArguments),
+    Translate(TranslateArguments),
     Models(ModelsArguments),
     Completions(CompletionsArguments),
     Man(ManArguments),

@@ -13,6 +13,7 @@ mod one_test;
 mod output;
 mod progress;
 mod shell;
+mod translate;
 mod verify;
 
 use std::process::ExitCode;
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
         Command::Fences(options) => fences::run(options),
         Command::Debug(options) => debug::run(options),
         Command::Replay(options) => debug::replay(options),
+        Command::Translate(options) => translate::run(options),
         Command::Models(options) => models::run(options),
         Command::Completions(options) => shell::completions(options),
         Command::Man(options) => shell::man(options),

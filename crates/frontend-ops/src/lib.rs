@@ -13,11 +13,13 @@ mod names;
 mod parser;
 mod print;
 pub mod syntax;
+mod translate;
 
 use parallax_program::Diagnostics;
 
 pub use lower::{Assertion, Judging, Lowered, WIDTH, lower};
 use syntax::Structures;
+pub use translate::translate;
 
 /// What is wrong with a file is reported up to this number of errors.
 const MOST_ERRORS: usize = 20;

@@ -273,15 +273,24 @@ pub fn elements<'a>(list: &'a [Element], visit: &mut dyn FnMut(&'a Element)) {
 }
 
 impl Structures {
-    /// Whether some thread assumes something.
-    pub fn has_assumptions(&self) -> bool {
-        self.has(|kind| matches!(kind, ElementKind::Assume(_)))
+    /// Calls `visit` on each operation of each thread.
+    pub fn operations<'a>(&'a self, visit: &mut dyn FnMut(&'a Op)) {
+        for thread in &self.threads {
+            elements(&thread.elements, &mut |element| {
+                if let ElementKind::Instr(ex) = &element.kind {
+                    ex.operations(visit);
+                }
+            });
+        }
     }
 
-    pub fn has(&self, is: impl Fn(&ElementKind) -> bool) -> bool {
+    /// Whether some thread assumes something.
+    pub fn has_assumptions(&self) -> bool {
         let mut found = false;
         for thread in &self.threads {
-            elements(&thread.elements, &mut |element| found |= is(&element.kind));
+            elements(&thread.elements, &mut |element| {
+                found |= matches!(element.kind, ElementKind::Assume(_));
+            });
         }
         found
     }

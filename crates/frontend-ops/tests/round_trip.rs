@@ -2,12 +2,30 @@
 
 mod common;
 
-use common::{any_operation, condition, element, exp, instr, op, structures};
+use common::{
+    TEMPORARIES, condition, element, exp, instr, move_operation, op, structures, target, text,
+};
+use parallax_frontend_ops::isa::Fence;
 use parallax_frontend_ops::parse;
 use parallax_frontend_ops::syntax::{
-    Condition, Element, ElementKind, Ex, Mark, OpKind, Place, Target,
+    Condition, Element, ElementKind, Ex, Exp, Mark, Op, OpKind, Place, Target,
 };
 use proptest::prelude::*;
+use proptest::sample::select;
+
+/// Any operation but a branch.
+fn any_operation() -> impl Strategy<Value = Op> {
+    let fences: Vec<Fence> = Fence::names(None).filter_map(Fence::named).collect();
+    prop_oneof![
+        6 => move_operation(),
+        1 => select(fences).prop_map(|fence| op(OpKind::Fence(fence))),
+        1 => (text(&TEMPORARIES), target())
+            .prop_map(|(dst, location)| op(OpKind::LoadLinked { dst, location })),
+        1 => (text(&TEMPORARIES), target(), exp(false)).prop_map(|(flag, location, value)| {
+            op(OpKind::StoreConditional { flag, location, value })
+        }),
+    ]
+}
 
 fn several(mut parts: Vec<Ex>, make: fn(Vec<Ex>) -> Ex) -> Ex {
     match parts.len() {
@@ -61,7 +79,7 @@ fn ex() -> impl Strategy<Value = Ex> {
 /// Gives every temporary a value, so that using it is no error.
 fn first() -> Element {
     let set = |name: &str| {
-        let value = parallax_frontend_ops::syntax::Exp::Number(0);
+        let value = Exp::Number(0);
         Ex::Op(op(OpKind::Compute { dst: name.to_string(), value }))
     };
     instr(Ex::Seq(["a", "b", "c"].map(set).to_vec()))

@@ -139,7 +139,7 @@ fn load(
         Kind::Structures => {
             let structures = structures::load(input.first())?;
             let usual = structures::usual_model(&structures);
-            (structures::program(&structures)?, None, usual)
+            (structures::lowered(&structures)?.program, None, usual)
         }
         Kind::Text => (input::load_text(input.first())?, None, MACHINE_MODEL),
         Kind::Machine => (input::load_machine(input)?, None, MACHINE_MODEL),

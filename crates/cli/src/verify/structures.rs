@@ -8,10 +8,10 @@ use std::path::Path;
 
 use parallax_engine_enumerate::{Options, enumerate};
 use parallax_frontend_ops::isa::Fence;
-use parallax_frontend_ops::syntax::{ElementKind, OpKind, Structures, elements};
+use parallax_frontend_ops::syntax::{OpKind, Structures};
 use parallax_frontend_ops::{Assertion, Judging, Lowered, lower, parse};
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, Program, Property, SourceFile, Span};
+use parallax_program::{Diagnostic, Diagnostics, Property, SourceFile};
 use parallax_verdict::{
     Conclusion, Counts, Ending, Execution, Outcomes, Reason, Scope, Verdict, Violation, replay,
 };
@@ -37,8 +37,8 @@ pub fn usual_model(structures: &Structures) -> &'static str {
 }
 
 /// The program that engines with assertions run.
-pub fn program(structures: &Structures) -> Result<Program, Diagnostics> {
-    Ok(lower(structures, Judging::of(structures))?.program)
+pub fn lowered(structures: &Structures) -> Result<Lowered, Diagnostics> {
+    lower(structures, Judging::of(structures))
 }
 
 pub fn verify(
@@ -50,19 +50,17 @@ pub fn verify(
     let usual = usual_model(&structures);
     let model = options.model.as_deref().unwrap_or(usual);
     check_model(&structures, model)?;
+    let lowered = lowered(&structures)?;
+    check_engine(&lowered, options)?;
+    let program = &lowered.program;
+    let has_machine = matches!(model, "sc" | "tso" | "pso") && !lowered.has_reservations();
     let mut answer = match options.engine {
-        Engine::Explore => explored::verify(&program(&structures)?, usual, properties, options)?,
-        Engine::States => stateful::verify(&program(&structures)?, usual, properties, options)?,
-        _ if options.witness.is_some() => {
-            stateful::verify(&program(&structures)?, usual, properties, options)?
-        }
-        _ if has_reservations(&structures) || !matches!(model, "sc" | "tso" | "pso") => {
-            enumerated(&structures, usual, options)?
-        }
-        _ if options.unroll.is_some() => {
-            explored::verify(&program(&structures)?, usual, properties, options)?
-        }
-        _ => stateful::verify(&program(&structures)?, usual, properties, options)?,
+        Engine::Explore => explored::verify(program, usual, properties, options)?,
+        Engine::States => stateful::verify(program, usual, properties, options)?,
+        _ if options.witness.is_some() => stateful::verify(program, usual, properties, options)?,
+        _ if !has_machine => enumerated(&structures, usual, options)?,
+        _ if options.unroll.is_some() => explored::verify(program, usual, properties, options)?,
+        _ => stateful::verify(program, usual, properties, options)?,
     };
     note_vacuity(&structures, &mut answer);
     Ok(answer)
@@ -81,33 +79,24 @@ fn check_model(structures: &Structures, model: &str) -> Result<(), Diagnostics> 
     }
     let only_loads = Fence::named("membar(wr)");
     let mut errors = Vec::new();
-    each_operation(structures, |kind, span| {
-        if matches!(kind, OpKind::Fence(fence) if Some(*fence) == only_loads) {
+    structures.operations(&mut |op| {
+        if matches!(op.kind, OpKind::Fence(fence) if Some(fence) == only_loads) {
             let message = format!("membar(wr) orders less than any fence of the model '{model}'");
-            let error = structures.source.error(span, message);
+            let error = structures.source.error(op.mark.0, message);
             errors.push(error.with_help("membar orders everything; stbar orders stores"));
         }
     });
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-fn each_operation(structures: &Structures, mut visit: impl FnMut(&OpKind, Span)) {
-    for thread in &structures.threads {
-        elements(&thread.elements, &mut |element| {
-            if let ElementKind::Instr(ex) = &element.kind {
-                ex.operations(&mut |op| visit(&op.kind, op.mark.0));
-            }
-        });
+/// Few engines know load-linked and store-conditional.
+fn check_engine(lowered: &Lowered, options: &VerifyArguments) -> Result<(), Diagnostics> {
+    let is_asked = matches!(options.engine, Engine::Explore | Engine::States);
+    if !(lowered.has_reservations() && (is_asked || options.witness.is_some())) {
+        return Ok(());
     }
-}
-
-/// Whether an engine without load-linked and store-conditional cannot follow.
-fn has_reservations(structures: &Structures) -> bool {
-    let mut found = false;
-    each_operation(structures, |kind, _| {
-        found |= matches!(kind, OpKind::LoadLinked { .. } | OpKind::StoreConditional { .. });
-    });
-    found
+    let message = "this engine knows no load-linked and store-conditional";
+    Err(vec![Diagnostic::new(message).with_help("leave out --engine and --witness")])
 }
 
 /// Assertions speak of executions that end. Where none does, they say nothing, or little.

@@ -98,6 +98,15 @@ pub fn lower(structures: &Structures, judging: Judging) -> Result<Lowered, Diagn
     Ok(Lowered { program, question, assertions })
 }
 
+impl Lowered {
+    /// Whether there are load-linked and store-conditional operations, which few engines know.
+    pub fn has_reservations(&self) -> bool {
+        let blocks = self.program.functions.iter().flat_map(|function| &function.blocks);
+        let mut all = blocks.flat_map(|block| &block.insts);
+        all.any(|inst| matches!(inst.kind, InstKind::StoreConditional { .. }))
+    }
+}
+
 /// The numbers of the other threads. Where one starts them, it has the first.
 fn others(count: usize, own: usize, has_starter: bool) -> Vec<u32> {
     let first = u32::from(has_starter);

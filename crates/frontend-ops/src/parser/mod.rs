@@ -7,7 +7,7 @@ mod operations;
 
 use std::collections::HashSet;
 
-use parallax_program::{Diagnostics, SourceFile};
+use parallax_program::{Diagnostic, Diagnostics, SourceFile};
 
 use crate::isa::Isa;
 use crate::lexer::{Token, tokens};
@@ -24,6 +24,8 @@ pub struct Scope {
     registers: HashSet<String>,
     threads: HashSet<String>,
     in_invariant: bool,
+    /// Every name is that of a location.
+    any_location: bool,
 }
 
 impl Scope {
@@ -32,7 +34,7 @@ impl Scope {
     }
 
     fn has_location(&self, name: &str) -> bool {
-        self.locations.contains(name)
+        self.any_location || self.locations.contains(name)
     }
 }
 
@@ -74,6 +76,29 @@ pub fn parse(name: &str, text: &str) -> Result<Structures, Diagnostics> {
     match parser.errors.is_empty() {
         true => Ok(structures),
         false => Err(parser.errors),
+    }
+}
+
+/// Reads a condition that a file consists of; it may speak of locations, whichever there are.
+pub fn parse_condition(source: &SourceFile) -> Result<Condition, Diagnostic> {
+    let mut errors = Diagnostics::new();
+    let tokens = tokens(source, &mut errors);
+    if let Some(error) = errors.into_iter().next() {
+        return Err(error);
+    }
+    let mut parser = Parser {
+        source,
+        tokens: &tokens,
+        at: 0,
+        errors: Vec::new(),
+        nesting: 0,
+        operators: 0,
+        scope: Scope { any_location: true, ..Scope::default() },
+    };
+    let condition = parser.invariant()?;
+    match parser.peek() {
+        Token::End => Ok(condition),
+        _ => Err(parser.expected("the end of the line")),
     }
 }
 

@@ -1,6 +1,5 @@
 //! Random operation structures, as trees.
 
-use parallax_frontend_ops::isa::Fence;
 use parallax_frontend_ops::syntax::{
     Comparison, Condition, Element, ElementKind, Ex, Exp, Initial, Location, Mark, Op, OpKind,
     Place, Register, Structures, Target, Thread,
@@ -11,9 +10,9 @@ use proptest::sample::select;
 
 const LOCATIONS: [&str; 2] = ["x", "y"];
 const REGISTERS: [&str; 2] = ["r1", "r2"];
-const TEMPORARIES: [&str; 3] = ["a", "b", "c"];
+pub const TEMPORARIES: [&str; 3] = ["a", "b", "c"];
 
-fn text(names: &'static [&'static str]) -> impl Strategy<Value = String> + Clone {
+pub fn text(names: &'static [&'static str]) -> impl Strategy<Value = String> + Clone {
     select(names).prop_map(str::to_string)
 }
 
@@ -72,7 +71,7 @@ pub fn op(kind: OpKind) -> Op {
     Op { kind, mark: Mark::default() }
 }
 
-fn target() -> impl Strategy<Value = Target> + Clone {
+pub fn target() -> impl Strategy<Value = Target> + Clone {
     text(&LOCATIONS).prop_map(Target::Named)
 }
 
@@ -97,20 +96,6 @@ pub fn move_operation() -> impl Strategy<Value = Op> + Clone {
         1 => compute,
     ]
     .prop_map(op)
-}
-
-/// Any operation but a branch.
-pub fn any_operation() -> impl Strategy<Value = Op> {
-    let fences: Vec<Fence> = Fence::names(None).filter_map(Fence::named).collect();
-    prop_oneof![
-        6 => move_operation(),
-        1 => select(fences).prop_map(|fence| op(OpKind::Fence(fence))),
-        1 => (text(&TEMPORARIES), target())
-            .prop_map(|(dst, location)| op(OpKind::LoadLinked { dst, location })),
-        1 => (text(&TEMPORARIES), target(), exp(false)).prop_map(|(flag, location, value)| {
-            op(OpKind::StoreConditional { flag, location, value })
-        }),
-    ]
 }
 
 /// A program of these threads.

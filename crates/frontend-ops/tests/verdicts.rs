@@ -1,0 +1,120 @@
+//! The examples, through every engine that can run them, under every model: the answers are those
+//! of `examples/ops/expected.csv`, which agree with the tables of P. Maleehuan's dissertation.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use parallax_engine_enumerate::enumerate;
+use parallax_engine_explore::explore;
+use parallax_engine_states::search;
+use parallax_frontend_ops::syntax::Structures;
+use parallax_frontend_ops::{Judging, lower, parse, translate};
+use parallax_memory::Model;
+use parallax_program::Property;
+use parallax_verdict::Conclusion;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/ops")
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// What each engine concludes that can.
+fn conclusions(structures: &Structures, name: &str) -> Vec<(&'static str, Conclusion)> {
+    let model = Model::builtin(name).expect("the model is there").expect("it is a model");
+    let mut all = Vec::new();
+    let lowered = lower(structures, Judging::of(structures)).expect("it lowers");
+    if matches!(name, "sc" | "tso" | "pso") && !lowered.has_reservations() {
+        let program = lowered.program;
+        let properties = vec![Property::Assert];
+        let options = parallax_engine_explore::Options {
+            properties: properties.clone(),
+            ..Default::default()
+        };
+        all.push(("explore", explore(&program, &model, &options).expect("it runs").conclusion));
+        let options = parallax_engine_states::Options { properties, ..Default::default() };
+        all.push(("states", search(&program, &model, &options).expect("it runs").conclusion));
+    }
+    let lowered = lower(structures, Judging::ByQuestion).expect("it lowers");
+    let question = lowered.question.expect("there is a question");
+    let options = parallax_engine_enumerate::Options::default();
+    let outcomes = enumerate(&lowered.program, &question, &model, &options).expect("it runs");
+    let conclusion = if outcomes.positive > 0 { Conclusion::Unsafe } else { Conclusion::Safe };
+    all.push(("enumerate", conclusion));
+    all
+}
+
+#[test]
+fn examples_have_the_expected_verdicts() {
+    let table = read(&folder().join("expected.csv"));
+    let mut lines = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let models = lines.next().expect("there is a first line");
+    let mut files = Vec::new();
+    for line in lines {
+        let path = folder().join(line[0]);
+        let structures = parse(line[0], &read(&path)).expect("it reads");
+        for (model, expected) in models.iter().zip(&line).skip(1) {
+            for (engine, found) in conclusions(&structures, model) {
+                assert_eq!(found.name(), *expected, "{} under {model} by {engine}", line[0]);
+            }
+        }
+        files.push(line[0].to_string());
+    }
+    let mut present: Vec<String> = fs::read_dir(folder())
+        .expect("the folder is there")
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.ends_with(".ops"))
+        .collect();
+    present.sort();
+    assert_eq!(files, present, "every example has its line, in order");
+}
+
+#[test]
+fn structures_are_what_their_assembly_code_translates_to() {
+    let mut count = 0;
+    for entry in fs::read_dir(folder()).expect("the folder is there").flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|extension| extension == "asm") {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
+            let translated = translate(name, &read(&path)).expect("it translates");
+            assert_eq!(translated, read(&path.with_extension("ops")), "{name}");
+            count += 1;
+        }
+    }
+    assert!(count >= 10);
+}
+
+/// Message passing with fences to so many processors, all but one of them readers.
+fn series(processors: usize) -> Structures {
+    let mut code = String::from(
+        "isa arm\nloc [x] = 0, [y] = 0\nthread P1:\n mov r1, #1\n str r1, [x]\n dmb\n str r1, [y]\n",
+    );
+    for reader in 2..=processors {
+        code.push_str(&format!("thread P{reader}:\nL: ldr r1, [y]\n cmp r1, #1\n bne L\n dmb\n"));
+        code.push_str(" ldr r2, [x]\n assert r2 = 1\n");
+    }
+    let text = translate("series.asm", &code).expect("it translates");
+    parse("series.ops", &text).expect("it reads")
+}
+
+#[test]
+fn message_passing_to_many_processors_is_safe() {
+    for processors in 2..=8 {
+        let structures = series(processors);
+        let program = lower(&structures, Judging::AtOnce).expect("it lowers").program;
+        for name in ["sc", "tso", "pso"] {
+            let model = Model::builtin(name).expect("the model is there").expect("it is a model");
+            let options = parallax_engine_states::Options {
+                properties: vec![Property::Assert],
+                ..Default::default()
+            };
+            let verdict = search(&program, &model, &options).expect("it runs");
+            assert_eq!(verdict.conclusion, Conclusion::Safe, "{processors} under {name}");
+        }
+    }
+    for (engine, conclusion) in conclusions(&series(3), "arm") {
+        assert_eq!(conclusion, Conclusion::Safe, "3 on arm by {engine}");
+    }
+}
