@@ -111,9 +111,16 @@ marks! {
     18 PART is_part,
     // A store that nobody notices; see `quiet`.
     19 QUIET is_quiet,
+    // How a thread comes to a barrier, and leaves it; see `barriers`.
+    20 ARRIVE arrives,
+    21 DEPART departs,
 }
 
 impl Marks {
+    pub fn is_at_barrier(self) -> bool {
+        self.arrives() || self.departs()
+    }
+
     /// On the accesses that take the lock of atomic sections.
     pub fn section_lock() -> Marks {
         Marks::ATOMIC.with(Marks::ACQUIRE).with(Marks::RMW).with(Marks::LOCKED)
@@ -148,6 +155,8 @@ impl Marks {
                 "UNLOCK" => Marks::UNLOCK,
                 "COPY" => Marks::COPY,
                 "LEAVE" => Marks::FAREWELL,
+                "ARRIVE" => Marks::ARRIVE,
+                "DEPART" => Marks::DEPART,
                 _ => Marks(0),
             })
         })

@@ -26,6 +26,8 @@ pub struct Graph<'p> {
     pub has_sections: bool,
     /// Whether threads that do the same are kept in order.
     pub has_twins: bool,
+    /// Whether the order in which threads arrive at barriers is left out; see [`crate::barriers`].
+    pub has_barriers: bool,
     /// Whether stores can be quiet; see [`crate::quiet`].
     pub has_quiet_stores: bool,
     removed: Vec<Removed<'p>>,
@@ -148,6 +150,7 @@ impl<'p> Graph<'p> {
             seq_cst: 0,
             has_sections: false,
             has_twins: false,
+            has_barriers: false,
             has_quiet_stores: false,
             removed: Vec::new(),
             removed_order: Vec::new(),

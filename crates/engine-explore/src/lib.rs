@@ -2,6 +2,7 @@
 //! memory model, each once.
 
 mod admission;
+mod barriers;
 mod buffering;
 mod cat;
 mod claim;
@@ -67,6 +68,8 @@ pub fn explore(
     let (mut cells, start) = (Cells::new(), Instant::now());
     let mut has_twins = options.reductions.contains(Reduction::Symmetry);
     let mut has_quiet_stores = limits.spins;
+    let mut has_barriers =
+        options.reductions.contains(Reduction::Barriers) && barriers::are_in(program);
     for _ in 0..MOST_SPLITS {
         let watched = admission.watched;
         let exploration = Exploration {
@@ -78,12 +81,14 @@ pub fn explore(
             options,
             has_twins,
             has_quiet_stores,
+            has_barriers,
             start,
         };
         match exploration.run(cells)? {
             Run::Done(verdict) => return Ok(*verdict),
             Run::Split(finer) => cells = finer,
             Run::Asymmetric => (cells, has_twins) = (Cells::new(), false),
+            Run::Crowded => (cells, has_barriers) = (Cells::new(), false),
             Run::Noticed => (cells, has_quiet_stores) = (Cells::new(), false),
         }
     }
@@ -128,6 +133,8 @@ struct Exploration<'a, 'p> {
     has_twins: bool,
     /// Whether stores can be quiet.
     has_quiet_stores: bool,
+    /// Whether the order in which threads arrive at barriers is left out.
+    has_barriers: bool,
     start: Instant,
 }
 
@@ -137,6 +144,8 @@ enum Run {
     Split(Cells),
     /// Threads that do the same can be told apart: once more without using that they cannot.
     Asymmetric,
+    /// The order of arrival at a barrier makes a difference: once more with it.
+    Crowded,
     /// Stores that were taken for quiet are noticed: once more without such stores.
     Noticed,
 }
@@ -198,6 +207,9 @@ impl<'p> Exploration<'_, 'p> {
         if shared.findings().are_twins_told_apart {
             return Ok(Run::Asymmetric);
         }
+        if shared.findings().are_barriers_broken {
+            return Ok(Run::Crowded);
+        }
         if shared.findings().are_quiet_stores_noticed {
             return Ok(Run::Noticed);
         }
@@ -223,6 +235,7 @@ impl<'p> Exploration<'_, 'p> {
         let mut graph = Graph::new(self.sees_races());
         graph.has_twins = self.has_twins;
         graph.has_quiet_stores = self.has_quiet_stores;
+        graph.has_barriers = self.has_barriers;
         let code = &self.runner.code;
         for (number, thread) in self.program.threads.iter().enumerate() {
             let args: Vec<_> =

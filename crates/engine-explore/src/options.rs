@@ -68,16 +68,20 @@ pub enum Reduction {
     /// Executions that differ only in which of several threads that do the same did what are
     /// one.
     Symmetry,
+    /// Executions that differ only in the order in which threads arrive at a barrier are one.
+    Barriers,
 }
 
 impl Reduction {
-    pub const ALL: [Reduction; 3] = [Reduction::SpinLoops, Reduction::Waits, Reduction::Symmetry];
+    pub const ALL: [Reduction; 4] =
+        [Reduction::SpinLoops, Reduction::Waits, Reduction::Symmetry, Reduction::Barriers];
 
     pub fn name(self) -> &'static str {
         match self {
             Reduction::SpinLoops => "spin-loops",
             Reduction::Waits => "waits",
             Reduction::Symmetry => "symmetry",
+            Reduction::Barriers => "barriers",
         }
     }
 }

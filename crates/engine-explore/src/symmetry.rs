@@ -96,7 +96,9 @@ impl Twins<'_, '_> {
         let taken = threads[self.older].events[index].stamp;
         let parent = threads[self.older].spawned_by;
         let is_outside = |id: &Id| {
+            let arrives = self.graph.event(*id).marks.arrives();
             id.thread() != self.older
+                && !(self.graph.has_barriers && arrives)
                 && id.thread() != self.younger
                 && (parent.is_init() || parent.thread() != id.thread())
         };
@@ -108,6 +110,10 @@ impl Twins<'_, '_> {
     fn compare(&self, index: usize) -> Ordering {
         let step = |thread: usize| &self.graph.threads[thread].events[index];
         let (first, second) = (step(self.older), step(self.younger));
+        let at_barrier = first.marks.is_at_barrier() && second.marks.is_at_barrier();
+        if self.graph.has_barriers && at_barrier {
+            return Ordering::Equal;
+        }
         match (first.kind, second.kind) {
             (Kind::Read, Kind::Read) if first.loc == second.loc && first.loc != Loc::NONE => {
                 if self.exchanged(first.rf) == second.rf {
@@ -238,6 +244,7 @@ pub mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::graph::Place;
     use crate::{Options, Reductions, explore};
 
     thread_local! {
@@ -276,20 +283,26 @@ pub mod tests {
         };
         let mut key = Vec::new();
         for number in (0..graph.threads.len()).map(thread) {
-            key.push(u32::MAX - 1);
+            let waits = graph.now(number).is_some_and(|now| matches!(now.at, At::Waiting));
+            key.extend([u32::MAX - 1, u32::from(waits)]);
             for event in &graph.threads[number].events {
-                let rf = if event.is_read() { name(event.rf) } else { 0 };
-                key.extend([event.loc.0, event.value.unsigned() as u32, rf]);
+                // In which order threads come to a barrier is nothing that there is to it.
+                let is_seen = !event.marks.is_at_barrier();
+                let rf = if event.is_read() && is_seen { name(event.rf) } else { 0 };
+                let value = if is_seen { event.value.unsigned() as u32 } else { 0 };
+                key.extend([event.loc.0, value, rf]);
             }
         }
-        for (loc, place) in graph.places.iter().enumerate().filter(|(_, at)| !at.co.is_empty()) {
+        let arrives = |id: &Id| graph.event(*id).marks.arrives();
+        let is_seen = |place: &Place| !place.co.is_empty() && !place.co.iter().any(arrives);
+        for (loc, place) in graph.places.iter().enumerate().filter(|(_, place)| is_seen(place)) {
             key.extend([u32::MAX - 2, loc as u32]);
             key.extend(place.co.iter().map(|id| name(*id)));
         }
         key
     }
 
-    fn graphs(
+    pub fn graphs(
         program: &Program,
         model: &str,
         twins: usize,
@@ -325,7 +338,7 @@ pub mod tests {
         ]
     }
 
-    fn body(lines: usize) -> impl Strategy<Value = String> {
+    pub fn body(lines: usize) -> impl Strategy<Value = String> {
         prop::collection::vec(line(), 1..lines + 1).prop_map(|lines| lines.join("\n"))
     }
 
@@ -345,7 +358,7 @@ pub mod tests {
         if cases() > 1000 { 5 } else { 4 }
     }
 
-    fn cases() -> u32 {
+    pub fn cases() -> u32 {
         std::env::var("PARALLAX_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(200)
     }
 

@@ -1,7 +1,9 @@
 //! What a program may make use of, as far as it shows before it runs: which variants of the
 //! library's functions it needs. Erring on the safe side costs events, never answers.
 
-use parallax_program::{AccessSize, Callee, Expr, Function, Global, InstKind, Program, Shape};
+use parallax_program::{
+    AccessSize, Callee, Expr, Function, Global, InstKind, Program, Shape, Terminator, VarId,
+};
 
 use crate::{Options, atomics};
 
@@ -19,13 +21,19 @@ pub(crate) struct Features {
     pub atomics: bool,
     /// Condition variables wake threads for no reason.
     pub spurious: bool,
+    /// Nobody asks who was the last to arrive at a barrier.
+    pub unasked: bool,
 }
 
 impl Features {
     pub fn of(program: &Program, options: &Options) -> Features {
         let spurious = options.spurious_wakeups;
         let kinds = program.globals.iter().any(holds_a_kind);
-        let mut features = Features { kinds, spurious, ..Features::default() };
+        // In machine code every result is left in a register.
+        let unasked = program.registers.is_empty()
+            && program.functions.iter().any(waits_at_barriers)
+            && program.functions.iter().all(ignores_who_was_last);
+        let mut features = Features { kinds, spurious, unasked, ..Features::default() };
         program.functions.iter().for_each(|function| features.look_at(function));
         features
     }
@@ -40,6 +48,7 @@ impl Features {
             (ending, "ending"),
             (self.atexit, "atexit"),
             (self.spurious, "spurious"),
+            (self.unasked, "unasked"),
         ];
         all.into_iter().filter(|(there, _)| *there).map(|(_, word)| word)
     }
@@ -64,6 +73,40 @@ impl Features {
             }
         }
     }
+}
+
+/// What calls that wait at barriers give, if anything.
+fn waits(function: &Function) -> impl Iterator<Item = Option<VarId>> {
+    let insts = function.blocks.iter().flat_map(|block| &block.insts);
+    insts.filter_map(|inst| match &inst.kind {
+        InstKind::Call { dst, callee: Callee::External(name), .. } => {
+            let waits = ["pthread_barrier_wait", "__VERIFIER_barrier_wait"];
+            waits.contains(&name.as_str()).then_some(*dst)
+        }
+        _ => None,
+    })
+}
+
+fn waits_at_barriers(function: &Function) -> bool {
+    waits(function).next().is_some()
+}
+
+/// Whether a function makes no use of the results of waiting at barriers.
+fn ignores_who_was_last(function: &Function) -> bool {
+    let insts = || function.blocks.iter().flat_map(|block| &block.insts);
+    let results: Vec<VarId> = waits(function).flatten().collect();
+    let mut is_used = false;
+    let mut look =
+        |expr: &Expr| results.iter().for_each(|result| is_used |= expr.mentions(*result));
+    insts().for_each(|inst| inst.kind.for_each_expr(&mut look));
+    for block in &function.blocks {
+        match &block.terminator {
+            Terminator::Branch { condition, .. } => look(condition),
+            Terminator::Return(Some(value)) => look(value),
+            _ => {}
+        }
+    }
+    !is_used
 }
 
 fn constant(expr: &Expr) -> Option<u128> {
@@ -204,5 +247,8 @@ mod tests {
         assert_eq!(words("call extern mtx_init(v, w)"), ["kinds"]);
         assert_eq!(words("call extern pthread_mutexattr_settype(v, 1:32)"), ["kinds"]);
         assert_eq!(words("call extern atexit(v)"), ["atexit"]);
+        assert_eq!(words("w = call extern pthread_barrier_wait(v)"), ["unasked"]);
+        let asks = "w = call extern pthread_barrier_wait(v)\n  assert w == 0:32, \"not the last\"";
+        assert_eq!(words(asks), Vec::<&str>::new());
     }
 }

@@ -17,7 +17,7 @@
 //! | --- | --- |
 //! | `LOCK_WRITE` | the write that takes a lock which knows no owner |
 //! | `UNLOCK` | the write that releases it: the thread's last write there must be its `LOCK_WRITE` |
-//! | `BARRIER` | every access of a barrier |
+//! | `ARRIVE`, `DEPART` | the accesses of a barrier by which a thread comes and goes, where it does not matter in which order |
 //! | `LEAVE` | the last access of a woken thread; the object may be freed by then |
 //! | `COPY` | reads of bytes that are copied, and may be uninitialised |
 

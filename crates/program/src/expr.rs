@@ -191,6 +191,24 @@ impl Expr {
         }
     }
 
+    /// Whether a variable occurs in it.
+    pub fn mentions(&self, var: VarId) -> bool {
+        match self {
+            Expr::Const(_) | Expr::Address(_) | Expr::FunctionAddress(_) => false,
+            Expr::Var(own) => *own == var,
+            Expr::Unary(_, value)
+            | Expr::Extract { value, .. }
+            | Expr::ZeroExtend { value, .. }
+            | Expr::SignExtend { value, .. } => value.mentions(var),
+            Expr::Binary(_, left, right) | Expr::Concat { high: left, low: right } => {
+                left.mentions(var) || right.mentions(var)
+            }
+            Expr::Select { condition, then, otherwise } => {
+                condition.mentions(var) || then.mentions(var) || otherwise.mentions(var)
+            }
+        }
+    }
+
     /// `self`, which is `from` bits wide, cut or zero-extended to `to` bits.
     pub fn resize(self, from: u32, to: u32) -> Expr {
         match to.cmp(&from) {

@@ -40,6 +40,8 @@ pub struct Findings {
     pub is_cut: bool,
     /// Whether someone can tell twins apart.
     pub are_twins_told_apart: bool,
+    /// Whether the order of arrival at a barrier makes a difference.
+    pub are_barriers_broken: bool,
     /// Whether someone notices stores that were taken for quiet.
     pub are_quiet_stores_noticed: bool,
     /// Where load buffering is watched for.
@@ -300,6 +302,12 @@ impl<'a, 'p> Observer<'a, 'p> {
     /// Someone can tell twins apart: nothing that was found counts.
     pub fn tell_twins_apart(&mut self) {
         self.shared.findings().are_twins_told_apart = true;
+        self.shared.end();
+    }
+
+    /// The order of arrival at a barrier makes a difference: nothing that was found counts.
+    pub fn break_barriers(&mut self) {
+        self.shared.findings().are_barriers_broken = true;
         self.shared.end();
     }
 

@@ -18,6 +18,7 @@ mod revisit;
 mod sample;
 mod steps;
 
+use crate::barriers;
 use crate::crew::{Crew, Task};
 use crate::event::{Event, Id};
 use crate::graph::{Graph, Restriction};
@@ -254,6 +255,10 @@ impl<'a, 'p> Search<'a, 'p> {
             },
             None if symmetry::is_broken(&self.graph, |thread| self.runner.has_asked(thread)) => {
                 self.observer.tell_twins_apart();
+                false
+            }
+            None if barriers::is_broken(&self.graph) => {
+                self.observer.break_barriers();
                 false
             }
             None if self.runner.has_been_quiet() && quiet::is_noticed(&self.graph) => {

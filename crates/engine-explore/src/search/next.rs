@@ -187,13 +187,32 @@ impl<'p> Search<'_, 'p> {
         let probe = Event::new(Kind::Read, marks, loc, Bits::zero(1));
         let low = self.judge.must_know(&self.graph, thread, &probe);
         let next = self.graph.place(loc).co.len() + 1;
+        if self.graph.has_barriers && marks.is_at_barrier() {
+            let low = self.only_source(thread, low)?;
+            return Some(Node::Read { live: false, thread, next: low + 1, low });
+        }
         Some(Node::Read { live: false, thread, next, low })
+    }
+
+    /// The position of the one write that a thread at a barrier reads: the newest if it arrives, the
+    /// first that lets it go if it departs.
+    fn only_source(&self, thread: usize, low: usize) -> Option<usize> {
+        let now = self.graph.now(thread)?;
+        let newest = self.graph.place(self.loc_of(now)?).co.len();
+        let At::Load { .. } = now.at else {
+            return Some(newest);
+        };
+        let lets_go = |position: &usize| {
+            let read = self.read_event(thread, *position);
+            read.is_some_and(|read| !self.runner.would_wait(thread as u32, now, read.value))
+        };
+        Some((low..newest).find(lets_go).unwrap_or(newest))
     }
 
     fn write_node(&mut self, thread: usize, event: Event) -> Option<Node> {
         self.graph.reserve_place(event.loc);
         let (low, high) = self.positions(thread, &event);
-        let reads = self.collect_revisits(thread, event.loc);
+        let reads = self.collect_revisits(thread, &event);
         Some(Node::Write { live: false, thread, event, next: high + 1, low, reads })
     }
 

@@ -5,6 +5,8 @@
 //! write, writes at the end of coherence order. For any graph with the read reading the write
 //! there is just one such graph, so the revisited one is reached once.
 
+use parallax_program::Bits;
+
 use super::{Node, Revisiting, Search};
 use crate::clocks::{Clock, Clocks};
 use crate::event::{Event, Id, Kind, Loc, Marks};
@@ -13,8 +15,8 @@ use crate::symmetry;
 impl<'p> Search<'_, 'p> {
     /// Lists the reads that a write which is next in its thread revisits; how many they are. A
     /// read is revisited if everything that this would take out was added in the default way.
-    pub(super) fn collect_revisits(&mut self, thread: usize, loc: Loc) -> usize {
-        let graph = &self.graph;
+    pub(super) fn collect_revisits(&mut self, thread: usize, write: &Event) -> usize {
+        let (graph, loc) = (&self.graph, write.loc);
         let length = graph.threads[thread].events.len();
         let is_before = |id: Id| graph.clocks.before_next(Clock::Prefix, id, thread, length);
         let open = graph.place(loc).reads.iter().filter(|read| !is_before(**read));
@@ -30,11 +32,27 @@ impl<'p> Search<'_, 'p> {
             if event.stamp < oldest || !self.is_default(thread, length, *id) {
                 break;
             }
-            if event.loc == loc && event.is_read() {
+            if event.loc == loc && event.is_read() && self.may_revisit(write, *id) {
                 self.path.to_revisit.push(*id);
             }
         }
         self.path.to_revisit.len() - listed
+    }
+
+    /// Whether a write may be what a read should see. One that arrives at a barrier is that only for
+    /// threads that wait for it.
+    fn may_revisit(&self, write: &Event, read: Id) -> bool {
+        if !self.graph.has_barriers || !write.marks.arrives() {
+            return true;
+        }
+        let waits = |value: Bits| {
+            let before = self.graph.standing(read);
+            self.runner.would_wait(read.thread() as u32, before, value)
+        };
+        let newest = self.graph.place(write.loc).co.last();
+        self.graph.event(read).marks.departs()
+            && self.stuck_read(read.thread()) == Some(read)
+            && newest.is_some_and(|newest| waits(self.graph.event(*newest).value))
     }
 
     /// Whether an event was added in the default way, as far as the write that is next in
@@ -58,8 +76,10 @@ impl<'p> Search<'_, 'p> {
                     let read = self.graph.event(*read);
                     read.rf == id && read.stamp <= stamp
                 };
+                let is_last = || !place.co[position..].iter().any(|later| was_there(*later));
+                let has_choice = !self.graph.has_barriers || !event.marks.is_at_barrier();
                 was_there(write)
-                    && !place.co[position..].iter().any(|later| was_there(*later))
+                    && (!has_choice || is_last())
                     && !(event.marks.has_revisited() && place.reads.iter().any(revisited))
             }
             _ => true,

@@ -144,7 +144,7 @@ impl<'p> Search<'_, 'p> {
         Some(Event { rf: source, ..Event::new(Kind::Read, marks, loc, value) })
     }
 
-    fn loc_of(&self, now: &Standing<'p>) -> Option<Loc> {
+    pub(super) fn loc_of(&self, now: &Standing<'p>) -> Option<Loc> {
         let (address, bytes, _) = now.at.access()?;
         Some(self.memory.known_parts(address, bytes)?.loc(now.done))
     }
