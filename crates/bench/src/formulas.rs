@@ -1,6 +1,6 @@
 //! Families of satisfiability problems that grow with a parameter.
 
-use parallax_program::BinaryOp;
+use parallax_program::{BinaryOp, Bits};
 use parallax_solver::{Answer, Blaster, Gates, Literal, Order, Solver, Terms};
 
 pub struct Formulas {
@@ -10,12 +10,13 @@ pub struct Formulas {
     pub encode: fn(usize, &mut dyn Solver) -> Answer,
 }
 
-pub const FORMULA_FAMILIES: [Formulas; 6] = [
+pub const FORMULA_FAMILIES: [Formulas; 7] = [
     Formulas { name: "nobody-first", sizes: &[6, 8, 10, 12], encode: nobody_first },
     Formulas { name: "stale-ring", sizes: &[4, 8, 16, 24, 32], encode: stale_ring },
     Formulas { name: "fresh-ring", sizes: &[4, 8, 12, 16, 24], encode: fresh_ring },
     Formulas { name: "long-threads", sizes: &[50, 100, 200, 300], encode: long_threads },
     Formulas { name: "two-readers", sizes: &[4, 8, 16, 24, 32], encode: two_readers },
+    Formulas { name: "increments", sizes: &[3, 4, 5, 6, 7, 8], encode: increments },
     Formulas { name: "square", sizes: &[4, 5, 6, 7], encode: square },
 ];
 
@@ -199,6 +200,42 @@ fn threads(events: usize, solver: &mut dyn Solver) -> Vec<Vec<Vec<Literal>>> {
         }
     }
     execution.finish()
+}
+
+/// Threads that each add one to a counter, in one step: none of them is lost.
+fn increments(count: usize, solver: &mut dyn Solver) -> Answer {
+    const WIDTH: u32 = 8;
+    let (mut terms, mut blaster) = (Terms::new(), Blaster::new());
+    let mut execution = Execution::new(1, solver);
+    let mut values = vec![terms.constant(Bits::zero(WIDTH))];
+    let mut read_values = Vec::new();
+    let one = terms.constant(Bits::new(WIDTH, 1));
+    for _ in 0..count {
+        let read = execution.read(None, 0);
+        execution.write(Some(read), 0);
+        let value = terms.variable(WIDTH);
+        read_values.push(value);
+        values.push(terms.binary(BinaryOp::Add, value, one));
+    }
+    let sources = execution.finish();
+    for (thread, from) in sources[0].iter().enumerate() {
+        for (index, &source) in from.iter().enumerate() {
+            let same = terms.equals(read_values[thread], values[index]);
+            let same = blaster.literal_of(&terms, same, solver);
+            solver.clause(&[!source, same]);
+            // Nobody else reads from the same write.
+            for other in &sources[0][..thread] {
+                solver.clause(&[!source, !other[index]]);
+            }
+        }
+    }
+    let end = terms.constant(Bits::new(WIDTH, count as u128));
+    for &value in &values {
+        let reached = terms.equals(value, end);
+        let reached = blaster.literal_of(&terms, reached, solver);
+        solver.clause(&[!reached]);
+    }
+    Answer::Unsatisfiable
 }
 
 /// `(x + y)² = x² + 2xy + y²`.

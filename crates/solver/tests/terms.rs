@@ -219,3 +219,23 @@ fn every_operator_has_its_circuit() {
         }
     }
 }
+
+/// Terms as deep as loops make them are neither evaluated nor translated by recursion.
+#[test]
+fn depth_is_no_matter() {
+    let mut terms = Terms::new();
+    let (x, y) = (terms.variable(4), terms.variable(4));
+    let mut term = x;
+    for step in 0..100_000 {
+        let op = if step % 2 == 0 { BinaryOp::Add } else { BinaryOp::Xor };
+        term = terms.binary(op, term, y);
+    }
+    let value = |variable| Bits::new(4, if variable == x { 3 } else { 5 });
+    let expected = (0..100_000).fold(Bits::new(4, 3), |value, step| {
+        let op = if step % 2 == 0 { BinaryOp::Add } else { BinaryOp::Xor };
+        parallax_machine::binary(op, value, Bits::new(4, 5))
+    });
+    assert_eq!(terms.evaluate(term, value), expected);
+    let mut solver = Cadical::new();
+    assert_eq!(Blaster::new().bits_of(&terms, term, &mut solver).len(), 4);
+}

@@ -188,11 +188,12 @@ impl Relations<'_, '_> {
                 self.add_edge(order, from, to, when);
                 continue;
             }
-            for part in &parts {
-                let inside = self.pair(*part, from, to, Side::Over);
-                let when = self.circuit.and(&[inside, happen[0], happen[1]]);
-                self.add_edge(order, from, to, when);
-            }
+            // One edge whatever the reason: each combination of reasons would be a cycle to learn.
+            let reasons: Vec<Literal> =
+                parts.iter().map(|part| self.pair(*part, from, to, Side::Over)).collect();
+            let inside = self.circuit.or(&reasons);
+            let when = self.circuit.and(&[inside, happen[0], happen[1]]);
+            self.add_edge(order, from, to, when);
         }
     }
 
