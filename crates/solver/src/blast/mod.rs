@@ -1,11 +1,13 @@
 //! Bit-blasting: terms become vectors of literals, lowest bit first, each term once.
 
 mod arithmetic;
+mod float;
 mod words;
 
 use parallax_program::{BinaryOp, Bits, UnaryOp};
 
 use crate::{Gates, Literal, Node, Solver, Term, Terms};
+use float::Floats;
 
 /// The translation of the terms of one [`Terms`] into the clauses of one solver.
 #[derive(Default, Debug)]
@@ -68,9 +70,9 @@ impl Blaster {
         Bits::new(width, value.sum())
     }
 
-    /// Terms whose operators have no circuit: floating-point arithmetic. They were left open, as
-    /// if they could be anything, so `Unsatisfiable` is right, and a model must be checked by
-    /// evaluation.
+    /// Terms whose operator has no circuit: the remainder of floating-point numbers. They were left
+    /// open, as if they could be anything, so `Unsatisfiable` is right, and a model must be checked
+    /// by evaluation.
     pub fn open(&self) -> &[Term] {
         &self.open
     }
@@ -165,7 +167,7 @@ impl Blaster {
             | UnaryOp::S64ToF64
             | UnaryOp::U64ToF64
             | UnaryOp::S64ToF32
-            | UnaryOp::U64ToF32 => return None,
+            | UnaryOp::U64ToF32 => return Floats { gates, solver }.unary(op, &value),
         })
     }
 
@@ -201,7 +203,9 @@ impl Blaster {
             Ule => vec![!gates.less(right, left, solver)],
             Slt => vec![gates.signed_less(left, right, solver)],
             Sle => vec![!gates.signed_less(right, left, solver)],
-            FAdd | FSub | FMul | FDiv | FRem | FEq | FLt | FLe | FUnordered => return None,
+            FAdd | FSub | FMul | FDiv | FRem | FEq | FLt | FLe | FUnordered => {
+                return Floats { gates, solver }.binary(op, left, right);
+            }
         })
     }
 }
