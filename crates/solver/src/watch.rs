@@ -28,6 +28,10 @@ impl Signal {
         }
     }
 
+    pub fn clear(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
     fn set(&self, stop: Stop) {
         let code = match stop {
             Stop::Deadline => 1,
@@ -47,20 +51,18 @@ pub(crate) fn watched<R>(
     interrupt: impl FnOnce() + Send,
     search: impl FnOnce() -> R,
 ) -> R {
-    signal.0.store(0, Ordering::Relaxed);
-    if let Some(stop) = reason(control) {
+    signal.clear();
+    if let Some(stop) = control.reason() {
         signal.set(stop);
     }
-    let unlimited =
-        control.deadline.is_none() && control.interrupt.is_none() && control.memory_limit.is_none();
-    if unlimited || signal.is_set() {
+    if control.is_unlimited() || signal.is_set() {
         return search();
     }
     let done = AtomicU8::new(0);
     thread::scope(|scope| {
         let watcher = scope.spawn(|| {
             while done.load(Ordering::Relaxed) == 0 {
-                if let Some(stop) = reason(control) {
+                if let Some(stop) = control.reason() {
                     signal.set(stop);
                     interrupt();
                     return;
@@ -75,17 +77,24 @@ pub(crate) fn watched<R>(
     })
 }
 
-fn reason(control: &Control) -> Option<Stop> {
-    if control.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-        return Some(Stop::Interrupt);
+impl Control<'_> {
+    pub(crate) fn is_unlimited(&self) -> bool {
+        self.deadline.is_none() && self.interrupt.is_none() && self.memory_limit.is_none()
     }
-    if control.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-        return Some(Stop::Deadline);
+
+    /// Why to stop now.
+    pub(crate) fn reason(&self) -> Option<Stop> {
+        if self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
+            return Some(Stop::Interrupt);
+        }
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Some(Stop::Deadline);
+        }
+        if self.memory_limit.is_some_and(|limit| resident_mib() > limit) {
+            return Some(Stop::MemoryLimit);
+        }
+        None
     }
-    if control.memory_limit.is_some_and(|limit| resident_mib() > limit) {
-        return Some(Stop::MemoryLimit);
-    }
-    None
 }
 
 /// Memory in use by the process.

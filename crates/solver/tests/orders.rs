@@ -7,7 +7,10 @@ use proptest::prelude::*;
 use support::{has_model, is_model, run, steps};
 
 fn judge(solver: &mut dyn Solver, problem: &Problem, assumed: &[Literal]) {
-    let answer = solver.solve(assumed, &Control::default());
+    // Limits make another way through the solver.
+    let never = std::sync::atomic::AtomicBool::new(false);
+    let interrupt = Some(&never).filter(|_| problem.clauses.len().is_multiple_of(2));
+    let answer = solver.solve(assumed, &Control { interrupt, ..Control::default() });
     match answer {
         Answer::Satisfiable => {
             assert!(is_model(problem, assumed, |literal| solver.value(literal)), "{problem:?}");
@@ -101,6 +104,17 @@ fn the_same_calls_give_the_same_model() {
         (values, solver.statistics())
     };
     assert_eq!(model(), model());
+}
+
+/// What takes more than a quick look is searched on.
+#[test]
+fn a_quick_look_is_not_the_last() {
+    let flag = std::sync::atomic::AtomicBool::new(false);
+    let control = Control { interrupt: Some(&flag), ..Control::default() };
+    let mut solver = Cadical::new();
+    pigeons(&mut solver, 7);
+    assert_eq!(solver.solve(&[], &control), Answer::Unsatisfiable);
+    assert!(solver.statistics().conflicts > 300);
 }
 
 /// More pigeons than holes, which takes too long for any solver.

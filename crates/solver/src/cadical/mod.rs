@@ -21,6 +21,12 @@ use crate::watch::{Signal, watched};
 use crate::{Answer, Control, Edge, Literal, Order, Problem, Solver, Statistics, Stop};
 use propagator::OrderPropagator;
 
+/// Problems with no more clauses are small.
+const SMALL: u64 = 20_000;
+
+/// How many conflicts there are before a question stops being a quick one.
+const QUICK: i32 = 200;
+
 /// CaDiCaL with orders.
 pub struct Cadical {
     engine: Engine,
@@ -117,6 +123,17 @@ impl Cadical {
         }
     }
 
+    /// Most questions about small problems are answered before it is worth while to have somebody
+    /// look at the clock.
+    fn quick_answer(&mut self, assumptions: &[Literal], control: &Control) -> Option<Answer> {
+        if self.clauses > SMALL || control.is_unlimited() || control.reason().is_some() {
+            return None;
+        }
+        self.signal.clear();
+        self.engine.set_limit("conflicts", QUICK);
+        self.keep_model(assumptions)
+    }
+
     fn keep_model(&mut self, assumptions: &[Literal]) -> Option<Answer> {
         let variables = self.variables;
         let mut model = std::mem::take(&mut self.model);
@@ -195,7 +212,9 @@ impl Solver for Cadical {
             }
         }
         let signal = self.signal.clone();
-        let answer = watched(control, &signal, || {}, || self.keep_model(assumptions));
+        let quick = self.quick_answer(assumptions, control);
+        let answer =
+            quick.or_else(|| watched(control, &signal, || {}, || self.keep_model(assumptions)));
         if self.propagator.borrow().theory.broken {
             return Answer::Stopped(Stop::Incomplete);
         }
