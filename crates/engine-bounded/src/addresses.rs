@@ -7,28 +7,49 @@
 
 use rustc_hash::FxHashMap;
 
-use parallax_machine::{Globals, binary, unary};
+use parallax_machine::{binary, unary};
 use parallax_program::{BinaryOp, Bits};
 use parallax_solver::{Node, Term, Terms};
 
-use crate::event::Event;
+use crate::event::{Event, Step};
+use crate::memory::Memory;
 
 /// The values that something can have, in order; none where that is not known.
 pub type Possible = Option<Vec<u128>>;
 
 /// For each event, which addresses it can have.
-pub fn addresses(events: &[Event], terms: &Terms, image: &Globals) -> Vec<Possible> {
-    let mut analysis = Analysis::new(events, terms);
-    while analysis.round(image) {}
-    let all = events.iter().map(|event| match event.kind.is_access() {
-        true => analysis.of(event.address).clone(),
-        false => Some(Vec::new()),
-    });
-    all.collect()
+pub struct Addresses {
+    /// All that it is computed to have.
+    pub computed: Vec<Possible>,
+    /// Those of them where it is an access to an object.
+    pub within: Vec<Possible>,
+    /// For reads, the values that they can have.
+    pub values: Vec<Possible>,
+    /// The values that other terms can have.
+    pub others: Vec<Possible>,
+}
+
+pub fn addresses(events: &[Event], others: &[Term], terms: &Terms, memory: &Memory) -> Addresses {
+    let mut analysis = Analysis::new(events, others, terms);
+    while analysis.round(memory) {}
+    let none = || Some(Vec::new());
+    let of = |find: &dyn Fn(&Event) -> Possible| {
+        let all = events.iter();
+        all.map(|event| if event.kind.is_access() { find(event) } else { none() }).collect()
+    };
+    Addresses {
+        computed: of(&|event| analysis.of(event.address).clone()),
+        within: of(&|event| analysis.places(event, memory)),
+        values: events.iter().enumerate().map(|(read, _)| analysis.found(read, memory)).collect(),
+        others: others.iter().map(|term| analysis.of(*term).clone()).collect(),
+    }
 }
 
 /// So many values are told apart.
 const MOST_VALUES: usize = 64;
+
+/// Of numbers of so many bits all are told apart.
+const NARROW: u32 = 6;
 
 struct Analysis<'a> {
     events: &'a [Event],
@@ -41,7 +62,7 @@ struct Analysis<'a> {
 }
 
 impl<'a> Analysis<'a> {
-    fn new(events: &'a [Event], terms: &'a Terms) -> Self {
+    fn new(events: &'a [Event], others: &[Term], terms: &'a Terms) -> Self {
         let mut reads = FxHashMap::default();
         for (number, event) in events.iter().enumerate() {
             if let (true, Some(value)) = (event.kind.is_read(), event.kind.value()) {
@@ -50,14 +71,15 @@ impl<'a> Analysis<'a> {
         }
         let mut analysis =
             Analysis { events, terms, cone: Vec::new(), values: FxHashMap::default(), reads };
-        analysis.find_cone();
+        analysis.find_cone(others);
         analysis
     }
 
     /// Everything that addresses are computed from, through memory too.
-    fn find_cone(&mut self) {
+    fn find_cone(&mut self, others: &[Term]) {
         let accesses = self.events.iter().filter(|event| event.kind.is_access());
         let mut left: Vec<Term> = accesses.map(|event| event.address).collect();
+        left.extend(others);
         while let Some(term) = left.pop() {
             if self.values.contains_key(&term) {
                 continue;
@@ -80,11 +102,11 @@ impl<'a> Analysis<'a> {
     }
 
     /// Whether something was learned.
-    fn round(&mut self, image: &Globals) -> bool {
+    fn round(&mut self, memory: &Memory) -> bool {
         let mut changed = false;
         for index in 0..self.cone.len() {
             let term = self.cone[index];
-            let new = self.evaluate(term, image);
+            let new = self.evaluate(term, memory);
             if self.values.get(&term) != Some(&new) {
                 changed = true;
                 self.values.insert(term, new);
@@ -93,17 +115,20 @@ impl<'a> Analysis<'a> {
         changed
     }
 
-    fn evaluate(&self, term: Term, image: &Globals) -> Possible {
+    fn evaluate(&self, term: Term, memory: &Memory) -> Possible {
         let width = self.terms.width(term);
         let map = |value: Term, op: &dyn Fn(Bits) -> Bits| {
             let inner = self.terms.width(value);
-            let values = self.of(value).as_ref()?;
+            let narrow = || (inner <= NARROW).then(|| (0..1 << inner).collect());
+            let Some(values) = self.of(value).clone().or_else(narrow) else {
+                return (width <= NARROW).then(|| (0..1 << width).collect());
+            };
             limited(values.iter().map(|v| op(Bits::new(inner, *v)).unsigned()).collect())
         };
         match self.terms.node(term) {
             Node::Constant(bits) => Some(vec![bits.unsigned()]),
             Node::Variable { .. } => match self.reads.get(&term) {
-                Some(read) => self.read(*read, image),
+                Some(read) => self.read(*read, memory),
                 None if width == 1 => Some(vec![0, 1]),
                 None => None,
             },
@@ -129,10 +154,18 @@ impl<'a> Analysis<'a> {
 
     fn binary(&self, op: BinaryOp, left: Term, right: Term) -> Possible {
         let exact = self.pairs(left, right, |a, b| binary(op, a, b));
-        match op.is_comparison() && exact.is_none() {
-            true => Some(vec![0, 1]),
-            false => exact,
+        if exact.is_some() {
+            return exact;
         }
+        // No result is larger than the right operand, unless something is divided by zero.
+        let bounded = match op {
+            _ if op.is_comparison() => return Some(vec![0, 1]),
+            BinaryOp::URem => self.of(right).as_ref()?.first().is_some_and(|least| *least > 0),
+            op => op == BinaryOp::And,
+        };
+        let most = self.of(right).as_ref()?.last().copied();
+        let most = most.filter(|most| bounded && *most < MOST_VALUES as u128)?;
+        Some((0..=most).collect())
     }
 
     fn pairs(&self, left: Term, right: Term, op: impl Fn(Bits, Bits) -> Bits) -> Possible {
@@ -150,29 +183,47 @@ impl<'a> Analysis<'a> {
         limited(all)
     }
 
+    /// Where an access can go; what is wrong with it does not happen.
+    fn places(&self, event: &Event, memory: &Memory) -> Possible {
+        let mut places = self.of(event.address).clone()?;
+        if matches!(event.step, Step::Access { .. }) {
+            places.retain(|place| memory.allows(*place, event.bytes, event.kind.is_write()));
+        }
+        Some(places)
+    }
+
+    /// What a read can find, if it is one.
+    fn found(&self, number: usize, memory: &Memory) -> Possible {
+        let event = &self.events[number];
+        let value = event.kind.value().filter(|_| event.kind.is_read())?;
+        if let Some(known) = self.values.get(&value) {
+            return known.clone();
+        }
+        // Nobody has asked for it yet: it counts where the writes are known.
+        self.read(number, memory)
+    }
+
     /// What a read can find.
-    fn read(&self, number: usize, image: &Globals) -> Possible {
+    fn read(&self, number: usize, memory: &Memory) -> Possible {
         let read = &self.events[number];
-        let places = self.of(read.address).as_ref()?;
+        let places = self.places(read, memory)?;
         let mut all = Vec::new();
-        for place in places {
+        for place in &places {
             let address = u64::try_from(*place).ok()?;
-            all.push(initial(image, address, read.bytes).unsigned());
+            all.push(memory.initial(address, read.bytes).unsigned());
         }
         for write in self.events.iter().filter(|event| event.kind.is_write()) {
-            if write.bytes != read.bytes || !meet(places, self.of(write.address)) {
+            if write.bytes != read.bytes || !meet(&places, self.of(write.address)) {
                 continue;
             }
-            all.extend(self.of(write.kind.value()?).as_ref()?);
+            let value = write.kind.value()?;
+            match self.terms.as_constant(value) {
+                Some(bits) => all.push(bits.unsigned()),
+                None => all.extend(self.of(value).as_ref()?),
+            }
         }
         limited(all)
     }
-}
-
-/// What a place holds at first; nothing but zeros where there is no object.
-pub fn initial(image: &Globals, address: u64, bytes: u32) -> Bits {
-    let zero = Bits::zero(bytes * 8);
-    image.initial(address, bytes as u8).unwrap_or(zero)
 }
 
 /// Whether something can be in both.

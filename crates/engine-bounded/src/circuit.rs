@@ -86,11 +86,6 @@ impl Circuit {
             .evaluate(term, |variable| self.blaster.value(&self.terms, variable, &self.solver))
     }
 
-    /// Terms that have no circuit: a model says nothing of them.
-    pub fn has_open_terms(&self) -> bool {
-        !self.blaster.open().is_empty()
-    }
-
     pub fn statistics(&self) -> Statistics {
         self.solver.statistics()
     }

@@ -77,7 +77,7 @@ impl Builder<'_> {
     /// Every read that happens has exactly one source, of the same bytes and the same value.
     fn sources(&mut self, same_place: &Pairs) -> Vec<Vec<(usize, Literal)>> {
         let mut all = vec![Vec::new(); self.structure.events.len()];
-        for read in 0..self.structure.initials {
+        for (read, sources) in all.iter_mut().enumerate().take(self.structure.initials) {
             let event = &self.structure.events[read];
             let Some(value) = event.kind.value().filter(|_| event.kind.is_read()) else {
                 continue;
@@ -95,7 +95,7 @@ impl Builder<'_> {
                     self.circuit.equal_where(takes, value, written);
                 }
                 literals.push(takes);
-                all[read].push((*write, takes));
+                sources.push((*write, takes));
             }
             if literals.len() > 1 {
                 self.circuit.at_most_one(&literals);

@@ -31,6 +31,35 @@ pub struct Event {
     pub ctrl: Dependency,
     /// Reads that this write is atomic with.
     pub pairs: Vec<Pair>,
+    pub step: Step,
+    /// For the read of an atomic operation that may fail for no reason, whether it does.
+    pub fails: Option<Term>,
+    /// The loops that it is in: calls, heads and rounds.
+    pub rounds: Vec<(u32, u32, u32)>,
+}
+
+/// What an event is to its thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// A part of an access of so many bytes.
+    Access {
+        whole: u32,
+    },
+    Fence,
+    /// A choice for no reason.
+    Choice,
+    /// The start of the thread of that number, its first step, and its last.
+    Spawn {
+        child: u32,
+    },
+    Begin,
+    End,
+    Join,
+    /// An object comes to life at that address.
+    Alloc {
+        address: u64,
+    },
+    Free,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,8 +72,8 @@ pub enum Kind {
         value: Term,
     },
     Fence,
-    /// What was chosen, where that is nothing that others see.
-    Choice {
+    /// What others do not see: what was chosen, or which object comes and goes.
+    Silent {
         value: Term,
     },
 }
@@ -64,12 +93,12 @@ impl Kind {
 
     /// Whether memory models see it.
     pub fn is_visible(self) -> bool {
-        !matches!(self, Kind::Choice { .. })
+        !matches!(self, Kind::Silent { .. })
     }
 
     pub fn value(self) -> Option<Term> {
         match self {
-            Kind::Read { value } | Kind::Write { value } | Kind::Choice { value } => Some(value),
+            Kind::Read { value } | Kind::Write { value } | Kind::Silent { value } => Some(value),
             Kind::Fence => None,
         }
     }

@@ -2,23 +2,23 @@
 
 use std::time::Instant;
 
-use parallax_machine::{Code, Globals};
+use parallax_machine::Code;
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, Question, Span};
-use parallax_solver::{Answer, Control, Literal, Stop as SolverStop};
+use parallax_solver::{Answer, Literal};
 use parallax_verdict::{Execution, Reason};
 
-use crate::base::Base;
-use crate::circuit::Circuit;
-use crate::communication::Communication;
+use crate::encoding::{Asking, Encoding, why};
+use crate::memory::Memory;
 use crate::options::{Figures, Options};
 use crate::question::{Asked, LastWrites};
-use crate::relations::bounds::Bounds;
-use crate::relations::literals::Relations;
 use crate::structure::{Refusal, Structure};
-use crate::unfold::{Obstruction, Plan, Unfolding, unfold};
+use crate::unfold::{Obstruction, Plan, Stop, Unfolding, unfold};
 use crate::watch::Watch;
 use crate::witness::Witness;
+
+/// How often a loop of a litmus test is repeated where nothing is said.
+const USUAL_BOUND: u32 = 2;
 
 /// What was found out about a litmus test.
 #[derive(Clone, Debug)]
@@ -61,6 +61,7 @@ pub fn check(
         watch: Watch::new(options.stop, end),
         granule: None,
         figures: Figures::default(),
+        started,
     };
     let finding = loop {
         match test.run().map_err(located)? {
@@ -68,9 +69,7 @@ pub fn check(
             Progress::Split => test.granule = Some(test.smallest_access().map_err(located)?),
         }
     };
-    let mut figures = test.figures;
-    figures.encoding = started.elapsed().saturating_sub(figures.solving);
-    Ok(Outcome { finding, figures })
+    Ok(Outcome { finding, figures: test.figures })
 }
 
 enum Progress {
@@ -87,23 +86,18 @@ struct Test<'a, 'p> {
     watch: Watch<'a>,
     granule: Option<u32>,
     figures: Figures,
+    started: Instant,
 }
 
 impl Test<'_, '_> {
-    /// Models with more relations than this are refused.
-    const MOST_RELATIONS: usize = 5_000;
-
     fn run(&mut self) -> Result<Progress, Diagnostic> {
-        let formula = self.model.formula()?;
-        if formula.nodes().len() > Self::MOST_RELATIONS {
-            return Err(Diagnostic::new("the model defines too many relations"));
-        }
         let asked = Asked::new(self.question);
         let plan = Plan {
-            bound: self.options.unroll,
+            bound: self.options.unroll.unwrap_or(USUAL_BOUND),
             granule: self.granule,
             traces: true,
             asked: asked.variables(self.code.program.threads.len()),
+            ..Plan::default()
         };
         let unfolding = match unfold(self.code, &plan, &mut self.watch) {
             Ok(unfolding) => unfolding,
@@ -122,111 +116,68 @@ impl Test<'_, '_> {
 
     fn solve(&mut self, unfolding: Unfolding, asked: &Asked) -> Result<Progress, Diagnostic> {
         let Unfolding { mut values, events, threads, exceeded, .. } = unfolding;
-        let formula = self.model.formula()?;
-        let image = Globals::new(self.code)
+        let memory = Memory::of_litmus(self.code)
             .ok_or_else(|| Diagnostic::new("the globals of the program are too large"))?;
         let places = asked.places(self.code, self.granule);
         let mut terms = std::mem::take(&mut values.terms);
-        let structure = match Structure::new(events, &mut terms, &image, &places) {
+        let structure = match Structure::new(events, &mut terms, &memory, &places) {
             Ok(structure) => structure,
             Err(Refusal::Overlap) if self.granule.is_none() => return Ok(Progress::Split),
             Err(Refusal::Overlap) => {
                 return Err(Diagnostic::new("misaligned accesses overlap; this is not supported"));
             }
-            Err(Refusal::Anywhere(_)) => {
+            Err(Refusal::Anywhere) => {
                 return Ok(unknown("an access may go to too many addresses".to_string(), None));
             }
         };
-        let mut circuit = Circuit::new(terms);
-        let executed: Vec<Literal> =
-            structure.events.iter().map(|event| circuit.literal(event.executed)).collect();
-        let coherent = self.model.implies_coherence();
-        let communication = Communication::new(&structure, &executed, coherent, &mut circuit);
-        let base = Base::new(formula, &structure, &communication, &values, &mut circuit);
-        let bounds = Bounds::new(formula, &structure.facts, &base.bounds).map_err(|_| {
-            let name = self.model.name();
-            Diagnostic::new(format!("a recursive definition of '{name}' is beyond the engine"))
-        })?;
-        let mut relations = Relations::new(
-            &mut circuit,
-            formula,
-            &bounds,
-            &structure.facts,
-            &base.literals,
-            &executed,
-        );
-        for (axiom, subject) in formula.tests().filter(|(axiom, _)| !axiom.is_flag()) {
-            relations.require(axiom, subject).map_err(|unsupported| {
-                let (name, axiom) = (self.model.name(), unsupported.axiom);
-                Diagnostic::new(format!("the axiom '{axiom}' of '{name}' is beyond the engine"))
-            })?;
-        }
+        let encoding =
+            &mut Encoding::new(self.model, structure, values, terms, &Asking::default())?;
         let mut last = LastWrites {
-            circuit: &mut circuit,
-            structure: &structure,
-            communication: &communication,
-            executed: &executed,
+            circuit: &mut encoding.circuit,
+            structure: &encoding.structure,
+            communication: &encoding.communication,
+            executed: &encoding.executed,
         };
         let finals = asked.values(self.code, self.granule, &threads, &mut last);
-        let mut wanted = asked.holds(&self.question.prop, &finals, self.code, &mut circuit.terms);
+        let terms = &mut encoding.circuit.terms;
+        let mut wanted = asked.holds(&self.question.prop, &finals, self.code, terms);
         if let Some(filter) = &self.question.filter {
-            let counts = asked.holds(filter, &finals, self.code, &mut circuit.terms);
-            wanted = circuit.terms.and(wanted, counts);
+            let counts = asked.holds(filter, &finals, self.code, terms);
+            wanted = terms.and(wanted, counts);
         }
+        let circuit = &mut encoding.circuit;
         let mut assumptions = vec![circuit.literal(wanted)];
         for run in &threads {
             let ends: Vec<Literal> =
                 run.ends.iter().map(|(end, _)| circuit.literal(*end)).collect();
             assumptions.push(circuit.or(&ends));
         }
-        let answer = self.ask(&mut circuit, &assumptions);
-        self.note(&structure, &circuit);
-        match answer {
+        let answer = encoding.ask(&assumptions, &self.watch, self.options.memory_limit);
+        self.figures = encoding.figures(self.started);
+        let finding = match answer {
             Answer::Satisfiable => {
-                let witness = Witness {
-                    code: self.code,
-                    circuit: &mut circuit,
-                    structure: &structure,
-                    communication: &communication,
-                    executed: &executed,
-                    values: &values,
-                };
-                let execution = witness.execution(asked, &finals);
-                Ok(Progress::Done(Finding::Reachable(Box::new(execution))))
+                let witness = Witness { code: self.code, encoding };
+                Finding::Reachable(Box::new(witness.execution(asked, &finals)))
             }
-            Answer::Stopped(stop) => Ok(self.stopped(why(stop))),
+            Answer::Stopped(stop) => return Ok(self.stopped(why(stop))),
             Answer::Unsatisfiable => {
-                let beyond: Vec<Literal> =
-                    exceeded.iter().map(|stop| circuit.literal(stop.guard)).collect();
-                let beyond = circuit.or(&beyond);
-                let answer = match beyond {
-                    Literal::FALSE => Answer::Unsatisfiable,
-                    _ => self.ask(&mut circuit, &[beyond]),
-                };
-                let complete = answer == Answer::Unsatisfiable;
-                Ok(Progress::Done(Finding::Unreachable { complete }))
+                let complete = self.is_complete(encoding, &exceeded);
+                self.figures = encoding.figures(self.started);
+                Finding::Unreachable { complete }
             }
-        }
-    }
-
-    fn ask(&mut self, circuit: &mut Circuit, assumptions: &[Literal]) -> Answer {
-        let control = Control {
-            deadline: self.watch.end(),
-            interrupt: self.watch.stop(),
-            memory_limit: self.options.memory_limit,
         };
-        let started = Instant::now();
-        let answer = circuit.solve(assumptions, &control);
-        self.figures.solving += started.elapsed();
-        answer
+        Ok(Progress::Done(finding))
     }
 
-    fn note(&mut self, structure: &Structure, circuit: &Circuit) {
-        let statistics = circuit.statistics();
-        self.figures.events = structure.events.len() as u64;
-        self.figures.variables = statistics.variables;
-        self.figures.clauses = statistics.clauses;
-        self.figures.edges = statistics.edges;
+    /// Whether no way goes beyond the bound.
+    fn is_complete(&self, encoding: &mut Encoding, exceeded: &[Stop]) -> bool {
+        let circuit = &mut encoding.circuit;
+        let beyond: Vec<Literal> =
+            exceeded.iter().map(|stop| circuit.literal(stop.guard)).collect();
+        let beyond = circuit.or(&beyond);
+        beyond == Literal::FALSE
+            || encoding.ask(&[beyond], &self.watch, self.options.memory_limit)
+                == Answer::Unsatisfiable
     }
 
     fn stopped(&self, why: &str) -> Progress {
@@ -258,19 +209,4 @@ impl Test<'_, '_> {
 
 fn unknown(message: String, help: Option<String>) -> Progress {
     Progress::Done(Finding::Unknown(Reason { message, place: None, help }))
-}
-
-fn why(stop: SolverStop) -> &'static str {
-    match stop {
-        SolverStop::Deadline => "time limit reached",
-        SolverStop::Interrupt => "interrupted",
-        SolverStop::MemoryLimit => "memory limit reached",
-        SolverStop::Incomplete => "the solver gave up",
-    }
-}
-
-/// Whether a model asks which reads a value comes from.
-pub fn asks_for_dependencies(model: &Model) -> bool {
-    let names = ["addr", "data", "ctrl", "pick-addr", "pick-data", "pick-ctrl"];
-    names.iter().any(|name| model.input(name).is_some())
 }

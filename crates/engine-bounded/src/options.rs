@@ -3,10 +3,15 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use parallax_program::Property;
+
 #[derive(Clone, Debug)]
 pub struct Options<'a> {
-    /// How often loops are repeated at most.
-    pub unroll: u32,
+    /// What to look for.
+    pub properties: Vec<Property>,
+    /// How often loops are repeated at most; None for more and more often, until no way repeats
+    /// one more often.
+    pub unroll: Option<u32>,
     pub timeout: Option<Duration>,
     /// MiB.
     pub memory_limit: Option<u64>,
@@ -14,9 +19,28 @@ pub struct Options<'a> {
     pub stop: Option<&'a AtomicBool>,
 }
 
+impl Options<'_> {
+    /// The bounds to try, one after the other.
+    pub(crate) fn bounds(&self) -> Vec<u32> {
+        match self.unroll {
+            Some(bound) => vec![bound],
+            None => vec![1, 2, 4, 8, 16, 32],
+        }
+    }
+}
+
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { unroll: 2, timeout: None, memory_limit: None, stop: None }
+        Options {
+            properties: Property::ALL
+                .into_iter()
+                .filter(|property| *property != Property::Leak)
+                .collect(),
+            unroll: Some(2),
+            timeout: None,
+            memory_limit: None,
+            stop: None,
+        }
     }
 }
 

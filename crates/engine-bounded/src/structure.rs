@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use parallax_machine::Globals;
 use parallax_memory::{EventSet, Relation};
 use parallax_program::{Bits, Program};
 use parallax_solver::Terms;
 
-use crate::addresses::{Possible, addresses, initial};
-use crate::event::{Dependency, Event, Kind, TagChoice};
+use crate::addresses::{Possible, addresses};
+use crate::event::{Dependency, Event, Kind, Step, TagChoice};
 use crate::guard::Guard;
+use crate::memory::Memory;
 use crate::relations::bounds::Facts;
 
 /// Some bytes of memory.
@@ -33,8 +33,8 @@ pub struct Structure {
 pub enum Refusal {
     /// Accesses of different sizes overlap.
     Overlap,
-    /// An access of which nothing is known; the number of its event.
-    Anywhere(usize),
+    /// An access of which nothing is known.
+    Anywhere,
 }
 
 impl Structure {
@@ -42,13 +42,13 @@ impl Structure {
     pub fn new(
         mut events: Vec<Event>,
         terms: &mut Terms,
-        image: &Globals,
+        memory: &Memory,
         more: &[Footprint],
     ) -> Result<Structure, Refusal> {
-        let possible = addresses(&events, terms, image);
+        let possible = addresses(&events, &[], terms, memory).within;
         let mut places = Vec::with_capacity(events.len());
-        for (number, possible) in possible.iter().enumerate() {
-            places.push(within_memory(possible).ok_or(Refusal::Anywhere(number))?);
+        for possible in &possible {
+            places.push(within_memory(possible).ok_or(Refusal::Anywhere)?);
         }
         let mut footprints: BTreeSet<Footprint> = BTreeSet::new();
         for (event, places) in events.iter().zip(&places) {
@@ -61,7 +61,7 @@ impl Structure {
         }
         let initials = events.len();
         for at in footprints.iter().filter(|at| Program::thread_at(at.address).is_none()) {
-            events.push(initial_write(*at, terms, image));
+            events.push(initial_write(*at, terms, memory));
             places.push(vec![at.address]);
         }
         let facts = facts(&events, terms);
@@ -85,6 +85,18 @@ impl Structure {
             [only] => Some(*only),
             _ => None,
         }
+    }
+
+    /// The last event that models see before another in its thread, and that happens with it.
+    pub fn last_seen(&self, event: usize) -> Option<usize> {
+        let thread = self.events[event].thread;
+        let is_own = |other: &usize| {
+            let own = &self.events[*other];
+            own.thread == thread
+                && own.kind.is_visible()
+                && self.facts.implies.contains(event, *other)
+        };
+        (0..event).rev().find(is_own)
     }
 
     /// Whether two accesses can be to the same bytes.
@@ -115,8 +127,8 @@ fn overlap(footprints: &BTreeSet<Footprint>) -> bool {
     pairs.into_iter().any(|(a, b)| b.address - a.address < u64::from(a.bytes))
 }
 
-fn initial_write(at: Footprint, terms: &mut Terms, image: &Globals) -> Event {
-    let value = terms.constant(initial(image, at.address, at.bytes));
+fn initial_write(at: Footprint, terms: &mut Terms, memory: &Memory) -> Event {
+    let value = terms.constant(memory.initial(at.address, at.bytes));
     Event {
         thread: None,
         kind: Kind::Write { value },
@@ -131,6 +143,9 @@ fn initial_write(at: Footprint, terms: &mut Terms, image: &Globals) -> Event {
         data: Dependency::NONE,
         ctrl: Dependency::NONE,
         pairs: Vec::new(),
+        step: Step::Access { whole: at.bytes },
+        fails: None,
+        rounds: Vec::new(),
     }
 }
 

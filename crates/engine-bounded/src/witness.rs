@@ -2,23 +2,16 @@
 
 use parallax_machine::Code;
 use parallax_program::{Bits, Place};
-use parallax_solver::{Literal, Term};
+use parallax_solver::Term;
 use parallax_verdict::{Edges, Event as Shown, EventKind, Execution, StateValue};
 
-use crate::circuit::Circuit;
-use crate::communication::Communication;
+use crate::encoding::Encoding;
 use crate::event::{Dependency, Event, Kind};
 use crate::question::Asked;
-use crate::structure::Structure;
-use crate::value::Values;
 
 pub struct Witness<'a, 'p> {
     pub code: &'a Code<'p>,
-    pub circuit: &'a mut Circuit,
-    pub structure: &'a Structure,
-    pub communication: &'a Communication,
-    pub executed: &'a [Literal],
-    pub values: &'a Values,
+    pub encoding: &'a Encoding,
 }
 
 impl Witness<'_, '_> {
@@ -26,8 +19,9 @@ impl Witness<'_, '_> {
     pub fn execution(&self, asked: &Asked, finals: &[Term]) -> Execution {
         let order = self.numbers();
         let position = |event: usize| order.iter().position(|other| *other == event);
-        let numbers: Vec<Option<u32>> =
-            (0..self.structure.events.len()).map(|e| position(e).map(|p| p as u32)).collect();
+        let numbers: Vec<Option<u32>> = (0..self.encoding.structure.events.len())
+            .map(|e| position(e).map(|p| p as u32))
+            .collect();
         let edge = |(from, to): (usize, usize)| Some((numbers[from]?, numbers[to]?));
         let edges = |pairs: Vec<(usize, usize)>| -> Edges {
             let mut edges: Edges = pairs.into_iter().filter_map(edge).collect();
@@ -40,7 +34,9 @@ impl Witness<'_, '_> {
         Execution {
             threads: program.threads.iter().map(|thread| thread.name.clone()).collect(),
             events: order.iter().map(|event| self.shown(*event)).collect(),
-            po: edges(all().filter(|(a, b)| self.structure.in_program_order(*a, *b)).collect()),
+            po: edges(
+                all().filter(|(a, b)| self.encoding.structure.in_program_order(*a, *b)).collect(),
+            ),
             rf: edges(self.rf()),
             co: edges(all().filter(|pair| self.comes_before(*pair)).collect()),
             addr: edges(self.dependencies(|event| event.addr)),
@@ -54,35 +50,39 @@ impl Witness<'_, '_> {
 
     /// The events that happen: initial writes first, then thread by thread.
     fn numbers(&self) -> Vec<usize> {
-        let events = self.structure.events.len();
+        let events = self.encoding.structure.events.len();
         let happens = |event: &usize| {
-            self.circuit.holds(self.executed[*event])
-                && self.structure.events[*event].kind.is_visible()
+            self.encoding.circuit.holds(self.encoding.executed[*event])
+                && self.encoding.structure.events[*event].kind.is_visible()
         };
-        let initial = self.structure.initials..events;
-        let mut all: Vec<usize> = initial.chain(0..self.structure.initials).collect();
+        let initial = self.encoding.structure.initials..events;
+        let mut all: Vec<usize> = initial.chain(0..self.encoding.structure.initials).collect();
         all.retain(happens);
         all
     }
 
     fn rf(&self) -> Vec<(usize, usize)> {
-        let reads = self.communication.sources.iter().enumerate();
+        let reads = self.encoding.communication.sources.iter().enumerate();
         let taken = reads.flat_map(|(read, sources)| {
-            let taken = sources.iter().filter(|(_, takes)| self.circuit.holds(*takes));
+            let taken = sources.iter().filter(|(_, takes)| self.encoding.circuit.holds(*takes));
             taken.map(move |(write, _)| (*write, read))
         });
         taken.collect()
     }
 
     fn comes_before(&self, pair: (usize, usize)) -> bool {
-        self.communication.order.get(&pair).is_some_and(|before| self.circuit.holds(*before))
+        self.encoding
+            .communication
+            .order
+            .get(&pair)
+            .is_some_and(|before| self.encoding.circuit.holds(*before))
     }
 
     fn dependencies(&self, choose: impl Fn(&Event) -> Dependency) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
-        for (to, event) in self.structure.events.iter().enumerate() {
-            for (from, when) in self.values.members(choose(event).sources) {
-                if !self.circuit.value(*when).is_zero() {
+        for (to, event) in self.encoding.structure.events.iter().enumerate() {
+            for (from, when) in self.encoding.values.members(choose(event).sources) {
+                if !self.encoding.circuit.value(*when).is_zero() {
                     found.push((*from as usize, to));
                 }
             }
@@ -91,16 +91,17 @@ impl Witness<'_, '_> {
     }
 
     fn pairs(&self) -> Vec<(usize, usize)> {
-        let events = self.structure.events.iter().enumerate();
+        let events = self.encoding.structure.events.iter().enumerate();
         let pairs = events.flat_map(|(write, event)| {
-            let real = event.pairs.iter().filter(|pair| !self.circuit.value(pair.when).is_zero());
+            let real =
+                event.pairs.iter().filter(|pair| !self.encoding.circuit.value(pair.when).is_zero());
             real.map(move |pair| (pair.read as usize, write))
         });
         pairs.collect()
     }
 
     fn shown(&self, number: usize) -> Shown {
-        let event = &self.structure.events[number];
+        let event = &self.encoding.structure.events[number];
         let source = &self.code.program.source;
         let (place, text) = match event.site.map(|site| self.code.span(site)) {
             Some(span) => {
@@ -110,7 +111,9 @@ impl Witness<'_, '_> {
             None => (None, String::new()),
         };
         let tags = match &event.tags.otherwise {
-            Some((condition, otherwise)) if self.circuit.value(*condition).is_zero() => otherwise,
+            Some((condition, otherwise)) if self.encoding.circuit.value(*condition).is_zero() => {
+                otherwise
+            }
             _ => &event.tags.tags,
         };
         let kind = self.kind(event);
@@ -118,16 +121,16 @@ impl Witness<'_, '_> {
     }
 
     fn kind(&self, event: &Event) -> EventKind {
-        let address = self.circuit.value(event.address).unsigned() as u64;
+        let address = self.encoding.circuit.value(event.address).unsigned() as u64;
         let size = event.bytes;
         let (location, value) = (self.name(address), event.kind.value());
-        let value = value.map_or(Bits::zero(1), |value| self.circuit.value(value));
+        let value = value.map_or(Bits::zero(1), |value| self.encoding.circuit.value(value));
         let shown = self.show(value, true);
         match event.kind {
             Kind::Read { .. } => EventKind::Read { location, address, size, value, shown },
             Kind::Write { .. } => EventKind::Write { location, address, size, value, shown },
             Kind::Fence => EventKind::Fence,
-            Kind::Choice { .. } => EventKind::Choice { value },
+            Kind::Silent { .. } => EventKind::Choice { value },
         }
     }
 
@@ -159,7 +162,7 @@ impl Witness<'_, '_> {
     fn final_state(&self, asked: &Asked, finals: &[Term]) -> Vec<StateValue> {
         let shown = asked.observed.iter().zip(finals).take(asked.shown);
         let value = |(observable, term): (&parallax_program::Observable, &Term)| {
-            let bits = self.circuit.value(*term);
+            let bits = self.encoding.circuit.value(*term);
             StateValue {
                 name: observable.name.clone(),
                 bits,

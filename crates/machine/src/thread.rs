@@ -488,6 +488,7 @@ fn is_silent(kind: &InstKind) -> bool {
     matches!(
         kind,
         InstKind::Load { .. }
+            | InstKind::LoadLinked { .. }
             | InstKind::Fence { .. }
             | InstKind::ThreadId { .. }
             | InstKind::HeapSize { .. }

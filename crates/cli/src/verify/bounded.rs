@@ -1,15 +1,43 @@
-//! Litmus tests through the engine that asks a solver.
+//! Programs and litmus tests through the engine that asks a solver.
 
+use parallax_engine_bounded::verify as search;
 use parallax_engine_bounded::{Finding, Options, check};
 use parallax_frontend_litmus::LitmusTest;
 use parallax_memory::Model;
-use parallax_program::{Diagnostics, Property, Question};
+use parallax_program::{Diagnostics, Program, Property, Question};
 use parallax_verdict::{Conclusion, Counts, Scope, Verdict, replay};
 
 use super::litmus::{USUAL_BOUND, violation};
-use super::{Answer, VerifyArguments};
+use super::{Answer, VerifyArguments, model_choice};
 use crate::interrupt;
+use crate::models::{ModelChoice, Models};
 use crate::one_test::not_replayed;
+
+pub fn verify(
+    program: &Program,
+    usual_model: &str,
+    properties: Vec<Property>,
+    options: &VerifyArguments,
+) -> Result<Answer, Diagnostics> {
+    let usual = || ModelChoice::BuiltIn(usual_model.to_string());
+    let choice = model_choice(options).unwrap_or_else(usual);
+    let model = Models::new(&[], None).get(&choice)?;
+    let search_options = Options { properties, ..limits(options, options.unroll) };
+    let verified = search(program, &model, &search_options)?;
+    let model = model.name().to_string();
+    let verdict = verified.verdict;
+    Ok(Answer { verdict, model, engine: "bounded", all: false, witness: None })
+}
+
+fn limits(options: &VerifyArguments, unroll: Option<u32>) -> Options<'static> {
+    Options {
+        properties: Vec::new(),
+        unroll,
+        timeout: options.timeout,
+        memory_limit: options.memory_limit.map(|limit| u64::from(limit.get())),
+        stop: Some(interrupt::stop_flag()),
+    }
+}
 
 /// The final condition of a litmus test; `question` asks for the states that are violations.
 pub fn verify_test(
@@ -19,13 +47,7 @@ pub fn verify_test(
     options: &VerifyArguments,
 ) -> Result<Answer, Diagnostics> {
     let unroll = options.unroll.unwrap_or(USUAL_BOUND);
-    let search = Options {
-        unroll,
-        timeout: options.timeout,
-        memory_limit: options.memory_limit.map(|limit| u64::from(limit.get())),
-        stop: Some(interrupt::stop_flag()),
-    };
-    let outcome = check(&test.program, question, model, &search)?;
+    let outcome = check(&test.program, question, model, &limits(options, Some(unroll)))?;
     let mut verdict = Verdict {
         conclusion: Conclusion::Unknown,
         scope: None,

@@ -168,6 +168,7 @@ fn search(
             stateful::verify(program, usual_model, properties, options)
         }
         Engine::States => stateful::verify(program, usual_model, properties, options),
+        Engine::Bounded => bounded::verify(program, usual_model, properties, options),
         _ => explored::verify(program, usual_model, properties, options),
     }
 }

@@ -18,7 +18,7 @@ use parallax_verdict::{
 
 use super::engine::Engine;
 use super::litmus::USUAL_BOUND;
-use super::{Answer, MACHINE_MODEL, VerifyArguments, explored, model_choice, stateful};
+use super::{Answer, MACHINE_MODEL, VerifyArguments, bounded, explored, model_choice, stateful};
 use crate::interrupt;
 use crate::models::{ModelChoice, Models};
 use crate::one_test::{not_replayed, read, shown};
@@ -57,6 +57,8 @@ pub fn verify(
     let mut answer = match options.engine {
         Engine::Explore => explored::verify(program, usual, properties, options)?,
         Engine::States => stateful::verify(program, usual, properties, options)?,
+        // How many executions there are is not counted, so nothing is said of vacuity.
+        Engine::Bounded => return bounded::verify(program, usual, properties, options),
         _ if options.witness.is_some() => stateful::verify(program, usual, properties, options)?,
         _ if !has_machine => enumerated(&structures, usual, options)?,
         _ if options.unroll.is_some() => explored::verify(program, usual, properties, options)?,

@@ -4,16 +4,26 @@ use parallax_machine::Domain;
 use parallax_program::{AccessSize, BinaryOp, Bits, Tags};
 use parallax_solver::Term;
 
-use super::Unfolder;
 use super::state::State;
-use crate::event::{Dependency, Event, Kind, Pair, TagChoice};
+use super::{Checked, Unfolder};
+use crate::event::{Dependency, Event, Kind, Pair, Step, TagChoice};
 use crate::guard::Guard;
 use crate::value::{Sources, Value};
 
 impl Unfolder<'_, '_, '_> {
-    /// Bytes of each event of an access.
-    fn part(&self, size: AccessSize) -> u32 {
-        self.plan.granule.map_or(size.bytes(), |granule| granule.min(size.bytes()))
+    /// Offsets and bytes of the events of the next access.
+    fn parts(&self, size: AccessSize) -> Vec<(u32, u32)> {
+        let whole = size.bytes();
+        let cuts = match self.plan.granule {
+            Some(granule) => (0..whole).step_by(granule as usize).skip(1).collect(),
+            None => {
+                let planned = self.plan.cuts.get(&(self.thread, self.accesses));
+                planned.cloned().unwrap_or_default()
+            }
+        };
+        let starts = std::iter::once(0).chain(cuts.iter().copied());
+        let ends = cuts.iter().copied().chain([whole]);
+        starts.zip(ends).map(|(start, end)| (start, end - start)).collect()
     }
 
     fn offset(&mut self, address: Value, bytes: u32) -> Value {
@@ -22,30 +32,60 @@ impl Unfolder<'_, '_, '_> {
         self.result.values.binary(BinaryOp::Add, &address, &offset)
     }
 
+    /// Where an access may go wrong, the way goes on only if it does not.
+    #[must_use]
+    pub(super) fn check(
+        &mut self,
+        state: &mut State,
+        address: Value,
+        size: AccessSize,
+        writes: bool,
+    ) -> bool {
+        if let Some(why) = self.plan.lost.get(&(self.thread, self.accesses)) {
+            self.obstacle(state, (*why).to_string());
+            return false;
+        }
+        if !self.plan.suspects.contains(&(self.thread, self.accesses)) {
+            return true;
+        }
+        let stop = self.stop(state);
+        let ok = self.result.values.terms.variable(1);
+        let (address, bytes) = (address.term, size.bytes());
+        self.result.checked.push(Checked { stop, ok, address, bytes, writes });
+        state.guard.require(ok, &mut self.result.values.terms)
+    }
+
     /// The value read, and the events that read it, lowest address first.
     pub(super) fn read(
         &mut self,
-        state: &State,
+        state: &mut State,
         address: Value,
         size: AccessSize,
         tags: &TagChoice,
     ) -> (Value, Vec<u32>) {
-        let part = self.part(size);
         let mut whole: Option<Value> = None;
         let mut events = Vec::new();
-        for at in (0..size.bytes()).step_by(part as usize) {
+        let known = self.plan.known.get(&(self.thread, self.accesses)).copied();
+        for (at, bytes) in self.parts(size) {
             let address = self.offset(address, at);
-            let term = self.result.values.terms.variable(part * 8);
-            let event = self.event(state, Kind::Read { value: term }, address, part, tags.clone());
+            let term = self.result.values.terms.variable(bytes * 8);
+            let step = Step::Access { whole: size.bytes() };
+            let event =
+                self.event(state, Kind::Read { value: term }, address, bytes, tags.clone(), step);
             events.push(event);
             let sources = self.result.values.single(event);
-            let value = Value { term, sources, picks: Sources::NONE };
+            let mut value = Value { term, sources, picks: Sources::NONE };
+            if let Some(known) = known.filter(|_| bytes == size.bytes()) {
+                value.term = self.result.values.terms.constant(Bits::new(bytes * 8, known));
+            }
             whole = Some(match whole {
                 Some(low) => self.result.values.concat(&value, &low),
                 None => value,
             });
         }
         self.accesses += 1;
+        let truth = self.result.values.terms.truth();
+        state.last_reads = events.iter().map(|event| (truth, *event)).collect();
         let nothing = self.bits(Bits::zero(size.bits()));
         (whole.unwrap_or(nothing), events)
     }
@@ -61,13 +101,13 @@ impl Unfolder<'_, '_, '_> {
         tags: &Tags,
         pairings: &[Pairing],
     ) -> Vec<u32> {
-        let part = self.part(size);
         let mut events = Vec::new();
-        for (index, at) in (0..size.bytes()).step_by(part as usize).enumerate() {
+        for (index, (at, bytes)) in self.parts(size).into_iter().enumerate() {
             let address = self.offset(address, at);
-            let written = self.result.values.extract(&value, at * 8, part * 8);
+            let written = self.result.values.extract(&value, at * 8, bytes * 8);
             let kind = Kind::Write { value: written.term };
-            let number = self.event(state, kind, address, part, TagChoice::always(tags));
+            let step = Step::Access { whole: size.bytes() };
+            let number = self.event(state, kind, address, bytes, TagChoice::always(tags), step);
             let event = &mut self.result.events[number as usize];
             event.data = Dependency { sources: value.sources, picks: value.picks };
             for pairing in pairings {
@@ -84,23 +124,24 @@ impl Unfolder<'_, '_, '_> {
 
     pub(super) fn fence(&mut self, state: &State, tags: &Tags) {
         let nowhere = self.bits(Bits::zero(1));
-        self.event(state, Kind::Fence, nowhere, 0, TagChoice::always(tags));
+        self.event(state, Kind::Fence, nowhere, 0, TagChoice::always(tags), Step::Fence);
         self.accesses += 1;
     }
 
-    /// Notes what was chosen.
-    pub(super) fn choice(&mut self, state: &State, value: Term) {
+    /// Notes what others do not see.
+    pub(super) fn silent(&mut self, state: &State, value: Term, step: Step) -> u32 {
         let nowhere = self.bits(Bits::zero(1));
-        self.event(state, Kind::Choice { value }, nowhere, 0, TagChoice::default());
+        self.event(state, Kind::Silent { value }, nowhere, 0, TagChoice::default(), step)
     }
 
-    fn event(
+    pub(super) fn event(
         &mut self,
         state: &State,
         kind: Kind,
         address: Value,
         bytes: u32,
         tags: TagChoice,
+        step: Step,
     ) -> u32 {
         let values = &mut self.result.values;
         let (mut sources, mut picks) = (Sources::NONE, Sources::NONE);
@@ -125,6 +166,9 @@ impl Unfolder<'_, '_, '_> {
             data: Dependency::NONE,
             ctrl: Dependency { sources, picks },
             pairs: Vec::new(),
+            step,
+            fails: None,
+            rounds: state.rounds(),
         });
         number
     }

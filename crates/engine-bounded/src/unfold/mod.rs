@@ -7,13 +7,15 @@
 //! only decides which way to follow next, and notes the events.
 
 mod access;
+mod lives;
+mod objects;
 mod operations;
 mod state;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use parallax_machine::{Code, Limits, Operation, Site, Thread};
-use parallax_program::{Bits, Diagnostic, FunctionId, Property, VarId};
+use parallax_program::{AllocKind, Bits, Diagnostic, FunctionId, Property, VarId};
 use parallax_solver::Term;
 
 use crate::arrangement::Arrangement;
@@ -35,6 +37,16 @@ pub struct Plan {
     pub traces: bool,
     /// For each thread the variables whose last values are asked for.
     pub asked: Vec<Vec<VarId>>,
+    /// Whether the start and the end of threads are events.
+    pub lives: bool,
+    /// Where accesses are cut into parts: offsets, by thread and number of the access.
+    pub cuts: BTreeMap<(u32, u32), Vec<u32>>,
+    /// Accesses that may go wrong.
+    pub suspects: BTreeSet<(u32, u32)>,
+    /// Accesses that read one value only.
+    pub known: BTreeMap<(u32, u32), u128>,
+    /// Accesses that are beyond the engine, and why.
+    pub lost: BTreeMap<(u32, u32), &'static str>,
 }
 
 /// All that threads may do, up to the bound.
@@ -48,6 +60,60 @@ pub struct Unfolding {
     pub obstacles: Vec<(Stop, String)>,
     /// Assertions that fail.
     pub failures: Vec<Failure>,
+    /// Accesses that go on only where nothing is wrong with them.
+    pub checked: Vec<Checked>,
+    pub objects: Vec<Object>,
+    pub frees: Vec<Free>,
+    pub waits: Vec<Waiting>,
+}
+
+/// An access that happens only where `ok` holds, which has to be where its address is right.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    pub stop: Stop,
+    pub ok: Term,
+    pub address: Term,
+    pub bytes: u32,
+    pub writes: bool,
+}
+
+/// An object that a program makes.
+#[derive(Clone, Debug)]
+pub struct Object {
+    pub address: u64,
+    pub size: u64,
+    pub kind: AllocKind,
+    pub zeroed: bool,
+}
+
+/// The end of an object, if it is one.
+#[derive(Clone, Debug)]
+pub struct Free {
+    pub stop: Stop,
+    /// The event, which happens only where `ok` holds.
+    pub event: u32,
+    pub ok: Term,
+    pub address: Term,
+    pub kind: AllocKind,
+}
+
+/// A way on which a thread waits.
+#[derive(Clone, Debug)]
+pub struct Waiting {
+    pub stop: Stop,
+    pub kind: WaitKind,
+    /// Reads that have to see something else for the thread to go on, where that holds.
+    pub reads: Vec<(Term, u32)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WaitKind {
+    /// At a wait whose condition does not hold.
+    Wait,
+    /// For the end of a thread; the event happens where that has ended.
+    Join,
+    /// In a loop that only waits.
+    Spin,
 }
 
 /// Where and under which condition a way ends.
@@ -101,12 +167,22 @@ pub fn unfold(
             exceeded: Vec::new(),
             obstacles: Vec::new(),
             failures: Vec::new(),
+            checked: Vec::new(),
+            objects: Vec::new(),
+            frees: Vec::new(),
+            waits: Vec::new(),
         },
+        spawned: VecDeque::new(),
+        threads: code.program.threads.len() as u32,
     };
     for (number, start) in code.program.threads.iter().enumerate() {
         let values = &mut unfolder.result.values;
         let args = start.args.iter().map(|arg| code.evaluate(arg, &[], values)).collect();
-        unfolder.thread(number as u32, start.function, args, Guard::default())?;
+        unfolder.thread(number as u32, start.function, args, Guard::default(), None)?;
+    }
+    while let Some(child) = unfolder.spawned.pop_front() {
+        let Spawned { number, function, args, guard, site } = child;
+        unfolder.thread(number, function, args, guard, Some(site))?;
     }
     Ok(unfolder.result)
 }
@@ -121,6 +197,18 @@ struct Unfolder<'a, 'p, 'w> {
     accesses: u32,
     steps: u64,
     result: Unfolding,
+    /// Threads that are still to be unfolded, and how many there are in all.
+    spawned: VecDeque<Spawned>,
+    threads: u32,
+}
+
+/// A thread that another one starts.
+struct Spawned {
+    number: u32,
+    function: FunctionId,
+    args: Vec<Value>,
+    guard: Guard,
+    site: Option<Site>,
 }
 
 /// States that wait for their turn, by place.
@@ -140,9 +228,14 @@ impl<'p> Unfolder<'_, 'p, '_> {
         function: FunctionId,
         args: Vec<Value>,
         guard: Guard,
+        spawned: Option<Option<Site>>,
     ) -> Result<(), Obstruction> {
         (self.thread, self.accesses) = (number, 0);
         self.result.threads.push(ThreadRun::default());
+        let args = match spawned {
+            Some(site) => self.begin(&guard, site, args),
+            None => args,
+        };
         let thread = Thread::start(self.code, function, args, &mut self.result.values);
         let mut open = Open::new();
         let first = State::new(thread, function, guard, &self.blocks);
@@ -231,7 +324,7 @@ impl<'p> Unfolder<'_, 'p, '_> {
             }
             // A loop that only waits need not be repeated.
             match arm.thread.after_branch(self.code, values) {
-                Some(Operation::Spin { .. }) => {}
+                Some(Operation::Spin { .. }) => self.spin(&arm),
                 _ => self.follow(arm, false, open),
             }
         }

@@ -6,7 +6,7 @@ use parallax_program::{AccessSize, BinaryOp, Bits, Tags};
 use super::access::Pairing;
 use super::state::{Reservation, State};
 use super::{Failure, Obstruction, Open, Unfolder};
-use crate::event::TagChoice;
+use crate::event::{Step, TagChoice};
 use crate::value::Value;
 
 impl<'p> Unfolder<'_, 'p, '_> {
@@ -20,15 +20,25 @@ impl<'p> Unfolder<'_, 'p, '_> {
     ) -> Result<Option<State>, Obstruction> {
         match operation {
             Operation::Load { address, size, tags } => {
-                let (value, _) = self.read(&state, address, size, &TagChoice::always(tags));
+                if !self.check(&mut state, address, size, false) {
+                    return Ok(None);
+                }
+                let (value, _) = self.read(&mut state, address, size, &TagChoice::always(tags));
                 state.thread.result(self.code, value);
             }
             Operation::Store { address, value, size, tags } => {
+                if !self.check(&mut state, address, size, true) {
+                    return Ok(None);
+                }
                 self.write(&state, address, value, size, tags, &[]);
                 state.thread.done();
             }
             Operation::Rmw { address, op, operand, size, read_tags, write_tags } => {
-                let (old, reads) = self.read(&state, address, size, &TagChoice::always(read_tags));
+                if !self.check(&mut state, address, size, true) {
+                    return Ok(None);
+                }
+                let tags = TagChoice::always(read_tags);
+                let (old, reads) = self.read(&mut state, address, size, &tags);
                 let new = modify(op, &old, &operand, &mut self.result.values);
                 let when = self.result.values.terms.truth();
                 let pairing = Pairing { when, reads, is_single: true };
@@ -37,13 +47,17 @@ impl<'p> Unfolder<'_, 'p, '_> {
             }
             Operation::Cas { .. } => return Ok(self.compare_and_swap(state, operation, open)),
             Operation::LoadLinked { address, size, tags } => {
-                let (value, reads) = self.read(&state, address, size, &TagChoice::always(tags));
+                if !self.check(&mut state, address, size, false) {
+                    return Ok(None);
+                }
+                let (value, reads) = self.read(&mut state, address, size, &TagChoice::always(tags));
                 let when = self.result.values.terms.truth();
                 state.reservations = vec![Reservation { when, address: address.term, size, reads }];
                 state.thread.result(self.code, value);
             }
             Operation::StoreConditional { address, value, size, tags } => {
-                self.store_conditional(&mut state, address, value, size, tags);
+                self.store_conditional(state, address, value, size, tags, open);
+                return Ok(None);
             }
             Operation::Fence { tags } => {
                 self.fence(&state, tags);
@@ -55,7 +69,7 @@ impl<'p> Unfolder<'_, 'p, '_> {
             }
             Operation::Nondet { width } => {
                 let term = self.result.values.terms.variable(width);
-                self.choice(&state, term);
+                self.silent(&state, term, Step::Choice);
                 let value = self.result.values.plain(term);
                 state.thread.result(self.code, value);
             }
@@ -66,11 +80,52 @@ impl<'p> Unfolder<'_, 'p, '_> {
                 if !state.guard.require(fits, &mut self.result.values.terms) {
                     return Ok(None);
                 }
-                self.choice(&state, term);
+                self.silent(&state, term, Step::Choice);
                 let value = self.result.values.plain(term);
                 state.thread.result(self.code, value);
             }
-            Operation::Assume { condition } | Operation::Wait { condition } => {
+            Operation::Wait { condition } => {
+                let mut waiting = state.clone();
+                let opposite = self.result.values.terms.not(condition.term);
+                if waiting.guard.require(opposite, &mut self.result.values.terms) {
+                    self.wait_for_reads(&waiting);
+                }
+                if !state.guard.require(condition.term, &mut self.result.values.terms) {
+                    return Ok(None);
+                }
+                state.thread.done();
+            }
+            Operation::Spawn { function, args } => {
+                let number = self.spawn(&state, function, args);
+                state.thread.result(self.code, number);
+            }
+            Operation::Join { thread } => {
+                if !self.join(&mut state, thread) {
+                    return Ok(None);
+                }
+                state.thread.done();
+            }
+            Operation::Alloc { size, align, kind, zeroed } => {
+                let Some(address) = self.alloc(&state, size, align, kind, zeroed) else {
+                    self.obstacle(&state, "an object of unknown or large size".to_string());
+                    return Ok(None);
+                };
+                state.thread.result(self.code, address);
+            }
+            Operation::Free { address, kind } => {
+                if !self.free(&mut state, address, kind) {
+                    return Ok(None);
+                }
+                state.thread.done();
+            }
+            Operation::HeapSize { address } => match self.heap_size(&mut state, address) {
+                Some(size) => state.thread.result(self.code, size),
+                None => {
+                    self.obstacle(&state, "the size of an unknown object".to_string());
+                    return Ok(None);
+                }
+            },
+            Operation::Assume { condition } => {
                 if !state.guard.require(condition.term, &mut self.result.values.terms) {
                     return Ok(None);
                 }
@@ -97,21 +152,31 @@ impl<'p> Unfolder<'_, 'p, '_> {
                 self.end(&state);
                 return Ok(None);
             }
-            Operation::Spin { .. } => return Ok(None),
+            Operation::Spin { .. } => {
+                self.spin(&state);
+                return Ok(None);
+            }
             Operation::Cut => {
                 self.exceed(&state);
                 return Ok(None);
             }
             other => {
-                let stop = self.stop(&state);
-                self.result.obstacles.push((stop, describe(&other)));
+                self.obstacle(&state, describe(&other));
                 return Ok(None);
             }
         }
         Ok(Some(state))
     }
 
+    pub(super) fn obstacle(&mut self, state: &State, what: String) {
+        let stop = self.stop(state);
+        self.result.obstacles.push((stop, what));
+    }
+
     fn end(&mut self, state: &State) {
+        if self.plan.lives {
+            self.last_step(state);
+        }
         let guard = state.guard.term(&mut self.result.values.terms);
         let asked = self.plan.asked.get(self.thread as usize);
         let mut finals = Vec::new();
@@ -182,12 +247,15 @@ impl<'p> Unfolder<'_, 'p, '_> {
         else {
             return Some(state);
         };
+        if !self.check(&mut state, address, size, true) {
+            return None;
+        }
         let spurious = weak.then(|| {
             let fails = self.result.values.terms.variable(1);
-            self.choice(&state, fails);
+            self.silent(&state, fails, Step::Choice);
             fails
         });
-        let (old, reads) = self.read(&state, address, size, &TagChoice::default());
+        let (old, reads) = self.read(&mut state, address, size, &TagChoice::default());
         let mut same = self.result.values.binary(BinaryOp::Eq, &old, &expected);
         if let Some(fails) = spurious {
             let terms = &mut self.result.values.terms;
@@ -195,8 +263,9 @@ impl<'p> Unfolder<'_, 'p, '_> {
             same.term = terms.and(same.term, works);
         }
         for read in &reads {
-            self.result.events[*read as usize].tags =
-                TagChoice::depending(same.term, read_tags, fail_tags);
+            let event = &mut self.result.events[*read as usize];
+            event.tags = TagChoice::depending(same.term, read_tags, fail_tags);
+            event.fails = spurious;
         }
         let terms = &mut self.result.values.terms;
         let differs = terms.not(same.term);
@@ -223,12 +292,16 @@ impl<'p> Unfolder<'_, 'p, '_> {
     /// It succeeds if it wants to, and if there is a reservation that fits.
     fn store_conditional(
         &mut self,
-        state: &mut State,
+        mut state: State,
         address: Value,
         value: Value,
         size: AccessSize,
         tags: &Tags,
+        open: &mut Open,
     ) {
+        if !self.check(&mut state, address, size, true) {
+            return;
+        }
         let terms = &mut self.result.values.terms;
         let reservations = std::mem::take(&mut state.reservations);
         let mut pairings = Vec::new();
@@ -243,23 +316,35 @@ impl<'p> Unfolder<'_, 'p, '_> {
             pairings.push(Pairing { when, reads: reservation.reads, is_single: false });
         }
         let wants = terms.variable(1);
-        let fails = terms.not(wants);
-        self.choice(state, fails);
-        let succeeds = self.result.values.terms.and(wants, possible);
-        let status = self.result.values.terms.not(succeeds);
-        let mut status = self.result.values.plain(status);
-        let mut success = state.clone();
-        if success.guard.require(succeeds, &mut self.result.values.terms) {
-            let writes = self.write(&success, address, value, size, tags, &pairings);
-            if tags.contains(Tags::STATUS_DEPENDS) {
-                for write in writes {
-                    let source = self.result.values.single(write);
-                    let source = self.result.values.restrict(source, succeeds);
-                    status.sources = self.result.values.union(status.sources, source);
-                }
+        let succeeds = terms.and(wants, possible);
+        let status = terms.not(succeeds);
+        self.silent(&state, status, Step::Choice);
+        let (truth, falsity) =
+            (self.result.values.terms.truth(), self.result.values.terms.falsity());
+        let fails = self.result.values.terms.not(wants);
+        for read in pairings.iter().flat_map(|pairing| &pairing.reads) {
+            self.result.events[*read as usize].fails = Some(fails);
+        }
+        let mut failed = state.clone();
+        if failed.guard.require(status, &mut self.result.values.terms) {
+            failed.thread.leaves_no_trace();
+            let one = self.result.values.plain(truth);
+            failed.thread.result(self.code, one);
+            self.wait(failed, open);
+        }
+        if !state.guard.require(succeeds, &mut self.result.values.terms) {
+            return;
+        }
+        let writes = self.write(&state, address, value, size, tags, &pairings);
+        let mut zero = self.result.values.plain(falsity);
+        if tags.contains(Tags::STATUS_DEPENDS) {
+            for write in writes {
+                let source = self.result.values.single(write);
+                zero.sources = self.result.values.union(zero.sources, source);
             }
         }
-        state.thread.result(self.code, status);
+        state.thread.result(self.code, zero);
+        self.wait(state, open);
     }
 }
 
@@ -269,10 +354,6 @@ fn describe(operation: &Operation<'_, Value>) -> String {
         Operation::Fault(Fault::BadCallee) => "call through an unknown address".to_string(),
         Operation::Fault(Fault::BadArguments) => "call with arguments that do not fit".to_string(),
         Operation::Fault(Fault::Unsupported(what)) => what.clone(),
-        Operation::Spawn { .. } | Operation::Join { .. } => "starting threads".to_string(),
-        Operation::Alloc { .. } | Operation::Free { .. } | Operation::HeapSize { .. } => {
-            "allocation".to_string()
-        }
         _ => "atomic sections".to_string(),
     }
 }

@@ -16,6 +16,8 @@ pub struct State {
     levels: Vec<Level>,
     /// What the last load-linked was, where that holds.
     pub reservations: Vec<Reservation>,
+    /// The events of the last read, where that holds.
+    pub last_reads: Vec<(Term, u32)>,
 }
 
 /// Where a call stands, as far as loops go.
@@ -65,7 +67,7 @@ impl State {
         blocks: &[Arrangement],
     ) -> State {
         let levels = vec![Level::enter(function, blocks)];
-        State { thread, guard, levels, reservations: Vec::new() }
+        State { thread, guard, levels, reservations: Vec::new(), last_reads: Vec::new() }
     }
 
     pub fn place(&self, blocks: &[Arrangement]) -> Place {
@@ -88,6 +90,17 @@ impl State {
             level.loops.iter().map(move |round| (call as u32, round.head, round.number))
         });
         rounds.collect()
+    }
+
+    /// The loops up to the one that the thread, which has just jumped, is at the head of.
+    pub fn spinning_rounds(&self) -> Vec<(u32, u32, u32)> {
+        let call = self.levels.len().saturating_sub(1) as u32;
+        let head = self.thread.site().map(|site| site.block.0);
+        let mut rounds = self.rounds();
+        if let Some(at) = rounds.iter().rposition(|(c, h, _)| *c == call && Some(*h) == head) {
+            rounds.truncate(at + 1);
+        }
+        rounds
     }
 
     pub fn has_forked(&mut self) {
@@ -139,6 +152,16 @@ impl State {
                 }
             }
             self.reservations = all;
+        }
+        if self.last_reads != other.last_reads {
+            let second = values.terms.not(first);
+            let mut all = Vec::new();
+            for (list, condition) in [(&self.last_reads, first), (&other.last_reads, second)] {
+                all.extend(
+                    list.iter().map(|(when, read)| (values.terms.and(*when, condition), *read)),
+                );
+            }
+            self.last_reads = all;
         }
         for (level, other) in self.levels.iter_mut().zip(&other.levels) {
             level.has_forked |= other.has_forked;

@@ -1,0 +1,344 @@
+//! What may be wrong with an execution, each as a literal.
+
+use parallax_machine::system::BadAccess;
+use parallax_program::Property;
+use parallax_solver::{Literal, Term};
+
+use crate::before::Before;
+use crate::circuit::Circuit;
+use crate::encoding::Encoding;
+use crate::event::{Event, Step};
+use crate::memory::Memory;
+use crate::structure::Structure;
+use crate::unfold::{Checked, Failure, Free, Object};
+
+/// Something that may be wrong.
+pub struct Suspect {
+    pub property: Property,
+    pub when: Literal,
+    pub what: Wrong,
+    /// The thread that cannot go on because of it.
+    pub thread: Option<u32>,
+    /// The events that it is about.
+    pub involved: Vec<usize>,
+}
+
+pub enum Wrong {
+    Said(String),
+    /// An access; what is wrong with it depends on its address.
+    Access {
+        address: Term,
+        bytes: u32,
+        writes: bool,
+    },
+}
+
+impl Wrong {
+    /// In the last model of the solver.
+    pub fn message(&self, circuit: &Circuit, memory: &Memory) -> String {
+        match self {
+            Wrong::Said(message) => message.clone(),
+            Wrong::Access { address, bytes, writes } => {
+                let address = circuit.value(*address).unsigned();
+                let wrong = memory.wrong_with(address, *bytes, *writes);
+                wrong.unwrap_or(BadAccess::Wild).message().to_string()
+            }
+        }
+    }
+}
+
+/// All that is looked for.
+pub struct Checks<'a> {
+    pub encoding: &'a mut Encoding,
+    pub memory: &'a Memory,
+    pub properties: &'a [Property],
+    pub suspects: Vec<Suspect>,
+}
+
+impl Checks<'_> {
+    fn wants(&self, property: Property) -> bool {
+        self.properties.contains(&property)
+    }
+
+    fn suspect(&mut self, suspect: Suspect) {
+        if suspect.when != Literal::FALSE && self.wants(suspect.property) {
+            self.suspects.push(suspect);
+        }
+    }
+
+    pub fn assertions(&mut self, failures: &[Failure]) {
+        for failure in failures {
+            let when = self.encoding.circuit.literal(failure.stop.guard);
+            let thread = Some(failure.stop.thread);
+            let what = Wrong::Said(failure.message.clone());
+            let property = failure.property;
+            self.suspect(Suspect { property, when, what, thread, involved: Vec::new() });
+        }
+    }
+
+    /// Accesses happen only where nothing is wrong with their addresses. `places` are those that
+    /// each can have.
+    pub fn addresses(&mut self, checked: &[Checked], places: &[Vec<u128>]) {
+        for (access, places) in checked.iter().zip(places) {
+            let right = places
+                .iter()
+                .filter(|place| self.memory.allows(**place, access.bytes, access.writes));
+            let right: Vec<u128> = right.copied().collect();
+            let right = self.one_of(access.address, &right);
+            let circuit = &mut self.encoding.circuit;
+            let ok = circuit.literal(access.ok);
+            circuit.clause(&[!ok, right]);
+            circuit.clause(&[ok, !right]);
+            let reached = circuit.literal(access.stop.guard);
+            let when = circuit.and(&[reached, !ok]);
+            let (address, bytes, writes) = (access.address, access.bytes, access.writes);
+            let what = Wrong::Access { address, bytes, writes };
+            let thread = Some(access.stop.thread);
+            let property = Property::Memory;
+            self.suspect(Suspect { property, when, what, thread, involved: Vec::new() });
+        }
+    }
+
+    /// Whether a term has one of these values.
+    fn one_of(&mut self, term: Term, values: &[u128]) -> Literal {
+        let circuit = &mut self.encoding.circuit;
+        let width = circuit.terms.width(term);
+        let cases = values.iter().map(|value| {
+            let value = circuit.terms.constant(parallax_program::Bits::new(width, *value));
+            let equal = circuit.terms.equals(term, value);
+            circuit.literal(equal)
+        });
+        let cases: Vec<Literal> = cases.collect();
+        self.encoding.circuit.or(&cases)
+    }
+
+    /// Only objects are freed, and each once: the second end of an object does not happen.
+    pub fn frees(&mut self, frees: &[Free], objects: &[Object]) {
+        for (number, free) in frees.iter().enumerate() {
+            let same_kind = objects.iter().filter(|object| object.kind == free.kind);
+            let mut right: Vec<u128> = same_kind.map(|object| u128::from(object.address)).collect();
+            right.push(0);
+            let right = self.one_of(free.address, &right);
+            let twice: Vec<(usize, Literal)> = frees
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != number)
+                .filter_map(|(_, other)| self.same_object(free, other))
+                .collect();
+            let again: Vec<Literal> = twice.iter().map(|(_, again)| *again).collect();
+            let circuit = &mut self.encoding.circuit;
+            let again = circuit.or(&again);
+            let ok = circuit.literal(free.ok);
+            circuit.clause(&[!ok, right]);
+            circuit.clause(&[!ok, !again]);
+            circuit.clause(&[ok, !right, again]);
+            let reached = circuit.literal(free.stop.guard);
+            let none = circuit.and(&[reached, !right]);
+            let second = circuit.and(&[reached, right, again]);
+            let thread = Some(free.stop.thread);
+            self.bad_free(none, BadAccess::FreeOfNoObject, thread, vec![]);
+            let ends = twice.into_iter().map(|(end, _)| end).collect();
+            self.bad_free(second, BadAccess::DoubleFree, thread, ends);
+        }
+    }
+
+    /// The event of another end, and whether it happens and is that of the same object.
+    fn same_object(&mut self, free: &Free, other: &Free) -> Option<(usize, Literal)> {
+        let [a, b] = [free.event as usize, other.event as usize];
+        if !self.encoding.structure.facts.together.contains(a, b) {
+            return None;
+        }
+        let circuit = &mut self.encoding.circuit;
+        let width = circuit.terms.width(free.address);
+        let null = circuit.terms.constant(parallax_program::Bits::zero(width));
+        let same = circuit.terms.equals(free.address, other.address);
+        let none = circuit.terms.equals(free.address, null);
+        let (same, none) = (circuit.literal(same), circuit.literal(none));
+        let happens = self.encoding.executed[b];
+        let again = circuit.and(&[happens, same, !none]);
+        (again != Literal::FALSE).then_some((b, again))
+    }
+
+    fn bad_free(
+        &mut self,
+        when: Literal,
+        wrong: BadAccess,
+        thread: Option<u32>,
+        involved: Vec<usize>,
+    ) {
+        let what = Wrong::Said(wrong.message().to_string());
+        self.suspect(Suspect { property: Property::Memory, when, what, thread, involved });
+    }
+
+    /// What nobody has written is not read, unless to be copied.
+    pub fn undefined_reads(&mut self) {
+        for read in 0..self.encoding.structure.initials {
+            let event = &self.encoding.structure.events[read];
+            if event.tags.tags.contains("COPY") || !matches!(event.step, Step::Access { .. }) {
+                continue;
+            }
+            for (write, takes) in self.encoding.communication.sources[read].clone() {
+                let place = self.encoding.structure.place(write);
+                let initial = self.encoding.structure.is_initial(write);
+                if initial && place.is_some_and(|place| !self.memory.is_defined(place)) {
+                    let what = Wrong::Said(BadAccess::Undefined.message().to_string());
+                    let (property, involved) = (Property::Memory, vec![read]);
+                    self.suspect(Suspect { property, when: takes, what, thread: None, involved });
+                }
+            }
+        }
+    }
+
+    /// A lock is given back by the thread that took it.
+    pub fn unlocks(&mut self) {
+        if !self.wants(Property::Lock) {
+            return;
+        }
+        for unlock in 0..self.encoding.structure.initials {
+            let event = &self.encoding.structure.events[unlock];
+            if !event.tags.tags.contains("UNLOCK") || !event.kind.is_write() {
+                continue;
+            }
+            let thread = event.thread;
+            let mut wrong = Literal::TRUE;
+            for write in 0..unlock {
+                let own = &self.encoding.structure.events[write];
+                let same = self.encoding.communication.same_place.get(&(write, unlock)).copied();
+                let Some(same) = same.filter(|_| own.thread == thread && own.kind.is_write())
+                else {
+                    continue;
+                };
+                let takes = own.tags.tags.contains("LOCK_WRITE");
+                let circuit = &mut self.encoding.circuit;
+                let last = circuit.and(&[same, self.encoding.executed[write]]);
+                let (bad, before) =
+                    (circuit.and(&[last, Literal::constant(!takes)]), circuit.and(&[!last, wrong]));
+                wrong = circuit.or(&[bad, before]);
+            }
+            let when = self.encoding.circuit.and(&[self.encoding.executed[unlock], wrong]);
+            let message = "unlock by a thread that does not hold the lock".to_string();
+            let (property, involved) = (Property::Lock, vec![unlock]);
+            self.suspect(Suspect {
+                property,
+                when,
+                what: Wrong::Said(message),
+                thread: None,
+                involved,
+            });
+        }
+    }
+
+    /// Accesses that nothing orders, of which one is not atomic.
+    pub fn races(&mut self, before: &mut Before) {
+        if !self.wants(Property::Race) {
+            return;
+        }
+        let mut meeting: Vec<(usize, usize, Literal)> = Vec::new();
+        for ((a, b), same) in &self.encoding.communication.same_place {
+            let events = &self.encoding.structure.events;
+            let (first, second) = (&events[*a], &events[*b]);
+            let plain = |event: &Event| event.tags.tags.contains("NA");
+            let conflict = first.kind.is_write() || second.kind.is_write();
+            let apart =
+                first.thread.is_some() && second.thread.is_some() && first.thread != second.thread;
+            if a < b && apart && conflict && (plain(first) || plain(second)) {
+                meeting.push((*a, *b, *same));
+            }
+        }
+        meeting.sort_unstable();
+        for (a, b, same) in meeting {
+            let forth = before.pair(self.encoding, a, b);
+            let back = before.pair(self.encoding, b, a);
+            let happen = [self.encoding.executed[a], self.encoding.executed[b]];
+            let when = self.encoding.circuit.and(&[same, !forth, !back, happen[0], happen[1]]);
+            let what = Wrong::Said("data race".to_string());
+            let (property, involved) = (Property::Race, vec![b, a]);
+            self.suspect(Suspect { property, when, what, thread: None, involved });
+        }
+    }
+
+    /// Nobody uses an object that is freed, unless that happens before. `ordered` tells of each
+    /// pair of a use and an end whether it does.
+    pub fn late_uses(&mut self, uses: &[Use], ordered: &[Literal]) {
+        for (late, ordered) in uses.iter().zip(ordered) {
+            let mut same = Vec::new();
+            for (address, places) in &late.objects {
+                let used = self.encoding.structure.events[late.access].address;
+                let (used, ends) =
+                    (self.one_of(used, places), self.one_of(late.address, &[*address]));
+                same.push(self.encoding.circuit.and(&[used, ends]));
+            }
+            let same = self.encoding.circuit.or(&same);
+            let executed = &self.encoding.executed;
+            let happen = [executed[late.access], executed[late.end], same, !*ordered];
+            let when = self.encoding.circuit.and(&happen);
+            let what = Wrong::Said(BadAccess::Freed.message().to_string());
+            let (property, involved) = (Property::Memory, vec![late.access, late.end]);
+            self.suspect(Suspect { property, when, what, thread: None, involved });
+        }
+    }
+
+    /// What the model's file finds wrong.
+    pub fn flags(&mut self) {
+        for (flag, when) in self.encoding.flags.clone() {
+            let is_race = flag.contains("race");
+            let property = if is_race { Property::Race } else { Property::Assert };
+            let message = match is_race {
+                true => "data race".to_string(),
+                false => format!("the model flags '{flag}'"),
+            };
+            let what = Wrong::Said(message);
+            self.suspect(Suspect { property, when, what, thread: None, involved: Vec::new() });
+        }
+    }
+}
+
+/// An access, and the end of an object that it may be of.
+pub struct Use {
+    pub access: usize,
+    pub end: usize,
+    /// What is freed.
+    pub address: Term,
+    /// The objects that both may be of: where each starts, and where the access can be in it.
+    pub objects: Vec<(u128, Vec<u128>)>,
+}
+
+/// Accesses and ends of objects that do not have the right order anyway.
+pub fn uses(
+    structure: &Structure,
+    frees: &[Free],
+    freed: &[Vec<u128>],
+    objects: &[Object],
+) -> Vec<Use> {
+    let mut found = Vec::new();
+    for (free, addresses) in frees.iter().zip(freed) {
+        let ends: Vec<&Object> = objects
+            .iter()
+            .filter(|object| addresses.contains(&u128::from(object.address)))
+            .collect();
+        for (access, event) in structure.events.iter().enumerate() {
+            let end = free.event as usize;
+            let is_before = event.thread == Some(free.stop.thread) && access < end;
+            let is_farewell = event.tags.tags.contains("LEAVE") && event.kind.is_read();
+            let is_use = matches!(event.step, Step::Access { .. }) && event.thread.is_some();
+            if !is_use
+                || is_before
+                || is_farewell
+                || !structure.facts.together.contains(access, end)
+            {
+                continue;
+            }
+            let within = ends.iter().filter_map(|object| {
+                let range = object.address..object.address + object.size.max(1);
+                let inside = structure.places[access].iter().filter(|place| range.contains(place));
+                let inside: Vec<u128> = inside.map(|place| u128::from(*place)).collect();
+                (!inside.is_empty()).then(|| (u128::from(object.address), inside))
+            });
+            let objects: Vec<(u128, Vec<u128>)> = within.collect();
+            if !objects.is_empty() {
+                found.push(Use { access, end, address: free.address, objects });
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,133 @@
+//! A model of the formula, read back as what an engine claims.
+
+use std::collections::BTreeMap;
+
+use parallax_solver::Literal;
+use parallax_verdict::{Claim, Source, Step, StepId, ThreadClaim, ThreadEnding};
+
+use crate::encoding::Encoding;
+use crate::event::{self, Kind};
+
+/// The execution of the solver's last model, and which step each event is.
+pub struct Claimed {
+    pub claim: Claim,
+    pub steps: BTreeMap<usize, StepId>,
+}
+
+/// None where threads read what is written only later because of that: there is no order in which
+/// such an execution can be replayed.
+pub fn claim(
+    encoding: &Encoding,
+    threads: usize,
+    ending: impl Fn(usize) -> ThreadEnding,
+) -> Option<Claimed> {
+    let mut own: Vec<Vec<usize>> = vec![Vec::new(); threads];
+    let mut steps = BTreeMap::new();
+    for (number, event) in encoding.structure.events.iter().enumerate() {
+        let Some(thread) = event.thread.filter(|_| happens(encoding, number)) else {
+            continue;
+        };
+        if let Some(own) = own.get_mut(thread as usize) {
+            steps.insert(number, StepId { thread, index: own.len() as u32 });
+            own.push(number);
+        }
+    }
+    let step = |number: &usize| step(encoding, &steps, *number);
+    let mut claim = Claim::default();
+    for (thread, events) in own.iter().enumerate() {
+        let steps: Option<Vec<Step>> = events.iter().map(step).collect();
+        let ended =
+            events.iter().any(|event| encoding.structure.events[*event].step == event::Step::End);
+        let ending = if ended { ThreadEnding::Ended } else { ending(thread) };
+        claim.threads.push(ThreadClaim { steps: steps?, ending });
+    }
+    claim.co = orders(encoding, &steps);
+    claim.schedule = schedule(encoding, &own)?;
+    Some(Claimed { claim, steps })
+}
+
+pub fn happens(encoding: &Encoding, event: usize) -> bool {
+    encoding.circuit.holds(encoding.executed[event])
+}
+
+/// Where a read gets its value from in the last model.
+pub fn source(encoding: &Encoding, read: usize) -> Option<usize> {
+    let sources = encoding.communication.sources[read].iter();
+    let mut taken = sources.filter(|(_, takes)| encoding.circuit.holds(*takes));
+    taken.next().map(|(write, _)| *write)
+}
+
+fn step(encoding: &Encoding, steps: &BTreeMap<usize, StepId>, number: usize) -> Option<Step> {
+    let event = &encoding.structure.events[number];
+    let taken = || source(encoding, number);
+    Some(match event.step {
+        event::Step::Access { whole } => {
+            let bytes = (event.bytes != whole).then_some(event.bytes as u8);
+            match event.kind {
+                Kind::Write { .. } => Step::Write { bytes },
+                _ => {
+                    let source = taken()?;
+                    let source = match encoding.structure.is_initial(source) {
+                        true => Source::Initial,
+                        false => Source::Step(*steps.get(&source)?),
+                    };
+                    Step::Read { source, bytes }
+                }
+            }
+        }
+        event::Step::Fence => Step::Fence,
+        event::Step::Choice => Step::Choice { value: encoding.circuit.value(event.kind.value()?) },
+        event::Step::Spawn { child } => Step::Spawn { child },
+        event::Step::Begin => Step::Begin { by: *steps.get(&taken()?)? },
+        event::Step::End => Step::End,
+        event::Step::Join => Step::Join { of: *steps.get(&taken()?)? },
+        event::Step::Alloc { address } => Step::Alloc { address },
+        event::Step::Free => Step::Free,
+    })
+}
+
+/// The writes of each place, in order.
+fn orders(encoding: &Encoding, steps: &BTreeMap<usize, StepId>) -> Vec<Vec<StepId>> {
+    let mut places: BTreeMap<(u64, u32), Vec<usize>> = BTreeMap::new();
+    for number in steps.keys() {
+        let event = &encoding.structure.events[*number];
+        if event.kind.is_write() {
+            let address = encoding.circuit.value(event.address).unsigned() as u64;
+            places.entry((address, event.bytes)).or_default().push(*number);
+        }
+    }
+    let order = &encoding.communication.order;
+    let before = |a: usize, b: usize| {
+        order.get(&(a, b)).is_some_and(|literal: &Literal| encoding.circuit.holds(*literal))
+    };
+    let sorted = places.into_values().map(|writes| {
+        let mut ranked: Vec<(usize, usize)> = writes
+            .iter()
+            .map(|write| (writes.iter().filter(|other| before(**other, *write)).count(), *write))
+            .collect();
+        ranked.sort_unstable();
+        ranked.into_iter().filter_map(|(_, write)| steps.get(&write).copied()).collect()
+    });
+    sorted.collect()
+}
+
+/// An order of all steps in which every read comes after what it reads.
+fn schedule(encoding: &Encoding, own: &[Vec<usize>]) -> Option<Vec<u32>> {
+    let mut next = vec![0; own.len()];
+    let mut done = vec![false; encoding.structure.events.len()];
+    let mut schedule = Vec::new();
+    let total: usize = own.iter().map(Vec::len).sum();
+    while schedule.len() < total {
+        let ready = (0..own.len()).find(|thread| {
+            own[*thread].get(next[*thread]).is_some_and(|event| {
+                let is_read = encoding.structure.events[*event].kind.is_read();
+                let waits_for = if is_read { source(encoding, *event) } else { None };
+                waits_for.is_none_or(|write| encoding.structure.is_initial(write) || done[write])
+            })
+        })?;
+        done[own[ready][next[ready]]] = true;
+        next[ready] += 1;
+        schedule.push(ready as u32);
+    }
+    Some(schedule)
+}

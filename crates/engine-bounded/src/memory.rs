@@ -1,0 +1,83 @@
+//! Which objects there are, and what they hold at first.
+
+use parallax_machine::system::BadAccess;
+use parallax_machine::{Code, Globals};
+use parallax_program::Bits;
+
+use crate::unfold::Object;
+
+pub struct Memory {
+    globals: Globals,
+    /// Those that the program makes, by address.
+    objects: Vec<Object>,
+    /// Whether accesses to what is no object happen all the same.
+    is_lenient: bool,
+}
+
+impl Memory {
+    /// None if the globals are too large.
+    pub fn of_program(code: &Code<'_>, mut objects: Vec<Object>) -> Option<Memory> {
+        objects.sort_unstable_by_key(|object| object.address);
+        Some(Memory { globals: Globals::new(code)?, objects, is_lenient: false })
+    }
+
+    /// In litmus tests every address can be accessed.
+    pub fn of_litmus(code: &Code<'_>) -> Option<Memory> {
+        Some(Memory { globals: Globals::new(code)?, objects: Vec::new(), is_lenient: true })
+    }
+
+    /// The object that an address is in, or behind.
+    pub fn object(&self, address: u64) -> Option<&Object> {
+        let after = self.objects.partition_point(|object| object.address <= address);
+        after.checked_sub(1).map(|index| &self.objects[index])
+    }
+
+    /// What a place holds at first.
+    pub fn initial(&self, address: u64, bytes: u32) -> Bits {
+        let zero = Bits::zero(bytes * 8);
+        if self.object(address).is_some() {
+            return zero;
+        }
+        self.globals.initial(address, bytes as u8).unwrap_or(zero)
+    }
+
+    /// Whether a place holds anything before it is written.
+    pub fn is_defined(&self, address: u64) -> bool {
+        self.is_lenient || self.object(address).is_none_or(|object| object.zeroed)
+    }
+
+    pub fn allows(&self, address: u128, bytes: u32, writes: bool) -> bool {
+        self.is_lenient || self.wrong_with(address, bytes, writes).is_none()
+    }
+
+    /// What is wrong with an access, whatever happens before.
+    pub fn wrong_with(&self, address: u128, bytes: u32, writes: bool) -> Option<BadAccess> {
+        let Ok(address) = u64::try_from(address) else {
+            return Some(BadAccess::Wild);
+        };
+        if address < 0x1000 {
+            return Some(BadAccess::Null);
+        }
+        let within = |start: u64, size: u64| {
+            let offset = address - start;
+            offset <= size && u64::from(bytes) <= size - offset
+        };
+        if let Some(object) = self.object(address) {
+            let near = address - object.address < object.size.saturating_add(0x1000);
+            return match within(object.address, object.size) {
+                true => None,
+                false if near => Some(BadAccess::OutOfBounds),
+                false => Some(BadAccess::Wild),
+            };
+        }
+        match self.globals.at(address) {
+            None => Some(BadAccess::Wild),
+            Some(object) if !within(object.address, object.size) => {
+                let near = address - object.address < object.size.saturating_add(0x1000);
+                Some(if near { BadAccess::OutOfBounds } else { BadAccess::Wild })
+            }
+            Some(object) if writes && object.constant => Some(BadAccess::Constant),
+            Some(_) => None,
+        }
+    }
+}

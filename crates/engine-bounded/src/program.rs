@@ -1,0 +1,382 @@
+//! Whole programs: whether something is wrong with an execution, up to a bound.
+
+use std::time::Instant;
+
+use parallax_machine::Code;
+use parallax_memory::Model;
+use parallax_program::{Diagnostic, Diagnostics, Program, Property, Span};
+use parallax_solver::{Answer, Literal};
+use parallax_verdict::{
+    Conclusion, Counts, Reason, Scope, Suspicion, ThreadEnding, Verdict, confirm,
+};
+
+use crate::before::Before;
+use crate::checks::{Checks, Suspect, Use, uses};
+use crate::claim::claim;
+use crate::encoding::{Asking, Encoding, why};
+use crate::memory::Memory;
+use crate::options::{Figures, Options};
+use crate::preparation::{Preparation, Prepared, prepare};
+use crate::structure::Structure;
+use crate::unfold::{Stop, Unfolding, WaitKind, Waiting};
+use crate::waiting::{Endless, endless};
+use crate::watch::Watch;
+
+/// A verdict, and what it took.
+pub struct Verified {
+    pub verdict: Verdict,
+    pub figures: Figures,
+}
+
+/// Looks for something wrong with the executions of a program that the model allows.
+pub fn verify(
+    program: &Program,
+    model: &Model,
+    options: &Options<'_>,
+) -> Result<Verified, Diagnostics> {
+    let located = |mut error: Diagnostic| {
+        error.location.get_or_insert_with(|| program.source.location(Span::new(0, 0)));
+        vec![error]
+    };
+    let code = Code::new(program);
+    let started = Instant::now();
+    let end = options.timeout.and_then(|limit| started.checked_add(limit));
+    let mut search = Search {
+        code: &code,
+        model,
+        options,
+        properties: supported(model, options),
+        watch: Watch::new(options.stop, end),
+        started,
+        figures: Figures::default(),
+    };
+    let mut last = None;
+    for bound in options.bounds() {
+        let verdict = search.run(bound).map_err(located)?;
+        let goes_on =
+            verdict.conclusion == Conclusion::Safe && verdict.scope != Some(Scope::Complete);
+        let stopped = verdict.conclusion == Conclusion::Unknown && last.is_some();
+        if !stopped {
+            last = Some(verdict);
+        }
+        if !goes_on {
+            break;
+        }
+    }
+    let verdict = last.ok_or_else(|| vec![Diagnostic::new("there is no bound to search to")])?;
+    Ok(Verified { verdict, figures: search.figures })
+}
+
+/// The properties that can be told under a model.
+fn supported(model: &Model, options: &Options<'_>) -> Vec<Property> {
+    let flags_races =
+        model.axioms().iter().any(|axiom| axiom.is_flag() && axiom.flag().contains("race"));
+    let tells = |property: &Property| match property {
+        Property::Leak => false,
+        Property::Race => flags_races || is_sc(model),
+        _ => true,
+    };
+    options.properties.iter().copied().filter(tells).collect()
+}
+
+struct Search<'a, 'p> {
+    code: &'a Code<'p>,
+    model: &'a Model,
+    options: &'a Options<'a>,
+    properties: Vec<Property>,
+    watch: Watch<'a>,
+    started: Instant,
+    figures: Figures,
+}
+
+impl Search<'_, '_> {
+    fn run(&mut self, bound: u32) -> Result<Verdict, Diagnostic> {
+        let preparation = Preparation {
+            code: self.code,
+            model: self.model,
+            bound,
+            has_races: self.properties.contains(&Property::Race),
+        };
+        let prepared = match prepare(&preparation, &mut self.watch)? {
+            Ok(prepared) => prepared,
+            Err(reason) => return Ok(self.unknown(reason)),
+        };
+        let Prepared { unfolding, terms, structure, memory, checked, freed } = prepared;
+        let Unfolding { values, exceeded, obstacles, failures, frees, objects, waits, .. } =
+            unfolding;
+        let uses = uses(&structure, &frees, &freed, &objects);
+        let asking = Asking { flags: true, before: orders(&structure, &uses) };
+        let mut encoding = Encoding::new(self.model, structure, values, terms, &asking)?;
+        let ordered = self.ordered(&mut encoding, &uses);
+        let threads = unfolding.threads.len();
+        let suspects = {
+            let properties = &self.properties;
+            let mut checks =
+                Checks { encoding: &mut encoding, memory: &memory, properties, suspects: vec![] };
+            checks.assertions(&failures);
+            checks.addresses(&unfolding.checked, &checked);
+            checks.frees(&frees, &objects);
+            checks.undefined_reads();
+            checks.unlocks();
+            checks.late_uses(&uses, &ordered);
+            checks.flags();
+            if is_sc(self.model) {
+                let mut before = Before::new(checks.encoding, true);
+                checks.races(&mut before);
+            }
+            checks.suspects
+        };
+        let found = self.first(&mut encoding, &suspects, &memory, threads);
+        if let Some(verdict) = found {
+            return Ok(verdict);
+        }
+        let broken: Vec<Stop> = exceeded
+            .iter()
+            .chain(obstacles.iter().map(|(stop, _)| stop))
+            .chain(failures.iter().map(|failure| &failure.stop))
+            .cloned()
+            .collect();
+        let daemons = self.code.program.daemons;
+        let endless = endless(&mut encoding, threads, &waits, &broken, daemons);
+        for property in [Property::Liveness, Property::Deadlock] {
+            if !self.properties.contains(&property) {
+                continue;
+            }
+            if let Some(verdict) = self.endless(&mut encoding, property, &endless, &waits, threads)
+            {
+                return Ok(verdict);
+            }
+        }
+        self.conclude(&mut encoding, bound, &exceeded, &obstacles)
+    }
+
+    /// Whether each use comes before the end of its object.
+    fn ordered(&self, encoding: &mut Encoding, uses: &[Use]) -> Vec<Literal> {
+        let by_model = self.model.formula().is_ok_and(|formula| formula.definition("hb").is_some());
+        let mut before = Before::new(encoding, is_sc(self.model));
+        let told = encoding.before.clone();
+        let all = uses.iter().enumerate().map(|(number, late)| {
+            let same_thread = encoding.structure.events[late.access].thread
+                == encoding.structure.events[late.end].thread;
+            let last = encoding.structure.last_seen(late.end);
+            match last {
+                // An own access after the end.
+                _ if same_thread => Literal::FALSE,
+                None => Literal::FALSE,
+                Some(_) if by_model => told.get(number).copied().unwrap_or(Literal::FALSE),
+                Some(last) => before.pair(encoding, late.access, last),
+            }
+        });
+        all.collect()
+    }
+
+    fn ask(&mut self, encoding: &mut Encoding, assumption: Literal) -> Answer {
+        if assumption == Literal::FALSE {
+            return Answer::Unsatisfiable;
+        }
+        let answer = encoding.ask(&[assumption], &self.watch, self.options.memory_limit);
+        self.figures = encoding.figures(self.started);
+        answer
+    }
+
+    /// The first thing that is wrong, if something is; or that there is no telling.
+    fn first(
+        &mut self,
+        encoding: &mut Encoding,
+        suspects: &[Suspect],
+        memory: &Memory,
+        threads: usize,
+    ) -> Option<Verdict> {
+        let all: Vec<Literal> = suspects.iter().map(|suspect| suspect.when).collect();
+        let some = encoding.circuit.or(&all);
+        match self.ask(encoding, some) {
+            Answer::Unsatisfiable => return None,
+            Answer::Stopped(stop) => return Some(self.stopped(why(stop))),
+            Answer::Satisfiable => {}
+        }
+        let suspect = suspects.iter().find(|suspect| encoding.circuit.holds(suspect.when))?;
+        let message = suspect.what.message(&encoding.circuit, memory);
+        let failed = suspect.thread.map(|thread| thread as usize);
+        let ending = |thread: usize| match failed == Some(thread) {
+            true => ThreadEnding::Failed,
+            false => ThreadEnding::Stopped,
+        };
+        Some(self.report(
+            encoding,
+            suspect.property,
+            message,
+            failed,
+            &suspect.involved,
+            threads,
+            &ending,
+        ))
+    }
+
+    fn endless(
+        &mut self,
+        encoding: &mut Encoding,
+        property: Property,
+        endless: &Endless,
+        waits: &[Waiting],
+        threads: usize,
+    ) -> Option<Verdict> {
+        match self.ask(encoding, endless.of(property)) {
+            Answer::Unsatisfiable => return None,
+            Answer::Stopped(stop) => return Some(self.stopped(why(stop))),
+            Answer::Satisfiable => {}
+        }
+        let is_stuck = |number: &usize| encoding.circuit.holds(endless.waits[*number]);
+        let stuck: Vec<usize> = (0..waits.len()).filter(is_stuck).collect();
+        let involved: Vec<usize> = stuck
+            .iter()
+            .filter(|number| waits[**number].kind != WaitKind::Join)
+            .flat_map(|number| waits[*number].reads.iter().map(|(_, read)| *read as usize))
+            .filter(|read| encoding.circuit.holds(encoding.executed[*read]))
+            .collect();
+        let ending = |thread: usize| {
+            let own = stuck.iter().map(|number| &waits[*number]);
+            let mut own = own.filter(|wait| wait.stop.thread as usize == thread);
+            match own.next().map(|wait| wait.kind) {
+                Some(WaitKind::Spin)
+                    if involved.iter().any(|read| {
+                        encoding.structure.events[*read].thread == Some(thread as u32)
+                    }) =>
+                {
+                    ThreadEnding::Spinning { from: 0 }
+                }
+                Some(WaitKind::Spin) | None => ThreadEnding::Stopped,
+                Some(_) => ThreadEnding::Waiting,
+            }
+        };
+        let message = match property {
+            Property::Deadlock => "threads wait for one another",
+            _ if involved.is_empty() => "a loop never ends",
+            _ => "a loop waits for ever",
+        };
+        Some(self.report(
+            encoding,
+            property,
+            message.to_string(),
+            None,
+            &involved,
+            threads,
+            &ending,
+        ))
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn report(
+        &self,
+        encoding: &Encoding,
+        property: Property,
+        message: String,
+        failed: Option<usize>,
+        involved: &[usize],
+        threads: usize,
+        ending: &dyn Fn(usize) -> ThreadEnding,
+    ) -> Verdict {
+        let Some(claimed) = claim(encoding, threads, ending) else {
+            return self.unknown(Reason {
+                message: format!(
+                    "'{property}' seems to be violated ({message}) by an execution in which reads \
+                     take effect after writes that depend on them; such executions are not replayed"
+                ),
+                place: None,
+                help: None,
+            });
+        };
+        let involved = involved.iter().filter_map(|event| claimed.steps.get(event).copied());
+        let involved = involved.collect();
+        let suspicion = Suspicion { property, message, failed, claim: claimed.claim, involved };
+        match confirm(self.code.program, self.model, suspicion) {
+            Ok(violation) => {
+                let mut verdict = self.verdict(Conclusion::Unsafe);
+                verdict.violations.push(violation);
+                verdict
+            }
+            Err(reason) => self.unknown(reason),
+        }
+    }
+
+    /// Nothing is wrong: how far that goes.
+    fn conclude(
+        &mut self,
+        encoding: &mut Encoding,
+        bound: u32,
+        exceeded: &[Stop],
+        obstacles: &[(Stop, String)],
+    ) -> Result<Verdict, Diagnostic> {
+        let guards: Vec<Literal> =
+            obstacles.iter().map(|(stop, _)| encoding.circuit.literal(stop.guard)).collect();
+        let beyond = encoding.circuit.or(&guards);
+        match self.ask(encoding, beyond) {
+            Answer::Unsatisfiable => {}
+            Answer::Stopped(stop) => return Ok(self.stopped(why(stop))),
+            Answer::Satisfiable => {
+                let reached = guards.iter().position(|guard| encoding.circuit.holds(*guard));
+                let (stop, what) = &obstacles[reached.unwrap_or(0)];
+                let place =
+                    stop.site.map(|site| self.code.program.source.location(self.code.span(site)));
+                let message = format!("{what}: not supported by the bounded engine");
+                return Ok(self.unknown(Reason { message, place, help: None }));
+            }
+        }
+        let guards: Vec<Literal> =
+            exceeded.iter().map(|stop| encoding.circuit.literal(stop.guard)).collect();
+        let beyond = encoding.circuit.or(&guards);
+        let scope = match self.ask(encoding, beyond) {
+            Answer::Unsatisfiable => Scope::Complete,
+            _ => Scope::Bounded(bound),
+        };
+        let mut verdict = self.verdict(Conclusion::Safe);
+        verdict.scope = Some(scope);
+        Ok(verdict)
+    }
+
+    fn verdict(&self, conclusion: Conclusion) -> Verdict {
+        let mut notes = Vec::new();
+        let left: Vec<&str> = self
+            .options
+            .properties
+            .iter()
+            .filter(|property| !self.properties.contains(property))
+            .map(|property| property.name())
+            .collect();
+        if !left.is_empty() {
+            let (left, model) = (left.join(", "), self.model.name());
+            notes.push(format!("not checked by this engine under '{model}': {left}"));
+        }
+        Verdict {
+            conclusion,
+            scope: None,
+            reason: None,
+            properties: self.properties.clone(),
+            counts: Counts { events: self.figures.events, ..Counts::default() },
+            violations: Vec::new(),
+            notes,
+        }
+    }
+
+    fn unknown(&self, reason: Reason) -> Verdict {
+        Verdict { reason: Some(reason), ..self.verdict(Conclusion::Unknown) }
+    }
+
+    fn stopped(&self, why: &str) -> Verdict {
+        let message = format!("the search was stopped: {why}");
+        self.unknown(Reason { message, place: None, help: None })
+    }
+}
+
+/// Under `sc` races are told as in C: by which atomic accesses see one another.
+fn is_sc(model: &Model) -> bool {
+    model.is_builtin() && model.name() == "sc"
+}
+
+/// What to ask the model about uses of objects and their ends.
+fn orders(structure: &Structure, uses: &[Use]) -> Vec<(usize, usize)> {
+    let pair = |late: &Use| {
+        let last = structure.last_seen(late.end).unwrap_or(late.end);
+        (late.access, last)
+    };
+    uses.iter().map(pair).collect()
+}

@@ -1,0 +1,75 @@
+//! Objects that a program makes and frees.
+
+use parallax_program::{AllocKind, Bits};
+
+use super::state::State;
+use super::{Free, Object, Unfolder};
+use crate::event::Step;
+use crate::value::Value;
+
+impl Unfolder<'_, '_, '_> {
+    /// Objects are far from globals and functions, those of each thread for themselves.
+    const FIRST_OBJECT: u64 = 1 << 40;
+    const REGION: u64 = 1 << 36;
+    const GAP: u64 = 64;
+
+    /// The address of a new object. None where its size is not known, or too large.
+    pub(super) fn alloc(
+        &mut self,
+        state: &State,
+        size: Value,
+        align: u32,
+        kind: AllocKind,
+        zeroed: bool,
+    ) -> Option<Value> {
+        let size = self.result.values.terms.as_constant(size.term)?;
+        let size = u64::try_from(size.unsigned()).ok().filter(|size| *size < Self::REGION / 16)?;
+        let width = self.code.program.pointer_width;
+        let region = Self::FIRST_OBJECT + u64::from(self.thread) * Self::REGION;
+        let own = self.result.objects.iter().filter(|object| object.address >= region);
+        let next = own.map(|object| object.address + object.size + Self::GAP).max();
+        let align = u64::from(align.max(16)).next_power_of_two();
+        let address = next.unwrap_or(region).next_multiple_of(align);
+        if width < 64 || address + size >= region + Self::REGION {
+            return None;
+        }
+        let value = self.bits(Bits::new(width, u128::from(address)));
+        self.silent(state, value.term, Step::Alloc { address });
+        self.result.objects.push(Object { address, size, kind, zeroed });
+        Some(value)
+    }
+
+    /// Ends the life of an object. False if the way ends here.
+    #[must_use]
+    pub(super) fn free(&mut self, state: &mut State, address: Value, kind: AllocKind) -> bool {
+        let stop = self.stop(state);
+        let ok = self.result.values.terms.variable(1);
+        if !state.guard.require(ok, &mut self.result.values.terms) {
+            return false;
+        }
+        let event = self.silent(state, address.term, Step::Free);
+        self.result.frees.push(Free { stop, event, ok, address: address.term, kind });
+        true
+    }
+
+    /// How large the heap object is that starts at an address. False if there is none.
+    pub(super) fn heap_size(&mut self, state: &mut State, address: Value) -> Option<Value> {
+        let width = self.result.values.terms.width(address.term);
+        let heap = self.result.objects.iter().filter(|object| object.kind == AllocKind::Heap);
+        let objects: Vec<(u64, u64)> = heap.map(|object| (object.address, object.size)).collect();
+        let terms = &mut self.result.values.terms;
+        let mut size = terms.constant(Bits::zero(width));
+        let mut known = terms.falsity();
+        for (start, bytes) in objects {
+            let start = terms.constant(Bits::new(width, u128::from(start)));
+            let here = terms.equals(address.term, start);
+            let bytes = terms.constant(Bits::new(width, u128::from(bytes)));
+            size = terms.select(here, bytes, size);
+            known = terms.or(known, here);
+        }
+        if !state.guard.require(known, terms) {
+            return None;
+        }
+        Some(self.result.values.plain(size))
+    }
+}
