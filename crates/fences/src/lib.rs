@@ -2,6 +2,7 @@
 
 mod cover;
 mod decision;
+mod largest;
 mod marked;
 mod prepare;
 mod repair;

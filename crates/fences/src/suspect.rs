@@ -14,6 +14,7 @@ use parallax_program::{Program, Property};
 use parallax_verdict::{Event, Judgement, Trial, Violation, retrace};
 
 use crate::decision::{Decisions, Plan, Subject};
+use crate::largest::largest;
 
 pub struct Suspect<'m> {
     pub violation: Violation,
@@ -37,11 +38,6 @@ impl<'m> Suspect<'m> {
         Ok(Suspect { violation: shown(&violation, decisions), trial, concerned })
     }
 
-    /// The decisions that the execution comes by.
-    pub fn concerned(&self) -> &[u32] {
-        &self.concerned
-    }
-
     /// Whether the execution, and what is wrong with it, is still there under a plan.
     pub fn survives(&mut self, decisions: &Decisions, plan: &Plan) -> Result<bool, String> {
         let tags = |number: u32, now: &_| decisions.tags(plan, number, now);
@@ -51,69 +47,10 @@ impl<'m> Suspect<'m> {
         })
     }
 
-    /// A plan that leaves the execution alive, from which no decision can be strengthened without
-    /// killing it. Starts from a plan that leaves it alive.
+    /// A [largest](largest()) plan that the execution survives, from one that it survives.
     pub fn largest(&mut self, decisions: &Decisions, plan: &Plan) -> Result<Plan, String> {
-        let mut largest = decisions.strongest();
-        for number in &self.concerned {
-            largest.0[*number as usize] = plan.0[*number as usize];
-        }
         let concerned = self.concerned.clone();
-        self.raise(decisions, &mut largest, &concerned)?;
-        for number in &concerned {
-            self.raise_one(decisions, &mut largest, *number as usize)?;
-        }
-        Ok(largest)
-    }
-
-    /// Raises as many decisions as can be to their strongest options, halves of them at a time.
-    fn raise(
-        &mut self,
-        decisions: &Decisions,
-        plan: &mut Plan,
-        numbers: &[u32],
-    ) -> Result<(), String> {
-        let strongest = decisions.strongest();
-        let mut left = vec![numbers];
-        while let Some(numbers) = left.pop() {
-            let mut raised = plan.clone();
-            for number in numbers {
-                raised.0[*number as usize] = strongest.0[*number as usize];
-            }
-            if raised == *plan {
-                continue;
-            }
-            if self.survives(decisions, &raised)? {
-                *plan = raised;
-            } else if numbers.len() > 1 {
-                let (first, second) = numbers.split_at(numbers.len() / 2);
-                left.push(second);
-                left.push(first);
-            }
-        }
-        Ok(())
-    }
-
-    /// Raises one decision as far as the execution survives it.
-    fn raise_one(
-        &mut self,
-        decisions: &Decisions,
-        plan: &mut Plan,
-        decision: usize,
-    ) -> Result<(), String> {
-        let options = &decisions.0[decision].options;
-        for option in (0..options.len()).rev() {
-            let now = &options[usize::from(plan.0[decision])];
-            if options[option] == *now || !now.is_at_most(&options[option]) {
-                continue;
-            }
-            let mut raised = plan.clone();
-            raised.0[decision] = option as u8;
-            if self.survives(decisions, &raised)? {
-                *plan = raised;
-            }
-        }
-        Ok(())
+        largest(decisions, &concerned, plan, &mut |plan| self.survives(decisions, plan))
     }
 }
 
