@@ -343,6 +343,7 @@ impl Marking<'_, '_> {
         let Means { dialect, weights, repair, model } = self.means;
         let all = match (access, repair) {
             (Some(_), Repair::Fences) => return None,
+            (Some(_), _) if *dialect != Dialect::C11 => return None,
             (Some(access), _) => access_orders(access),
             (None, _) => dialect.known_to(model),
         };

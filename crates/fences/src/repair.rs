@@ -120,7 +120,16 @@ pub fn repair(job: Job<'_>, helpers: &mut Helpers<'_>) -> Result<Repaired, Diagn
             repaired.take(&prepared, &plan, &mut suspects)?;
             repaired.reason = Some(reason);
         }
-        Ending::Hopeless { violation } => repaired.give_up(&prepared, *violation, helpers)?,
+        Ending::Hopeless { violation } => {
+            repaired.give_up(&prepared, *violation, helpers)?;
+            if means.repair == Repair::Fences && !repaired.is_plain_bug {
+                repaired.reason = Some(Reason {
+                    message: "no fence forbids this execution".to_string(),
+                    place: None,
+                    help: Some("--repair both strengthens accesses too, where it can".to_string()),
+                });
+            }
+        }
     }
     Ok(repaired)
 }

@@ -87,7 +87,8 @@ impl Prepared {
                 }
             } else {
                 let is_failure = change.subject == Subject::Failure;
-                edits.extend(orders.change(&document.text, &change.to, is_failure));
+                let to = document.spelled(&change.to);
+                edits.extend(orders.change(&document.text, &to, is_failure));
             }
         }
         edits

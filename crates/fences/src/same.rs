@@ -1,21 +1,26 @@
 //! Whether two programs do the same, instruction by instruction, wherever these are in the source.
 //!
 //! A fence that is not there may leave a block behind in which nothing happens. So the two are
-//! walked through side by side, and jumps are followed as if they were nothing.
+//! walked through side by side, and jumps are followed as if they were nothing. Assertions tell the
+//! line that they are on, which may be another one when there are more lines before it.
 
 use std::collections::HashSet;
 
-use parallax_program::{BlockId, Function, InstKind, Program, Terminator};
+use parallax_program::{BlockId, Expr, Function, Inst, InstKind, Program, Terminator};
 
 pub fn is_same_program(a: &Program, b: &Program) -> bool {
     a.functions.len() == b.functions.len()
-        && a.functions.iter().zip(&b.functions).all(|(a, b)| is_same_function(a, b))
+        && a.functions.iter().zip(&b.functions).all(|functions| is_same_function(a, b, functions))
 }
 
 /// A place between instructions.
 type Cursor = (u32, usize);
 
-fn is_same_function(a: &Function, b: &Function) -> bool {
+fn is_same_function(one: &Program, two: &Program, (a, b): (&Function, &Function)) -> bool {
+    let lines = |first: &Inst, second: &Inst| {
+        let line = |program: &Program, inst: &Inst| program.source.location(inst.span).line;
+        (line(one, first), line(two, second))
+    };
     if a.name != b.name || a.params != b.params || a.result != b.result {
         return false;
     }
@@ -31,7 +36,7 @@ fn is_same_function(a: &Function, b: &Function) -> bool {
         let same = match (instruction(a, one), instruction(b, two)) {
             (Some(first), Some(second)) => {
                 left.push(((one.0, one.1 + 1), (two.0, two.1 + 1)));
-                first == second
+                first.kind == second.kind || tells_line(first, second, &lines)
             }
             (None, None) => is_same_end(a, b, (one.0, two.0), &mut left),
             _ => false,
@@ -43,9 +48,30 @@ fn is_same_function(a: &Function, b: &Function) -> bool {
     true
 }
 
-fn instruction(function: &Function, (block, index): Cursor) -> Option<&InstKind> {
-    let block = function.blocks.get(block as usize)?;
-    block.insts.get(index).map(|inst| &inst.kind)
+fn instruction(function: &Function, (block, index): Cursor) -> Option<&Inst> {
+    function.blocks.get(block as usize)?.insts.get(index)
+}
+
+/// Whether two instructions differ only in that they compute with the lines that they are on.
+fn tells_line(a: &Inst, b: &Inst, lines: &dyn Fn(&Inst, &Inst) -> (u32, u32)) -> bool {
+    let (line, line_too) = lines(a, b);
+    let is = |expr: &Expr, line: u32| matches!(expr, Expr::Const(bits) if bits.unsigned() == u128::from(line));
+    let same = |(one, two): (&Expr, &Expr)| one == two || is(one, line) && is(two, line_too);
+    match (&a.kind, &b.kind) {
+        (InstKind::Assign { dst, value }, InstKind::Assign { dst: dst_too, value: value_too }) => {
+            dst == dst_too && same((value, value_too))
+        }
+        (
+            InstKind::Call { dst, callee, args },
+            InstKind::Call { dst: dst_too, callee: callee_too, args: args_too },
+        ) => {
+            dst == dst_too
+                && callee == callee_too
+                && args.len() == args_too.len()
+                && args.iter().zip(args_too).all(same)
+        }
+        _ => false,
+    }
 }
 
 /// Where something happens next. None in an endless loop of jumps, or out of the function.

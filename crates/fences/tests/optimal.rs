@@ -29,10 +29,22 @@ fn text(threads: &[Vec<Access>], condition: &str) -> String {
             let place = ["x", "y"][usize::from(*place)];
             let value = number * 3 + at + 1;
             let _ = match (writes, order) {
-                (true, 3) => writeln!(text, "  atomic_store_explicit({place}, {value}, memory_order_release);"),
-                (true, _) => writeln!(text, "  atomic_store_explicit({place}, {value}, memory_order_relaxed);"),
-                (false, 3) => writeln!(text, "  int r{at} = atomic_load_explicit({place}, memory_order_acquire);"),
-                (false, _) => writeln!(text, "  int r{at} = atomic_load_explicit({place}, memory_order_relaxed);"),
+                (true, 3) => writeln!(
+                    text,
+                    "  atomic_store_explicit({place}, {value}, memory_order_release);"
+                ),
+                (true, _) => writeln!(
+                    text,
+                    "  atomic_store_explicit({place}, {value}, memory_order_relaxed);"
+                ),
+                (false, 3) => writeln!(
+                    text,
+                    "  int r{at} = atomic_load_explicit({place}, memory_order_acquire);"
+                ),
+                (false, _) => writeln!(
+                    text,
+                    "  int r{at} = atomic_load_explicit({place}, memory_order_relaxed);"
+                ),
             };
         }
         let _ = writeln!(text, "}}");

@@ -114,7 +114,15 @@ fn litmus(path: &Path, options: &FencesArguments) -> Result<Answer, Diagnostics>
     let sc = models.get(&ModelChoice::BuiltIn("sc".to_string()))?;
     let (dialect, language) = match test.arch {
         Arch::C => (Dialect::C11, Language::C),
-        _ => return Err(vec![Diagnostic::new("fences are put into litmus tests in C only")]),
+        Arch::X86 | Arch::X86_64 => (Dialect::X86, Language::Table { capitals: true }),
+        Arch::AArch64 => (Dialect::AArch64, Language::Table { capitals: true }),
+        Arch::Arm => (Dialect::Arm, Language::Table { capitals: true }),
+        Arch::Ppc => (Dialect::Power, Language::Table { capitals: false }),
+        Arch::RiscV => (Dialect::RiscV, Language::Table { capitals: false }),
+        Arch::Lkmm => {
+            let error = Diagnostic::new("fences of the Linux kernel are not placed");
+            return Err(vec![error.with_help("litmus tests in C11 and assembly are repaired")]);
+        }
     };
     let code = test.code.start as usize..test.code.end as usize;
     let document = Document::new(&name, &text, language, code);

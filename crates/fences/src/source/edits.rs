@@ -8,8 +8,8 @@ pub struct Edit {
     pub text: String,
     /// Among changes at the same offset, those of lower rank come first.
     pub rank: i64,
-    /// What it is there for: the number of a decision.
-    pub of: Option<u32>,
+    /// What it is there for: the number of a decision, and where in the new text that starts.
+    pub of: Option<(u32, usize)>,
 }
 
 impl Edit {
@@ -17,8 +17,14 @@ impl Edit {
         Edit { at, removed: 0, text: text.into(), rank, of: None }
     }
 
+    /// For a decision, from the first byte on that is no blank.
     pub fn of(self, decision: u32) -> Edit {
-        Edit { of: Some(decision), ..self }
+        let lead = self.text.len() - self.text.trim_start().len();
+        self.of_at(decision, lead)
+    }
+
+    pub fn of_at(self, decision: u32, lead: usize) -> Edit {
+        Edit { of: Some((decision, lead)), ..self }
     }
 }
 
@@ -29,7 +35,7 @@ pub struct Edited {
     /// For each change, in order: where it was made, how many bytes went, and the bytes of the new
     /// text that came.
     changes: Vec<(usize, usize, usize, usize)>,
-    /// Decisions, and the first byte of the new text that is there for them and no blank.
+    /// Decisions, and the first byte of the new text that is there for them.
     pub places: Vec<(u32, usize)>,
 }
 
@@ -42,9 +48,8 @@ pub fn edit(text: &str, mut edits: Vec<Edit>) -> Edited {
         let here = edit.at.max(at).min(text.len());
         edited.text.push_str(text.get(at..here).unwrap_or(""));
         let start = edited.text.len();
-        if let Some(decision) = edit.of {
-            let blank = edit.text.len() - edit.text.trim_start().len();
-            edited.places.push((decision, start + blank));
+        if let Some((decision, lead)) = edit.of {
+            edited.places.push((decision, start + lead));
         }
         edited.text.push_str(&edit.text);
         edited.changes.push((here, edit.removed, start, edited.text.len()));

@@ -5,6 +5,7 @@ pub mod diff;
 pub mod edits;
 pub mod orders;
 pub mod statements;
+mod table;
 mod tokens;
 
 #[cfg(test)]
@@ -19,6 +20,7 @@ use self::edits::{Edit, Edited, edit};
 use self::orders::{Orders, spelled};
 pub use self::statements::Activity;
 use self::statements::{Places, places};
+use self::table::Table;
 
 /// A text in which fences can be put.
 #[derive(Clone, Debug)]
@@ -29,34 +31,48 @@ pub struct Document {
     /// The part that is code.
     code: Range<usize>,
     places: Places,
+    table: Table,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Language {
     /// C, of files and of litmus tests.
     C,
+    /// Litmus tests of assembly whose instructions are written in capitals, or not.
+    Table { capitals: bool },
 }
 
 impl Document {
     pub fn new(name: &str, text: &str, language: Language, code: Range<usize>) -> Document {
         let (name, text) = (name.to_string(), text.to_string());
-        Document { name, text, language, code, places: Places::default() }
+        let table = match language {
+            Language::C => Table::default(),
+            Language::Table { .. } => Table::new(&text, code.clone()),
+        };
+        Document { name, text, language, code, places: Places::default(), table }
     }
 
     /// Looks for the places where a fence can be put.
     pub fn find_points(&mut self, activity: &Activity) {
-        self.places = match self.language {
-            Language::C => places(&self.text, self.code.clone(), activity),
-        };
+        match self.language {
+            Language::C => self.places = places(&self.text, self.code.clone(), activity),
+            Language::Table { .. } => self.table.find_points(activity),
+        }
     }
 
     /// How many there are.
     pub fn points(&self) -> usize {
-        self.places.points.len()
+        match self.language {
+            Language::C => self.places.points.len(),
+            Language::Table { .. } => self.table.points(),
+        }
     }
 
     pub fn offset_of(&self, point: usize) -> usize {
-        self.places.points.get(point).map_or(0, |point| point.offset)
+        match self.language {
+            Language::C => self.places.points.get(point).map_or(0, |point| point.offset),
+            Language::Table { .. } => self.table.offset_of(point),
+        }
     }
 
     pub fn location(&self, offset: usize) -> Location {
@@ -71,6 +87,8 @@ impl Document {
                 format!("atomic_thread_fence({});", spelled(kind, false))
             }
             Language::C => format!("__atomic_thread_fence({});", spelled(kind, true)),
+            Language::Table { capitals: true } => kind.to_ascii_uppercase(),
+            Language::Table { capitals: false } => kind.to_string(),
         }
     }
 
@@ -78,6 +96,7 @@ impl Document {
     pub fn insertions(&self, fences: &[(usize, u32, String)], style: Style) -> Vec<Edit> {
         match self.language {
             Language::C => c::insertions(&self.text, &self.places, fences, style),
+            Language::Table { .. } => self.table.insertions(&self.text, fences),
         }
     }
 
@@ -89,6 +108,15 @@ impl Document {
     pub fn orders(&self, offset: usize) -> Option<Orders> {
         match self.language {
             Language::C => Orders::at(&self.text, offset),
+            Language::Table { .. } => self.table.cell(offset).map(Orders::instruction),
+        }
+    }
+
+    /// An order, or a kind of fence, in the place of another.
+    pub fn spelled(&self, kind: &str) -> String {
+        match self.language {
+            Language::C => kind.to_string(),
+            Language::Table { .. } => self.fence(kind),
         }
     }
 
@@ -96,6 +124,10 @@ impl Document {
     pub fn removal(&self, offset: usize) -> Option<Edit> {
         match self.language {
             Language::C => c::removal(&self.text, offset),
+            Language::Table { .. } => self.table.cell(offset).map(|cell| {
+                let text = " ".repeat(cell.len());
+                Edit { at: cell.start, removed: cell.len(), text, rank: 0, of: None }
+            }),
         }
     }
 }

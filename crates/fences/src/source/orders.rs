@@ -13,9 +13,9 @@ pub struct Orders {
     words: Vec<Range<usize>>,
     /// For a call that says none: where its name ends, and where its arguments do.
     implicit: Option<(usize, usize)>,
-    /// Whether orders are written as `__ATOMIC_RELAXED`.
-    is_builtin: bool,
     is_pair: bool,
+    /// Whether the word is a whole instruction.
+    is_instruction: bool,
 }
 
 /// Calls are not longer.
@@ -63,10 +63,9 @@ impl Orders {
         {
             return None;
         }
-        let is_builtin = name.text.starts_with("__");
         if !is_explicit {
             let implicit = Some((name.end(), close));
-            return Some(Orders { words: Vec::new(), implicit, is_builtin, is_pair });
+            return Some(Orders { words: Vec::new(), implicit, is_pair, is_instruction: false });
         }
         let count = if is_pair { 2 } else { 1 };
         let last = arguments.len().checked_sub(count)?;
@@ -76,7 +75,12 @@ impl Orders {
             is_order(token.text).then(|| token.start..token.end())
         };
         let words: Option<Vec<_>> = arguments.get(last..)?.iter().map(word).collect();
-        Some(Orders { words: words?, implicit: None, is_builtin, is_pair })
+        Some(Orders { words: words?, implicit: None, is_pair, is_instruction: false })
+    }
+
+    /// A fence of assembly, which is its own order.
+    pub fn instruction(range: Range<usize>) -> Orders {
+        Orders { words: vec![range], implicit: None, is_pair: false, is_instruction: true }
     }
 
     /// The change that makes the order of success, or that of failure, another one.
@@ -84,7 +88,10 @@ impl Orders {
         let position = if is_failure { 1 } else { 0 };
         let range = self.words.get(position)?;
         let old = text.get(range.clone())?;
-        let new = spelled(order, old.starts_with("__ATOMIC_"));
+        let new = match self.is_instruction {
+            true => order.to_string(),
+            false => spelled(order, old.starts_with("__ATOMIC_")),
+        };
         Some(Edit { at: range.start, removed: range.len(), text: new, rank: 0, of: None })
     }
 
