@@ -27,6 +27,8 @@ pub struct RepairRun<'a> {
     pub engine: &'a str,
     /// `fixed`, `already-safe`, `unfixable` or `unknown`.
     pub result: &'static str,
+    /// Whether the changes make things weaker.
+    pub relaxes: bool,
     pub scope: Option<Scope>,
     pub steps: Vec<RepairStep<'a>>,
     pub reason: Option<&'a str>,
@@ -96,7 +98,9 @@ fn summary(run: &RepairRun<'_>) -> String {
     match run.result {
         "fixed" => {
             let (fences, weight) = (run.fences, run.weight);
-            format!("fixed under {model}{bound}: {fences} fences, weight {weight}")
+            let done = if run.relaxes { "relaxed; correct" } else { "fixed" };
+            let plural = if fences == 1 { "" } else { "s" };
+            format!("{done} under {model}{bound}: {fences} fence{plural}, weight {weight}")
         }
         "already-safe" => format!("already safe under {model}{bound}: nothing to change"),
         "unfixable" if run.is_plain_bug => {

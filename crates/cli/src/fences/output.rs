@@ -67,6 +67,7 @@ fn run<'a>(
         model: &answer.model,
         engine: answer.engine,
         result: repaired.outcome.name(),
+        relaxes: options.relax,
         scope: repaired.scope,
         steps: repaired.changes.iter().map(step).collect(),
         reason: reason.map(|reason| reason.message.as_str()),

@@ -1,0 +1,206 @@
+//! `parallax fences`: repairs of real programs, applied as people apply them, and verified again.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use support::Folder;
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
+}
+
+/// A folder with an example in it.
+fn folder_with(name: &str) -> (Folder, String) {
+    let path = example(name);
+    let file = path.file_name().unwrap().to_str().unwrap().to_string();
+    let folder = Folder::new();
+    folder.write(&file, fs::read(path).unwrap());
+    (folder, file)
+}
+
+fn answer(folder: &Folder, arguments: &[&str]) -> (Value, i32) {
+    let run = folder.run(&[&["fences", "--format", "json"], arguments].concat());
+    let value = serde_json::from_str(&run.stdout);
+    (value.unwrap_or_else(|_| panic!("{}{}", run.stdout, run.stderr)), run.code)
+}
+
+fn length(value: &Value) -> usize {
+    value.as_array().map_or(0, Vec::len)
+}
+
+/// Applies a diff with `patch`.
+fn patch(folder: &Folder, diff: &str) {
+    let mut command = Command::new("patch");
+    command.args(["-p1", "--binary"]).current_dir(folder.path());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("patch");
+    use std::io::Write;
+    child.stdin.take().unwrap().write_all(diff.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn the_programs_of_the_evaluation_are_repaired() {
+    let table = fs::read_to_string(example("fences/expected.csv")).unwrap();
+    for row in table.lines().skip(1) {
+        let cells: Vec<&str> = row.split(',').collect();
+        let [file, arguments, result, inserted, strengthened, weight] = cells[..] else {
+            panic!("{row}");
+        };
+        let (folder, file) = folder_with(&format!("fences/{file}"));
+        let clang: Vec<&str> = arguments.split_whitespace().collect();
+        let (found, _) = answer(&folder, &[&[file.as_str(), "--"], &clang[..]].concat());
+        let summary = format!(
+            "{},{},{},{}",
+            found["result"].as_str().unwrap(),
+            length(&found["inserted"]),
+            length(&found["strengthened"]),
+            found["weight"]
+        );
+        assert_eq!(summary, format!("{result},{inserted},{strengthened},{weight}"), "{row}");
+        if result == "fixed" {
+            patch(&folder, found["diff"].as_str().unwrap());
+            let verify = [&["verify", file.as_str(), "--"], &clang[..]].concat();
+            folder.run(&verify).ends_with(0).says("safe");
+        }
+    }
+}
+
+#[test]
+fn locks_and_queues_get_stronger_orders() {
+    for name in ["spsc-ring-relaxed", "ttas-lock-relaxed", "treiber-stack-relaxed"] {
+        let (folder, file) = folder_with(&format!("c/{name}.c"));
+        let (found, code) = answer(&folder, &["--repair", "orders", "--in-place", &file]);
+        assert_eq!((found["result"].as_str(), code), (Some("fixed"), 0), "{name}");
+        assert_eq!(length(&found["inserted"]), 0, "{name}");
+        folder.run(&["verify", &file]).ends_with(0);
+    }
+}
+
+#[test]
+fn locks_and_queues_are_relaxed() {
+    for name in ["peterson", "ms-queue", "chase-lev-deque", "seqlock"] {
+        let (folder, file) = folder_with(&format!("c/{name}.c"));
+        let (found, code) = answer(&folder, &["--relax", "--check", "--in-place", &file]);
+        assert_eq!(code, 0, "{name}");
+        assert_ne!(found["checked"], Value::Bool(false), "{name}");
+        folder.run(&["verify", &file]).ends_with(0);
+    }
+}
+
+#[test]
+fn machines_have_fences_of_their_own() {
+    for (name, model, result) in [
+        ("c/store-buffering.c", "tso", 2),
+        ("c/message-passing.c", "pso", 1),
+        ("c/message-passing.c", "tso", 0),
+        ("c/message-passing.c", "imm", 2),
+        ("message-passing.litmus", "aarch64", 2),
+        ("store-buffering.litmus", "tso", 2),
+    ] {
+        let (folder, file) = folder_with(name);
+        let (found, _) = answer(&folder, &["--model", model, "--in-place", &file]);
+        assert_eq!(found["fences"], result, "{name} {model}");
+        folder.run(&["verify", "--model", model, &file]).ends_with(0);
+    }
+}
+
+#[test]
+fn each_change_is_needed() {
+    let (folder, file) = folder_with("c/peterson-relaxed.c");
+    let (found, _) = answer(&folder, &["--check", &file]);
+    assert_eq!(found["checked"], Value::Bool(true));
+    assert_eq!(found["fences"], 4);
+}
+
+#[test]
+fn line_ends_and_other_files_are_kept() {
+    let text = fs::read_to_string(example("c/store-buffering.c")).unwrap().replace('\n', "\r\n");
+    let folder = Folder::new();
+    folder.write("sb.c", &text);
+    let diff = folder.run(&["fences", "sb.c"]).ends_with(0).stdout.clone();
+    patch(&folder, &diff);
+    let patched = fs::read_to_string(folder.path().join("sb.c")).unwrap();
+    assert_eq!(patched.matches("\r\n").count(), patched.matches('\n').count());
+    assert_eq!(patched.matches('\n').count(), text.matches('\n').count() + 2);
+    folder.run(&["fences", "sb.c"]).ends_with(0).complains("already safe");
+}
+
+const HEADER: &str = "#include <stdatomic.h>
+static atomic_int x, y;
+static int set_and_look(atomic_int *mine, atomic_int *other) {
+    atomic_store_explicit(mine, 1, memory_order_relaxed);
+    return atomic_load_explicit(other, memory_order_relaxed);
+}
+";
+
+const USER: &str = "#include <assert.h>
+#include <pthread.h>
+#include \"look.h\"
+static int r0, r1;
+static void *left(void *unused) { r0 = set_and_look(&x, &y); return 0; }
+static void *right(void *unused) { r1 = set_and_look(&y, &x); return 0; }
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, 0, left, 0);
+    pthread_create(&b, 0, right, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    assert(r0 || r1);
+}
+";
+
+#[test]
+fn headers_are_changed_on_request_only() {
+    let folder = Folder::new();
+    folder.write("look.h", HEADER).write("main.c", USER);
+    let run = folder.run(&["fences", "main.c"]);
+    run.ends_with(1).complains("not edited: look.h");
+    let run = folder.run(&["fences", "--edit-headers", "--in-place", "main.c"]);
+    run.ends_with(0);
+    assert_eq!(fs::read_to_string(folder.path().join("main.c")).unwrap(), USER);
+    assert_ne!(fs::read_to_string(folder.path().join("look.h")).unwrap(), HEADER);
+    folder.run(&["verify", "main.c"]).ends_with(0);
+}
+
+#[test]
+fn what_cannot_be_helped_is_told() {
+    let (folder, file) = folder_with("fences/lamport.c");
+    let run = folder.run(&["fences", &file]);
+    run.ends_with(1).complains("sequential consistency");
+    let (folder, file) = folder_with("c/refcount-relaxed.c");
+    folder.run(&["fences", &file]).ends_with(1).complains("--repair both");
+    folder.run(&["fences", "--repair", "both", &file]).ends_with(0);
+    let (folder, file) = folder_with("c/message-passing.c");
+    folder.run(&["fences", "--relax", &file]).ends_with(3).complains("not correct");
+}
+
+#[test]
+fn pictures_show_what_is_forbidden() {
+    let (folder, file) = folder_with("c/message-passing.c");
+    folder.run(&["fences", "--graph", "pictures", &file]).ends_with(0);
+    for number in [1, 2] {
+        let name = format!("pictures/change-{number}.svg");
+        assert!(fs::read_to_string(folder.path().join(name)).unwrap().contains("<svg"));
+    }
+}
+
+#[test]
+fn bad_usage_is_an_error() {
+    let (folder, file) = folder_with("c/message-passing.c");
+    for (arguments, complaint) in [
+        (&["--weights", "foo=1"][..], "there is no 'foo'"),
+        (&["--weights", "sc=0"], "must not cost less"),
+        (&["--weights", "sc"], "NAME=WEIGHT"),
+        (&["--model", "power"], ""),
+        (&["--relax", "--repair", "both"], "cannot be used with"),
+    ] {
+        let run = folder.run(&[&["fences"], arguments, &[file.as_str()]].concat());
+        run.ends_with(2).complains(complaint);
+    }
+    folder.write("a.program", "");
+    folder.run(&["fences", "a.program"]).ends_with(2).complains("no source");
+}
