@@ -11,21 +11,25 @@ use crate::psc;
 pub struct Judge<'a> {
     model: Option<Native>,
     cat: Option<CatJudge<'a>>,
+    /// Whether what happens before what in `rc11` does so in the model's file too, so that the
+    /// engine need not try what that rules out; and whether an event that comes after all others in
+    /// every order keeps a graph consistent.
+    is_like_rc11: bool,
     past: Past,
 }
 
 impl<'a> Judge<'a> {
     pub fn native(model: Native) -> Judge<'a> {
-        Judge { model: Some(model), cat: None, past: Past::default() }
+        Judge { model: Some(model), cat: None, is_like_rc11: false, past: Past::default() }
     }
 
-    pub fn cat(judge: CatJudge<'a>) -> Judge<'a> {
-        Judge { model: None, cat: Some(judge), past: Past::default() }
+    pub fn cat(judge: CatJudge<'a>, is_like_rc11: bool) -> Judge<'a> {
+        Judge { model: None, cat: Some(judge), is_like_rc11, past: Past::default() }
     }
 
     /// One that is never asked.
     pub fn idle(&self) -> Judge<'a> {
-        Judge { model: self.model, cat: None, past: Past::default() }
+        Judge { model: self.model, cat: None, is_like_rc11: false, past: Past::default() }
     }
 
     /// The position in coherence order of the last write that the next event of a thread, which
@@ -33,6 +37,9 @@ impl<'a> Judge<'a> {
     pub fn must_know(&mut self, graph: &Graph<'_>, thread: usize, event: &Event) -> usize {
         match self.model {
             Some(model) => must_know(model, graph, &mut self.past, thread, event),
+            None if self.is_like_rc11 => {
+                must_know(Native::Rc11, graph, &mut self.past, thread, event)
+            }
             None => 0,
         }
     }
@@ -58,7 +65,7 @@ impl<'a> Judge<'a> {
     /// location.
     pub fn allows(&mut self, graph: &Graph<'_>, new: &[Id], is_latest: bool) -> bool {
         if let Some(cat) = &mut self.cat {
-            return cat.allows(graph);
+            return self.is_like_rc11 && is_latest || cat.allows(graph);
         }
         match self.model {
             Some(model) if model.by_happens_before() && !is_latest => {

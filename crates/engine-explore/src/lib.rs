@@ -160,7 +160,10 @@ impl<'p> Exploration<'_, 'p> {
         let search = || {
             let judge = match self.native {
                 Some(model) => Judge::native(model),
-                None => Judge::cat(CatJudge::new(&self.runner.code, self.model, self.watched)),
+                None => {
+                    let judge = CatJudge::new(&self.runner.code, self.model, self.watched);
+                    Judge::cat(judge, self.is_like_rc11())
+                }
             };
             let observer = Observer::new(&shared, self.program, self.sees_races());
             let graph = self.start();
@@ -221,6 +224,12 @@ impl<'p> Exploration<'_, 'p> {
         matches!(self.native, Some(Native::Sc | Native::Ra | Native::Rc11))
     }
 
+    /// Whether the model's file has all of the synchronisation of `rc11`, and acyclic orders that
+    /// nothing leaves which comes last in all of them.
+    fn is_like_rc11(&self) -> bool {
+        self.model.is_builtin() && self.model.name() == "imm"
+    }
+
     fn estimate<'a>(&self, search: &mut Search<'a, 'p>, shared: &Shared<'_>) {
         let silent = search.observer.silent();
         let observer = std::mem::replace(&mut search.observer, silent);
@@ -232,7 +241,7 @@ impl<'p> Exploration<'_, 'p> {
 
     /// The graph in which nothing has happened.
     fn start(&self) -> Graph<'p> {
-        let mut graph = Graph::new(self.sees_races());
+        let mut graph = Graph::new(self.sees_races() || self.is_like_rc11());
         graph.has_twins = self.has_twins;
         graph.has_quiet_stores = self.has_quiet_stores;
         graph.has_barriers = self.has_barriers;
