@@ -55,6 +55,8 @@ fn wrong_usage_is_an_error() {
         &["verify", "--nondet", "3..1", "a.program"],
         &["verify", "--graph", "a.png", "a.program"],
         &["verify", "--jobs", "0", "a.program"],
+        &["verify", "--engine", "bounded", "--emit", "a.txt", "a.program"],
+        &["verify", "--engine", "bounded", "--solver", "oracle", "a.program"],
         &["verify", "--memory-limit", "0", "a.program"],
         &["verify", "--quiet", "--verbose", "a.program"],
     ] {

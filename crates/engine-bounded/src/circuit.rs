@@ -1,19 +1,29 @@
 //! The problem that the solver is given: terms as circuits, and clauses on literals.
+//!
+//! Where answers are to be certified, that there is no model counts only if its certificate holds.
 
 use parallax_program::Bits;
 use parallax_solver::{
-    Answer, Blaster, Cadical, Control, Literal, Order, Solver, Statistics, Term, Terms,
+    Answer, Blaster, Control, Literal, Order, Solver, Statistics, Stop, Term, Terms, Uncertified,
+    check,
 };
 
+use crate::options::{Asked, Certified, Solving};
+
 pub struct Circuit {
-    solver: Cadical,
+    solver: Box<dyn Solver>,
     blaster: Blaster,
     pub terms: Terms,
+    solving: Solving,
+    certified: Certified,
+    asked: Option<Asked>,
 }
 
 impl Circuit {
-    pub fn new(terms: Terms) -> Circuit {
-        Circuit { solver: Cadical::new(), blaster: Blaster::new(), terms }
+    pub fn new(terms: Terms, solving: Solving) -> Circuit {
+        let solver = solving.backend.open(solving.certify || solving.keep);
+        let (blaster, certified) = (Blaster::new(), Certified::default());
+        Circuit { solver, blaster, terms, solving, certified, asked: None }
     }
 
     pub fn fresh(&mut self) -> Literal {
@@ -22,20 +32,20 @@ impl Circuit {
 
     /// The literal of a one-bit term.
     pub fn literal(&mut self, term: Term) -> Literal {
-        self.blaster.literal_of(&self.terms, term, &mut self.solver)
+        self.blaster.literal_of(&self.terms, term, &mut *self.solver)
     }
 
     /// The bits of a term, lowest first.
     pub fn bits(&mut self, term: Term) -> Vec<Literal> {
-        self.blaster.bits_of(&self.terms, term, &mut self.solver).to_vec()
+        self.blaster.bits_of(&self.terms, term, &mut *self.solver).to_vec()
     }
 
     pub fn and(&mut self, literals: &[Literal]) -> Literal {
-        self.blaster.gates.and(literals, &mut self.solver)
+        self.blaster.gates.and(literals, &mut *self.solver)
     }
 
     pub fn or(&mut self, literals: &[Literal]) -> Literal {
-        self.blaster.gates.or(literals, &mut self.solver)
+        self.blaster.gates.or(literals, &mut *self.solver)
     }
 
     /// At least one of these holds.
@@ -58,7 +68,7 @@ impl Circuit {
     }
 
     pub fn at_most_one(&mut self, literals: &[Literal]) {
-        self.blaster.gates.at_most_one(literals, &mut self.solver);
+        self.blaster.gates.at_most_one(literals, &mut *self.solver);
     }
 
     pub fn order(&mut self, nodes: usize) -> Order {
@@ -72,7 +82,37 @@ impl Circuit {
     }
 
     pub fn solve(&mut self, assumptions: &[Literal], control: &Control<'_>) -> Answer {
-        self.solver.solve(assumptions, control)
+        if self.solving.keep && self.asked.is_none() {
+            let problem = self.solver.problem().cloned();
+            let assumptions = assumptions.to_vec();
+            self.asked = problem.map(|problem| Asked { problem, assumptions });
+        }
+        match self.solver.solve(assumptions, control) {
+            Answer::Unsatisfiable if self.solving.certify => self.certify(assumptions, control),
+            answer => answer,
+        }
+    }
+
+    fn certify(&mut self, assumptions: &[Literal], control: &Control<'_>) -> Answer {
+        match self.solver.certify(assumptions, control) {
+            Ok(certificate) if check(&certificate).is_ok() => {
+                self.certified.answers += 1;
+                self.certified.cycles += certificate.lemmas.len() as u64;
+                self.certified.steps += certificate.proof.len() as u64;
+                Answer::Unsatisfiable
+            }
+            Err(Uncertified::Stopped(stop)) => Answer::Stopped(stop),
+            _ => Answer::Stopped(Stop::Incomplete),
+        }
+    }
+
+    pub fn certified(&self) -> Certified {
+        self.certified
+    }
+
+    /// The first question, if it was to be kept.
+    pub fn take_asked(&mut self) -> Option<Asked> {
+        self.asked.take()
     }
 
     /// In the last model.
@@ -83,7 +123,7 @@ impl Circuit {
     /// The value of a term in the last model.
     pub fn value(&self, term: Term) -> Bits {
         self.terms
-            .evaluate(term, |variable| self.blaster.value(&self.terms, variable, &self.solver))
+            .evaluate(term, |variable| self.blaster.value(&self.terms, variable, &*self.solver))
     }
 
     pub fn statistics(&self) -> Statistics {

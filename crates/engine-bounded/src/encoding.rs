@@ -9,7 +9,7 @@ use parallax_solver::{Answer, Control, Literal, Stop, Terms};
 use crate::base::Base;
 use crate::circuit::Circuit;
 use crate::communication::Communication;
-use crate::options::Figures;
+use crate::options::{Figures, Solving};
 use crate::relations::bounds::Bounds;
 use crate::relations::literals::{Relations, Side};
 use crate::structure::Structure;
@@ -37,6 +37,7 @@ pub struct Asking {
     pub flags: bool,
     /// Pairs of events of which to tell whether one happens before the other.
     pub before: Vec<(usize, usize)>,
+    pub solving: Solving,
 }
 
 impl Encoding {
@@ -56,7 +57,7 @@ impl Encoding {
         if formula.nodes().len() > Self::MOST_RELATIONS {
             return Err(Diagnostic::new(format!("the model '{name}' defines too many relations")));
         }
-        let mut circuit = Circuit::new(terms);
+        let mut circuit = Circuit::new(terms, asking.solving);
         let executed: Vec<Literal> =
             structure.events.iter().map(|event| circuit.literal(event.executed)).collect();
         let coherent = model.implies_coherence();
@@ -119,6 +120,7 @@ impl Encoding {
             variables: statistics.variables,
             clauses: statistics.clauses,
             edges: statistics.edges,
+            certified: self.circuit.certified(),
             encoding: since.elapsed().saturating_sub(self.solving),
             solving: self.solving,
         }

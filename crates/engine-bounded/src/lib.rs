@@ -36,5 +36,6 @@ mod watch;
 mod witness;
 
 pub use litmus::{Finding, Outcome, check};
-pub use options::{Figures, Options};
+pub use options::{Asked, Certified, Figures, Options, Solving};
+pub use parallax_solver::Backend;
 pub use program::{Verified, verify};

@@ -10,7 +10,7 @@ use parallax_verdict::{Execution, Reason};
 
 use crate::encoding::{Asking, Encoding, why};
 use crate::memory::Memory;
-use crate::options::{Figures, Options};
+use crate::options::{Asked as KeptQuestion, Figures, Options};
 use crate::question::{Asked, LastWrites};
 use crate::structure::{Refusal, Structure};
 use crate::unfold::{Obstruction, Plan, Stop, Unfolding, unfold};
@@ -25,6 +25,8 @@ const USUAL_BOUND: u32 = 2;
 pub struct Outcome {
     pub finding: Finding,
     pub figures: Figures,
+    /// What the solver was asked, if that was to be kept.
+    pub asked: Option<KeptQuestion>,
 }
 
 #[derive(Clone, Debug)]
@@ -61,6 +63,7 @@ pub fn check(
         watch: Watch::new(options.stop, end),
         granule: None,
         figures: Figures::default(),
+        asked: None,
         started,
     };
     let finding = loop {
@@ -69,7 +72,7 @@ pub fn check(
             Progress::Split => test.granule = Some(test.smallest_access().map_err(located)?),
         }
     };
-    Ok(Outcome { finding, figures: test.figures })
+    Ok(Outcome { finding, figures: test.figures, asked: test.asked })
 }
 
 enum Progress {
@@ -86,6 +89,7 @@ struct Test<'a, 'p> {
     watch: Watch<'a>,
     granule: Option<u32>,
     figures: Figures,
+    asked: Option<KeptQuestion>,
     started: Instant,
 }
 
@@ -130,8 +134,8 @@ impl Test<'_, '_> {
                 return Ok(unknown("an access may go to too many addresses".to_string(), None));
             }
         };
-        let encoding =
-            &mut Encoding::new(self.model, structure, values, terms, &Asking::default())?;
+        let asking = Asking { solving: self.options.solving, ..Asking::default() };
+        let encoding = &mut Encoding::new(self.model, structure, values, terms, &asking)?;
         let mut last = LastWrites {
             circuit: &mut encoding.circuit,
             structure: &encoding.structure,
@@ -154,6 +158,7 @@ impl Test<'_, '_> {
         }
         let answer = encoding.ask(&assumptions, &self.watch, self.options.memory_limit);
         self.figures = encoding.figures(self.started);
+        self.asked = encoding.circuit.take_asked();
         let finding = match answer {
             Answer::Satisfiable => {
                 let witness = Witness { code: self.code, encoding };

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use parallax_program::Property;
+use parallax_solver::{Backend, Literal, Problem};
 
 #[derive(Clone, Debug)]
 pub struct Options<'a> {
@@ -17,6 +18,32 @@ pub struct Options<'a> {
     pub memory_limit: Option<u64>,
     /// Set from outside to end the search.
     pub stop: Option<&'a AtomicBool>,
+    pub solving: Solving,
+}
+
+/// Who answers, and what of it is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Solving {
+    pub backend: Backend,
+    /// Believe that there is no execution only with a certificate that was checked.
+    pub certify: bool,
+    /// Keep the question.
+    pub keep: bool,
+}
+
+/// A question, as the solver had it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Asked {
+    pub problem: Problem,
+    pub assumptions: Vec<Literal>,
+}
+
+/// The certificates that were checked, taken together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Certified {
+    pub answers: u64,
+    pub cycles: u64,
+    pub steps: u64,
 }
 
 impl Options<'_> {
@@ -40,6 +67,7 @@ impl Default for Options<'_> {
             timeout: None,
             memory_limit: None,
             stop: None,
+            solving: Solving::default(),
         }
     }
 }
@@ -51,6 +79,7 @@ pub struct Figures {
     pub variables: u64,
     pub clauses: u64,
     pub edges: u64,
+    pub certified: Certified,
     pub encoding: Duration,
     pub solving: Duration,
 }

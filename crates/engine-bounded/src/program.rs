@@ -15,7 +15,7 @@ use crate::checks::{Checks, Suspect, Use, uses};
 use crate::claim::claim;
 use crate::encoding::{Asking, Encoding, why};
 use crate::memory::Memory;
-use crate::options::{Figures, Options};
+use crate::options::{Asked, Figures, Options};
 use crate::preparation::{Preparation, Prepared, prepare};
 use crate::structure::Structure;
 use crate::unfold::{Stop, Unfolding, WaitKind, Waiting};
@@ -26,6 +26,8 @@ use crate::watch::Watch;
 pub struct Verified {
     pub verdict: Verdict,
     pub figures: Figures,
+    /// What the solver was asked first, if that was to be kept.
+    pub asked: Option<Asked>,
 }
 
 /// Looks for something wrong with the executions of a program that the model allows.
@@ -49,6 +51,7 @@ pub fn verify(
         watch: Watch::new(options.stop, end),
         started,
         figures: Figures::default(),
+        asked: None,
     };
     let mut last = None;
     for bound in options.bounds() {
@@ -64,7 +67,7 @@ pub fn verify(
         }
     }
     let verdict = last.ok_or_else(|| vec![Diagnostic::new("there is no bound to search to")])?;
-    Ok(Verified { verdict, figures: search.figures })
+    Ok(Verified { verdict, figures: search.figures, asked: search.asked })
 }
 
 /// The properties that can be told under a model.
@@ -87,6 +90,7 @@ struct Search<'a, 'p> {
     watch: Watch<'a>,
     started: Instant,
     figures: Figures,
+    asked: Option<Asked>,
 }
 
 impl Search<'_, '_> {
@@ -105,7 +109,11 @@ impl Search<'_, '_> {
         let Unfolding { values, exceeded, obstacles, failures, frees, objects, waits, .. } =
             unfolding;
         let uses = uses(&structure, &frees, &freed, &objects);
-        let asking = Asking { flags: true, before: orders(&structure, &uses) };
+        let asking = Asking {
+            flags: true,
+            before: orders(&structure, &uses),
+            solving: self.options.solving,
+        };
         let mut encoding = Encoding::new(self.model, structure, values, terms, &asking)?;
         let ordered = self.ordered(&mut encoding, &uses);
         let threads = unfolding.threads.len();
@@ -176,6 +184,7 @@ impl Search<'_, '_> {
         }
         let answer = encoding.ask(&[assumption], &self.watch, self.options.memory_limit);
         self.figures = encoding.figures(self.started);
+        self.asked = encoding.circuit.take_asked().or(self.asked.take());
         answer
     }
 

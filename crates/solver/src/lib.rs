@@ -25,6 +25,6 @@ pub use gates::Gates;
 pub use literal::Literal;
 pub use order::Lemma;
 pub use problem::{Clauses, Edge, Graph, Problem};
-pub use solver::{Answer, Control, Order, Solver, Statistics, Stop};
+pub use solver::{Answer, Backend, Control, Order, Solver, Statistics, Stop};
 pub use terms::{Evaluation, Node, Term, Terms};
 pub use z3::Z3;

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use crate::{Certificate, Literal, Problem, Uncertified};
+use crate::{Cadical, Certificate, Literal, Problem, Uncertified, Z3};
 
 /// A graph whose present edges never form a cycle.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -53,6 +53,26 @@ pub struct Statistics {
     pub propagations: u64,
     /// Clauses that the search learned.
     pub conflicts: u64,
+}
+
+/// The solvers there are.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Backend {
+    #[default]
+    Cadical,
+    Z3,
+}
+
+impl Backend {
+    /// A solver without a problem. Where `recording`, it keeps its problem and can certify its
+    /// answers, as far as it can do that at all.
+    pub fn open(self, recording: bool) -> Box<dyn Solver> {
+        match self {
+            Backend::Cadical if recording => Box::new(Cadical::recording()),
+            Backend::Cadical => Box::new(Cadical::new()),
+            Backend::Z3 => Box::new(Z3::new()),
+        }
+    }
 }
 
 /// A satisfiability problem that grows, and its answers. The same calls give the same answers and

@@ -69,6 +69,19 @@ pub struct VerifyArguments {
     #[arg(long, value_name = "MIB", allow_negative_numbers = true)]
     pub memory_limit: Option<NonZeroU32>,
 
+    /// Which solver the bounded engine asks
+    #[arg(long, value_enum, default_value_t = SolverName::Cadical)]
+    pub solver: SolverName,
+
+    /// Believe that there is no violation only with a proof that was checked (bounded engine)
+    #[arg(long)]
+    pub certify: bool,
+
+    /// Write what the bounded engine asks its solver, for others
+    #[arg(long, value_name = "FILE.cnf|.smt2", value_hint = ValueHint::FilePath)]
+    #[arg(value_parser = question)]
+    pub emit: Option<PathBuf>,
+
     /// How to print the answer
     #[arg(long, value_enum, default_value_t = AnswerFormat::Text)]
     pub format: AnswerFormat,
@@ -121,6 +134,14 @@ pub enum AnswerFormat {
     Sarif,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum SolverName {
+    /// With graphs that must stay acyclic as part of its search
+    Cadical,
+    /// With clocks in place of graphs
+    Z3,
+}
+
 /// `0..3`, `-1..1`
 pub fn range(text: &str) -> Result<(i128, i128), String> {
     let number = |text: &str| text.trim().parse::<i128>().ok();
@@ -137,6 +158,14 @@ fn reductions(text: &str) -> Result<Reductions, String> {
         let known = Reduction::ALL.map(Reduction::name).join(", ");
         format!("there is no reduction '{name}'; reductions are {known}")
     })
+}
+
+fn question(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("cnf" | "smt2") => Ok(path),
+        _ => Err("expected a name that ends in .cnf or .smt2".to_string()),
+    }
 }
 
 fn picture(text: &str) -> Result<PathBuf, String> {
@@ -164,5 +193,6 @@ mod tests {
     fn pictures_are_told_by_their_names() {
         assert!(picture("a/b.svg").is_ok() && picture("b.dot").is_ok());
         assert!(picture("b.png").is_err() && picture("svg").is_err());
+        assert!(question("b.cnf").is_ok() && question("b.smt").is_err());
     }
 }

@@ -1,12 +1,13 @@
 //! Programs and litmus tests through the engine that asks a solver.
 
 use parallax_engine_bounded::verify as search;
-use parallax_engine_bounded::{Finding, Options, check};
+use parallax_engine_bounded::{Asked, Backend, Certified, Finding, Options, Solving, check};
 use parallax_frontend_litmus::LitmusTest;
 use parallax_memory::Model;
-use parallax_program::{Diagnostics, Program, Property, Question};
+use parallax_program::{Diagnostic, Diagnostics, Program, Property, Question};
 use parallax_verdict::{Conclusion, Counts, Scope, Verdict, replay};
 
+use super::arguments::SolverName;
 use super::litmus::{USUAL_BOUND, violation};
 use super::{Answer, VerifyArguments, model_choice};
 use crate::interrupt;
@@ -25,7 +26,9 @@ pub fn verify(
     let search_options = Options { properties, ..limits(options, options.unroll) };
     let verified = search(program, &model, &search_options)?;
     let model = model.name().to_string();
-    let verdict = verified.verdict;
+    emit(verified.asked.as_ref(), options)?;
+    let mut verdict = verified.verdict;
+    verdict.notes.extend(certified(&verdict, verified.figures.certified, options));
     Ok(Answer { verdict, model, engine: "bounded", all: false, witness: None })
 }
 
@@ -36,7 +39,45 @@ fn limits(options: &VerifyArguments, unroll: Option<u32>) -> Options<'static> {
         timeout: options.timeout,
         memory_limit: options.memory_limit.map(|limit| u64::from(limit.get())),
         stop: Some(interrupt::stop_flag()),
+        solving: Solving {
+            backend: match options.solver {
+                SolverName::Cadical => Backend::Cadical,
+                SolverName::Z3 => Backend::Z3,
+            },
+            certify: options.certify,
+            keep: options.emit.is_some(),
+        },
     }
+}
+
+/// Writes the question, if somebody wants it.
+fn emit(asked: Option<&Asked>, options: &VerifyArguments) -> Result<(), Diagnostics> {
+    let Some(path) = &options.emit else { return Ok(()) };
+    let Some(Asked { problem, assumptions }) = asked else {
+        let error = Diagnostic::new("there was no question for a solver, so none was written");
+        return Err(vec![error]);
+    };
+    let mut text = Vec::new();
+    let written = match path.extension().is_some_and(|extension| extension == "cnf") {
+        true => problem.write_dimacs(assumptions, &mut text),
+        false => problem.write_smtlib(assumptions, &mut text),
+    };
+    let written = written.and_then(|()| std::fs::write(path, text));
+    let name = path.display();
+    written.map_err(|error| vec![Diagnostic::new(format!("cannot write '{name}': {error}"))])
+}
+
+/// What is to be said about proofs.
+fn certified(verdict: &Verdict, certified: Certified, options: &VerifyArguments) -> Option<String> {
+    let Certified { answers, cycles, steps } = certified;
+    let safe = verdict.conclusion == Conclusion::Safe && options.certify;
+    let counted = |count: u64, what: &str| match count {
+        1 => format!("1 {what}"),
+        _ => format!("{count} {what}s"),
+    };
+    let [answers, cycles, steps] =
+        [(answers, "answer"), (cycles, "cycle"), (steps, "step")].map(|(n, what)| counted(n, what));
+    safe.then(|| format!("certified: {answers}, by {cycles} and {steps}"))
 }
 
 /// The final condition of a litmus test; `question` asks for the states that are violations.
@@ -70,6 +111,8 @@ pub fn verify_test(
         }
         Finding::Unknown(reason) => verdict.reason = Some(reason),
     }
+    emit(outcome.asked.as_ref(), options)?;
+    verdict.notes.extend(certified(&verdict, outcome.figures.certified, options));
     let model = model.name().to_string();
     Ok(Answer { verdict, model, engine: "bounded", all: false, witness: None })
 }

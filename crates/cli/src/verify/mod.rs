@@ -20,6 +20,7 @@ use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property};
 use parallax_verdict::{Conclusion, Verdict};
 
+use arguments::SolverName;
 pub use arguments::VerifyArguments;
 use engine::Engine;
 use input::Kind;
@@ -94,6 +95,7 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
     options.engine.check().map_err(|error| vec![error])?;
     let kind = options.input.kind()?;
     check_witness(options)?;
+    check_solver(options)?;
     let usual = || Wanted::usual_of(kind);
     let properties = options.property.clone().unwrap_or_else(usual).properties()?;
     let first = options.input.first();
@@ -136,6 +138,25 @@ fn check_witness(options: &VerifyArguments) -> Result<(), Diagnostics> {
         return Err(vec![error.with_help(help)]);
     }
     Ok(())
+}
+
+/// Only one engine asks a solver, and only one solver gives proofs.
+fn check_solver(options: &VerifyArguments) -> Result<(), Diagnostics> {
+    let z3 = options.solver == SolverName::Z3;
+    let asked =
+        [(z3, "--solver"), (options.certify, "--certify"), (options.emit.is_some(), "--emit")];
+    let asked = asked.into_iter().find(|(asked, _)| *asked);
+    match asked {
+        Some((_, option)) if options.engine != Engine::Bounded => {
+            let error = Diagnostic::new(format!("{option} is for the engine that asks a solver"));
+            Err(vec![error.with_help("say --engine bounded")])
+        }
+        _ if z3 && options.certify => {
+            let error = Diagnostic::new("Z3 gives no proofs that could be checked");
+            Err(vec![error.with_help("leave out --solver, or --certify")])
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Models of languages, and of other machines, say nothing about the instructions of x86-64.

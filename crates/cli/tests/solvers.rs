@@ -1,0 +1,51 @@
+//! The options of the engine that asks a solver: another solver, proofs, and questions for others.
+
+#[allow(dead_code)]
+mod support;
+
+use support::{Folder, MP, SB};
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("SB.litmus", SB).write("MP.litmus", MP);
+    folder
+}
+
+#[test]
+fn safe_answers_are_certified() {
+    let folder = folder();
+    let safe = folder.run(&["verify", "--engine", "bounded", "--certify", "MP.litmus"]);
+    safe.ends_with(0).says("certified: 1 answer, by 1 cycle and");
+    folder.run(&["verify", "--engine", "bounded", "--certify", "SB.litmus"]).ends_with(1);
+}
+
+#[test]
+fn solvers_agree() {
+    let folder = folder();
+    for (test, code) in [("SB.litmus", 1), ("MP.litmus", 0)] {
+        folder.run(&["verify", "--engine", "bounded", "--solver", "z3", test]).ends_with(code);
+    }
+}
+
+#[test]
+fn questions_are_written() {
+    let folder = folder();
+    for (name, start) in [("q.cnf", "p cnf "), ("q.smt2", "(set-logic QF_IDL)\n")] {
+        let arguments = ["verify", "--engine", "bounded", "--emit", name, "MP.litmus"];
+        folder.run(&arguments).ends_with(0);
+        let text = std::fs::read_to_string(folder.path().join(name)).unwrap_or_default();
+        assert!(text.starts_with(start) && text.lines().count() > 10, "{text}");
+    }
+    let nowhere = ["verify", "--engine", "bounded", "--emit", "no/q.cnf", "MP.litmus"];
+    folder.run(&nowhere).ends_with(2).complains("cannot write 'no/q.cnf'");
+}
+
+#[test]
+fn other_engines_ask_no_solver() {
+    let folder = folder();
+    let certify = folder.run(&["verify", "--certify", "SB.litmus"]);
+    certify.ends_with(2).complains("--certify is for the engine that asks a solver");
+    let both =
+        folder.run(&["verify", "--engine", "bounded", "--certify", "--solver", "z3", "SB.litmus"]);
+    both.ends_with(2).complains("Z3 gives no proofs");
+}
