@@ -47,6 +47,13 @@ fn the_page_on_verifying_programs_is_true() {
 }
 
 #[test]
+fn the_page_on_repairing_programs_is_true() {
+    check_page("docs/src/fences.md");
+    let drawn = scratch("docs/src/fences.md").join("pictures/change-1.svg");
+    settle("docs/src/images/fences-message-passing.svg", &fs::read_to_string(drawn).unwrap());
+}
+
+#[test]
 fn the_page_on_debugging_is_true() {
     check_page("docs/src/debugger.md");
 }

@@ -7,7 +7,7 @@ use parallax_engine_explore::explore;
 use parallax_fences::Engine;
 use parallax_memory::Model;
 use parallax_program::{Diagnostics, Program, Property, Question};
-use parallax_verdict::Verdict;
+use parallax_verdict::{Conclusion, Verdict};
 
 use super::FencesArguments;
 use crate::interrupt;
@@ -37,12 +37,24 @@ pub struct Exploring<'a> {
 
 impl Engine for Exploring<'_> {
     fn search(&mut self, program: &Program, most: usize) -> Result<Verdict, Diagnostics> {
+        let jobs = self.options.jobs.get();
+        let verdict = self.explore(program, most, jobs)?;
+        // Which violation several threads find first is chance, and the repair should not be.
+        match verdict.conclusion {
+            Conclusion::Unsafe if jobs > 1 => self.explore(program, most, 1),
+            _ => Ok(verdict),
+        }
+    }
+}
+
+impl Exploring<'_> {
+    fn explore(&self, program: &Program, most: usize, jobs: usize) -> Result<Verdict, Diagnostics> {
         let options = self.options;
         let search = parallax_engine_explore::Options {
             properties: self.properties.clone(),
             unroll: options.unroll,
             all: most > 1,
-            jobs: options.jobs.get(),
+            jobs,
             nondet: options.nondet,
             timeout: self.clock.left(),
             memory_limit: options.memory_limit.map(|limit| u64::from(limit.get())),
