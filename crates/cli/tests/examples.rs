@@ -155,6 +155,7 @@ impl Programs {
                 clang_args: row.arguments.split_whitespace().map(str::to_string).collect(),
                 spurious_wakeups,
                 overflow,
+                ..Default::default()
             };
             load(&[folder().join(&row.file)], &options)
                 .unwrap_or_else(|errors| panic!("{}: {}", row.file, errors[0]))

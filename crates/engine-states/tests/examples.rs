@@ -44,7 +44,12 @@ fn verify(row: &[&str], all: bool, loaded: &mut Loaded) -> Verdict {
     }
     let overflow = asked.properties.contains(&Property::Overflow);
     let clang_args = arguments.split_whitespace().map(str::to_string).collect();
-    let c = parallax_frontend_c::Options { clang_args, spurious_wakeups, overflow };
+    let c = parallax_frontend_c::Options {
+        clang_args,
+        spurious_wakeups,
+        overflow,
+        ..Default::default()
+    };
     let key = (file.to_string(), arguments.to_string(), spurious_wakeups, overflow);
     let program = loaded.entry(key).or_insert_with(|| {
         load(&[folder().join(file)], &c).unwrap_or_else(|errors| panic!("{file}: {}", errors[0]))

@@ -1,9 +1,7 @@
 //! The classic tests, and the answers that are known for them.
 
-mod support;
-
+use crate::support::repaired;
 use parallax_fences::Repair;
-use support::repaired;
 
 const MP: &str = "C MP\n{}\n
 P0(atomic_int *x, atomic_int *y) {

@@ -1,9 +1,8 @@
 //! Random tests: the repair makes the bad state impossible, and no cheaper placement does.
 
-mod support;
-
 use std::fmt::Write;
 
+use crate::support::{Enumerating, model, prepared};
 use parallax_engine_enumerate::{Options, enumerate};
 use parallax_fences::{
     BranchAndBound, Ending, Engine, Objective, Plan, Prepared, Repair, Task, apply, synthesize,
@@ -12,7 +11,6 @@ use parallax_frontend_litmus::parse;
 use parallax_memory::Model;
 use parallax_verdict::Conclusion;
 use proptest::prelude::*;
-use support::{Enumerating, model, prepared};
 
 /// One access: whether it writes, where, and how strongly.
 type Access = (bool, u8, u8);

@@ -1,0 +1,5 @@
+//! Repairs of litmus tests.
+
+mod classics;
+mod optimal;
+mod support;
