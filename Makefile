@@ -7,7 +7,7 @@ TARGET = $(shell PATH="$(PATH)" $(CARGO) metadata --format-version 1 --no-deps \
 PARALLAX = $(TARGET)/release/parallax
 # Seconds for each fuzz target.
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= litmus cat program llvm lift elf
+FUZZ_TARGETS ?= litmus cat program ops llvm lift elf
 # A folder of litmus tests with an expected.csv, beside the project.
 SUITE ?= ../shared/suites/litmus
 
@@ -79,6 +79,7 @@ fuzz: ## FUZZ_SECONDS of each fuzz target
 		case $$target in \
 			litmus) seeds=tests/corpus ;; \
 			cat) seeds=models ;; \
+			ops) seeds=examples/ops ;; \
 			llvm) seeds=crates/frontend-c/tests/ll ;; \
 			*) seeds=examples/programs ;; \
 		esac; \

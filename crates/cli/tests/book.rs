@@ -74,6 +74,11 @@ fn the_page_on_machine_code_is_true() {
 }
 
 #[test]
+fn the_page_on_operation_structures_is_true() {
+    check_page("docs/src/operation-structures.md");
+}
+
+#[test]
 fn the_page_for_users_of_herd7_is_true() {
     check_page("docs/src/coming-from-herd7.md");
 }

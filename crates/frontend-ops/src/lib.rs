@@ -6,6 +6,7 @@
 //! it, and `translate` gets it from assembly code.
 
 mod check;
+mod induct;
 pub mod isa;
 mod lexer;
 mod lower;
@@ -17,6 +18,7 @@ mod translate;
 
 use parallax_program::Diagnostics;
 
+pub use induct::{Induction, Meaning, induction};
 pub use lower::{Assertion, Judging, Lowered, WIDTH, lower};
 use syntax::Structures;
 pub use translate::translate;

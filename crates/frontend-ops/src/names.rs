@@ -60,6 +60,7 @@ impl<'a> Names<'a> {
                 self.add_exp(value);
                 self.written.push(dst);
             }
+            OpKind::Anything { dst } => self.written.push(dst),
             OpKind::Branch { condition, .. } => self.add_condition(condition),
             OpKind::Fence(_) => {}
             OpKind::LoadLinked { dst, location } => {
@@ -109,7 +110,7 @@ pub fn is_visible(op: &Op) -> bool {
         OpKind::Read { src: place, .. } | OpKind::Write { dst: place, .. } => {
             matches!(place, Place::Memory(_))
         }
-        OpKind::Compute { .. } | OpKind::Branch { .. } => false,
+        OpKind::Compute { .. } | OpKind::Anything { .. } | OpKind::Branch { .. } => false,
         OpKind::Fence(_) | OpKind::LoadLinked { .. } | OpKind::StoreConditional { .. } => true,
     }
 }

@@ -100,6 +100,7 @@ impl Display for Op {
             OpKind::Read { dst, src } => write!(f, "{dst} := {src}"),
             OpKind::Write { dst, value } => write!(f, "{dst} := {value}"),
             OpKind::Compute { dst, value } => write!(f, "{dst} := {value}"),
+            OpKind::Anything { dst } => write!(f, "{dst} := any"),
             OpKind::Branch { condition, label } => write!(f, "branch({condition}, label({label}))"),
             OpKind::Fence(fence) => f.write_str(fence.name()),
             OpKind::LoadLinked { dst, location } => write!(f, "ll({dst}, {location})"),

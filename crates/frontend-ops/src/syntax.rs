@@ -126,6 +126,10 @@ pub enum OpKind {
         dst: Place,
         value: Exp,
     },
+    /// A temporary or a register gets a value that nothing determines.
+    Anything {
+        dst: String,
+    },
     /// A temporary gets the value of an expression; no event.
     Compute {
         dst: String,

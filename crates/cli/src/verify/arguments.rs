@@ -15,7 +15,7 @@ use crate::args::seconds;
 /// Verify a program: find every execution that the memory model allows, and what is wrong with it.
 ///
 /// Inputs are C files (.c, .i), LLVM modules (.ll, .bc), programs for x86-64 (an executable or an
-/// object, or .s), programs in the text form of the
+/// object, or .s), operation structures (.ops), programs in the text form of the
 /// intermediate language (.program) or a litmus test (.litmus), whose final condition is the
 /// property: a state that it asks for with exists or ~exists is a violation, and so is one that
 /// forall does not hold of.

@@ -10,13 +10,14 @@ pub enum Engine {
     Explore,
     States,
     Bounded,
+    Inductive,
     /// The name of one that this version does not have.
     Absent(&'static str),
 }
 
-const ABSENT: [&str; 4] = ["view", "symbolic", "inductive", "abstract"];
+const ABSENT: [&str; 3] = ["view", "symbolic", "abstract"];
 
-const KNOWN: &str = "engines are auto, explore, states and bounded";
+const KNOWN: &str = "engines are auto, explore, states, bounded and inductive";
 
 impl FromStr for Engine {
     type Err = String;
@@ -27,6 +28,7 @@ impl FromStr for Engine {
             "explore" => return Ok(Engine::Explore),
             "states" => return Ok(Engine::States),
             "bounded" => return Ok(Engine::Bounded),
+            "inductive" => return Ok(Engine::Inductive),
             _ => {}
         }
         let absent = ABSENT.into_iter().find(|name| *name == text).map(Engine::Absent);
@@ -38,7 +40,11 @@ impl Engine {
     /// An error for an engine that cannot be asked.
     pub fn check(&self) -> Result<(), Diagnostic> {
         match self {
-            Engine::Auto | Engine::Explore | Engine::States | Engine::Bounded => Ok(()),
+            Engine::Auto
+            | Engine::Explore
+            | Engine::States
+            | Engine::Bounded
+            | Engine::Inductive => Ok(()),
             Engine::Absent(name) => {
                 let message = format!("the engine '{name}' is not available in this version");
                 Err(Diagnostic::new(message).with_help(KNOWN))

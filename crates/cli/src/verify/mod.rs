@@ -4,6 +4,7 @@ pub mod arguments;
 mod bounded;
 mod engine;
 mod explored;
+mod inductive;
 pub mod input;
 pub mod litmus;
 pub mod output;

@@ -5,20 +5,23 @@
 //! loops a number of times.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use parallax_engine_enumerate::{Options, enumerate};
 use parallax_frontend_ops::isa::Fence;
 use parallax_frontend_ops::syntax::{OpKind, Structures};
 use parallax_frontend_ops::{Assertion, Judging, Lowered, lower, parse};
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, Property, SourceFile};
+use parallax_program::{Diagnostic, Diagnostics, Program, Property, Question, SourceFile};
 use parallax_verdict::{
     Conclusion, Counts, Ending, Execution, Outcomes, Reason, Scope, Verdict, Violation, replay,
 };
 
 use super::engine::Engine;
 use super::litmus::USUAL_BOUND;
-use super::{Answer, MACHINE_MODEL, VerifyArguments, bounded, explored, model_choice, stateful};
+use super::{
+    Answer, MACHINE_MODEL, VerifyArguments, bounded, explored, inductive, model_choice, stateful,
+};
 use crate::interrupt;
 use crate::models::{ModelChoice, Models};
 use crate::one_test::{not_replayed, read, shown};
@@ -59,6 +62,10 @@ pub fn verify(
         Engine::States => stateful::verify(program, usual, properties, options)?,
         // How many executions there are is not counted, so nothing is said of vacuity.
         Engine::Bounded => return bounded::verify(program, usual, properties, options),
+        Engine::Inductive => {
+            let model = chosen_model(usual, options)?;
+            return inductive::verify(&structures, &model, options);
+        }
         _ if options.witness.is_some() => stateful::verify(program, usual, properties, options)?,
         _ if !has_machine => enumerated(&structures, usual, options)?,
         _ if options.unroll.is_some() => explored::verify(program, usual, properties, options)?,
@@ -115,18 +122,19 @@ fn note_vacuity(structures: &Structures, answer: &mut Answer) {
     verdict.notes.push(note.to_string());
 }
 
+fn chosen_model(usual: &str, options: &VerifyArguments) -> Result<Arc<Model>, Diagnostics> {
+    let usual = || ModelChoice::BuiltIn(usual.to_string());
+    let choice = model_choice(options).unwrap_or_else(usual);
+    Models::new(&[], None).get(&choice)
+}
+
 fn enumerated(
     structures: &Structures,
     usual: &str,
     options: &VerifyArguments,
 ) -> Result<Answer, Diagnostics> {
-    let usual = || ModelChoice::BuiltIn(usual.to_string());
-    let choice = model_choice(options).unwrap_or_else(usual);
-    let model = Models::new(&[], None).get(&choice)?;
-    let lowered = lower(structures, Judging::ByQuestion)?;
-    let Lowered { program, question: Some(question), assertions } = lowered else {
-        return Err(vec![Diagnostic::new("the structures ask no question")]);
-    };
+    let model = chosen_model(usual, options)?;
+    let Asked { program, question, assertions } = asked(structures)?;
     let bound = options.unroll.unwrap_or(USUAL_BOUND);
     let search = Options {
         bound,
@@ -147,6 +155,21 @@ fn enumerated(
         all: true,
         witness: None,
     })
+}
+
+/// A program whose final states tell whether an assertion has failed.
+struct Asked {
+    program: Program,
+    question: Question,
+    assertions: Vec<Assertion>,
+}
+
+fn asked(structures: &Structures) -> Result<Asked, Diagnostics> {
+    let Lowered { program, question, assertions } = lower(structures, Judging::ByQuestion)?;
+    match question {
+        Some(question) => Ok(Asked { program, question, assertions }),
+        None => Err(vec![Diagnostic::new("the structures ask no question")]),
+    }
 }
 
 fn verdict(
@@ -187,13 +210,30 @@ fn verdict(
     }
 }
 
-/// The final state tells, by its number in its thread, which assertion has failed.
-fn violation(source: &SourceFile, assertions: &[Assertion], execution: Execution) -> Violation {
-    let failed = execution.final_state.iter().find_map(|value| {
+/// An assertion that has failed, by its number in its thread.
+#[derive(Clone, Copy)]
+pub struct Failed<'a> {
+    pub thread: &'a str,
+    pub number: usize,
+    pub assertion: &'a Assertion,
+}
+
+/// The final state tells which assertion has failed.
+pub fn failed_assertion<'a>(
+    assertions: &'a [Assertion],
+    execution: &Execution,
+) -> Option<Failed<'a>> {
+    execution.final_state.iter().find_map(|value| {
         let thread = value.name.strip_suffix(":failed")?;
         let number = usize::try_from(value.bits.unsigned()).ok()?.checked_sub(1)?;
-        assertions.iter().filter(|assertion| assertion.thread == thread).nth(number)
-    });
+        let mut own = assertions.iter().filter(|assertion| assertion.thread == thread);
+        let assertion = own.nth(number)?;
+        Some(Failed { thread: &assertion.thread, number, assertion })
+    })
+}
+
+fn violation(source: &SourceFile, assertions: &[Assertion], execution: Execution) -> Violation {
+    let failed = failed_assertion(assertions, &execution).map(|failed| failed.assertion);
     let message = failed.map_or("an assertion fails", |failed| &failed.message).to_string();
     Violation {
         property: Property::Assert,

@@ -60,6 +60,10 @@ impl Lowering<'_> {
                 let (value, tags) = (self.exp(value), Tags::none());
                 self.builder.emit(InstKind::Store { address, value, size: AccessSize::WORD, tags });
             }
+            OpKind::Anything { dst } => {
+                let dst = self.var(dst);
+                self.builder.emit(InstKind::Nondet { dst });
+            }
             OpKind::Branch { condition: Condition::True, label } => {
                 let target = self.builder.label_block(label);
                 self.builder.terminate(Terminator::Jump(target));

@@ -97,6 +97,9 @@ impl<'a> Parser<'a> {
     fn assignment(&mut self) -> Parsed<OpKind> {
         let dst = self.name("what an operation writes to")?.to_string();
         self.symbol(":=")?;
+        if self.accept_word("any") {
+            return Ok(OpKind::Anything { dst });
+        }
         if self.scope.is_register(&dst) {
             let value = self.exp()?;
             return Ok(OpKind::Write { dst: Place::Register(dst), value });

@@ -235,7 +235,7 @@ fn operation(op: &Op, is_atomic: bool, state: &State, number: usize) -> Vec<(Ex,
             store(&mut after, number, name(target), number_of(value, values));
         }
         OpKind::Fence(_) => {}
-        OpKind::Branch { .. } => panic!("not made for that"),
+        OpKind::Anything { .. } | OpKind::Branch { .. } => panic!("not made for that"),
         OpKind::LoadLinked { dst, location } => {
             set(&mut after, dst, state.memory[name(location)]);
             after.threads[number].reserved = Some(name(location).to_string());
