@@ -350,7 +350,7 @@ impl Builder<'_> {
             again.push(instr(anything(CHOICE), parts.mark));
             let mut iteration = Vec::new();
             self.forget(parts, &mut iteration);
-            self.stores(parts.body, &mut iteration);
+            self.stores(parts.body, &parts.flags(), &mut iteration);
             iteration.push(parts.assumed());
             let kind = ElementKind::IfBranch(chosen(CHOICE), iteration);
             again.push(Element { kind, mark: parts.mark });
@@ -393,19 +393,20 @@ impl Builder<'_> {
         list.extend(changed.iter().map(|name| instr(anything(name), parts.mark)));
     }
 
-    /// The stores of a body, each of which may happen, of anything.
-    fn stores(&self, body: &[Element], list: &mut Vec<Element>) {
+    /// The stores of a body, each of which may happen, of anything. Whether a store-conditional
+    /// succeeds shows in its flag, until that is changed again.
+    fn stores(&self, body: &[Element], flags: &BTreeSet<String>, list: &mut Vec<Element>) {
         for element in body {
             match &element.kind {
                 ElementKind::Instr(ex) => {
-                    let stores = self.stores_of(ex);
+                    let stores = self.stores_of(ex, flags);
                     if stores != Ex::Nil {
                         list.push(instr(stores, element.mark));
                     }
                 }
                 ElementKind::IfBranch(_, inner) => {
                     let mut some = Vec::new();
-                    self.stores(inner, &mut some);
+                    self.stores(inner, flags, &mut some);
                     if !some.is_empty() {
                         list.push(instr(anything(CHOICE), element.mark));
                         let kind = ElementKind::IfBranch(chosen(CHOICE), some);
@@ -417,9 +418,9 @@ impl Builder<'_> {
         }
     }
 
-    fn stores_of(&self, ex: &Ex) -> Ex {
+    fn stores_of(&self, ex: &Ex, flags: &BTreeSet<String>) -> Ex {
         let all = |parts: &[Ex], make: fn(Vec<Ex>) -> Ex| {
-            let stores = parts.iter().map(|part| self.stores_of(part));
+            let stores = parts.iter().map(|part| self.stores_of(part, flags));
             let mut stores: Vec<Ex> = stores.filter(|store| *store != Ex::Nil).collect();
             match stores.len() {
                 0 => Ex::Nil,
@@ -430,12 +431,12 @@ impl Builder<'_> {
         match ex {
             Ex::Nil => Ex::Nil,
             Ex::Op(operation) | Ex::Atom(operation) => match written(operation) {
-                None => Ex::Nil,
                 Some(target) => self.store(operation, target),
+                None => forgotten(operation, flags),
             },
             Ex::Seq(parts) => all(parts, Ex::Seq),
             Ex::Par(parts) => all(parts, Ex::Par),
-            Ex::If(_, body, mark) => match self.stores_of(body) {
+            Ex::If(_, body, mark) => match self.stores_of(body, flags) {
                 Ex::Nil => Ex::Nil,
                 stores => {
                     let choice = choice_of(*mark);
@@ -456,12 +457,13 @@ impl Builder<'_> {
         let kind = OpKind::Write { dst, value: Exp::temporary(&value) };
         let store = Ex::Op(Op { kind, mark: operation.mark });
         let sure = Ex::Seq(vec![anything(&value), store]);
-        if !matches!(operation.kind, OpKind::StoreConditional { .. }) {
+        let OpKind::StoreConditional { flag, .. } = &operation.kind else {
             return sure;
-        }
+        };
         let choice = choice_of(operation.mark);
-        let test = Ex::If(chosen(&choice), Box::new(sure), operation.mark);
-        Ex::Seq(vec![anything(&choice), test])
+        let done = Ex::Seq(vec![sure, compute(flag, Exp::Number(0))]);
+        let test = Ex::If(chosen(&choice), Box::new(done), operation.mark);
+        Ex::Seq(vec![anything(&choice), compute(flag, Exp::Number(1)), test])
     }
 
     /// The same, with what is written to locations that invariants speak of kept in temporaries.
@@ -528,6 +530,13 @@ fn loads_in(list: &[Element], locations: &BTreeSet<String>, times: usize) -> usi
     count
 }
 
+/// The flag that an operation changes becomes anything.
+fn forgotten(operation: &Op, flags: &BTreeSet<String>) -> Ex {
+    let ex = Ex::Op(operation.clone());
+    let changed = Names::of_ex(&ex).written.into_iter().find(|name| flags.contains(*name));
+    changed.map_or(Ex::Nil, anything)
+}
+
 fn choice_of(mark: Mark) -> String {
     format!("{CHOICE}{}", mark.0.start)
 }
@@ -553,6 +562,21 @@ impl Loop<'_> {
         let both =
             Condition::And(Box::new(self.condition.clone()), Box::new(self.invariant.clone()));
         Element { kind: ElementKind::Assume(both), mark: self.mark }
+    }
+
+    /// The flags of its store-conditional operations.
+    fn flags(&self) -> BTreeSet<String> {
+        let mut all = BTreeSet::new();
+        elements(self.body, &mut |element| {
+            if let ElementKind::Instr(ex) = &element.kind {
+                ex.operations(&mut |op| {
+                    if let OpKind::StoreConditional { flag, .. } = &op.kind {
+                        all.insert(flag.clone());
+                    }
+                });
+            }
+        });
+        all
     }
 
     /// The locations that the body writes to.

@@ -118,3 +118,56 @@ fn message_passing_to_many_processors_is_safe() {
         assert_eq!(conclusion, Conclusion::Safe, "3 on arm by {engine}");
     }
 }
+
+/// A location that may hold anything at first, against what is assumed and asserted of it.
+#[test]
+fn initial_values_may_be_arbitrary() {
+    let text = |assertion: &str| {
+        format!(
+            "loc [x] = any, [y] = any; thread P1 {{ instr{{ a := [x] }}; assume(a < 2) }}
+             thread P2 {{ instr{{ b := [x] }}; instr{{ c := [y] }}; assert({assertion}) }}"
+        )
+    };
+    let model = Model::builtin("tso").expect("the model is there").expect("it is a model");
+    for (assertion, expected) in [
+        ("b < 2", Conclusion::Safe),
+        ("b = 0", Conclusion::Unsafe),
+        ("c < 3", Conclusion::Unsafe),
+        ("c < 4", Conclusion::Safe),
+    ] {
+        let structures = parse("t.ops", &text(assertion)).expect("it reads");
+        let program = lower(&structures, Judging::of(&structures)).expect("it lowers").program;
+        let (properties, nondet) = (vec![Property::Assert], Some((0, 3)));
+        let options = parallax_engine_explore::Options {
+            properties: properties.clone(),
+            nondet,
+            ..Default::default()
+        };
+        let explored = explore(&program, &model, &options).expect("it runs");
+        assert_eq!(explored.conclusion, expected, "{assertion} by explore");
+        let options = parallax_engine_states::Options { properties, nondet, ..Default::default() };
+        let searched = search(&program, &model, &options).expect("it runs");
+        assert_eq!(searched.conclusion, expected, "{assertion} by states");
+    }
+}
+
+/// A computed address is looked up; where it is none, nothing is concluded.
+#[test]
+fn addresses_may_be_computed() {
+    let text = |number: u32| {
+        format!(
+            "loc [0x01] = 7, [0x02] = 8; thread P1 {{ instr{{ a := {number}; v := [*a] }};
+             assert(v = 8) }}"
+        )
+    };
+    for (number, expected) in
+        [(1, Conclusion::Unsafe), (2, Conclusion::Safe), (3, Conclusion::Unknown)]
+    {
+        let structures = parse("t.ops", &text(number)).expect("it reads");
+        let program = lower(&structures, Judging::AtOnce).expect("it lowers").program;
+        let model = Model::builtin("sc").expect("the model is there").expect("it is a model");
+        let options = parallax_engine_explore::Options::default();
+        let verdict = explore(&program, &model, &options).expect("it runs");
+        assert_eq!(verdict.conclusion, expected, "{number}");
+    }
+}

@@ -26,11 +26,12 @@ pub struct VerifyArguments {
     pub input: InputArguments,
 
     /// A built-in model or a cat file [default: rc11; of machine code tso; of a litmus test
-    /// its architecture's]
+    /// or operation structures their machine's]
     #[arg(long, short, value_name = "NAME|FILE.cat")]
     pub model: Option<String>,
 
-    /// How to search: auto, explore, states (the machines of sc, tso and pso), or bounded (a solver)
+    /// How to search: auto, explore, states (the machines of sc, tso and pso), bounded (a solver), or
+    /// inductive (proofs by loop invariants)
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub engine: Engine,
 

@@ -97,6 +97,7 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
     let kind = options.input.kind()?;
     check_witness(options)?;
     check_solver(options)?;
+    check_invariants(kind, options)?;
     let usual = || Wanted::usual_of(kind);
     let properties = options.property.clone().unwrap_or_else(usual).properties()?;
     let first = options.input.first();
@@ -124,6 +125,15 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
             search(&input::load_c(&options.input, overflow)?, C_MODEL, properties, options)
         }
     }
+}
+
+/// Only operation structures say what their loops keep.
+fn check_invariants(kind: Kind, options: &VerifyArguments) -> Result<(), Diagnostics> {
+    if options.engine == Engine::Inductive && kind != Kind::Structures {
+        let error = Diagnostic::new("the engine 'inductive' needs loops with invariants");
+        return Err(vec![error.with_help("operation structures (.ops) have them")]);
+    }
+    Ok(())
 }
 
 /// Schedules are found by the engine that has a machine to run.

@@ -143,8 +143,10 @@ impl<'a> Parser<'a> {
         *self.peek() == Token::End || self.errors.len() >= MOST_ERRORS
     }
 
-    /// Goes past the next `;`, or to the brace that closes what is open.
-    pub fn skip_element(&mut self) {
+    /// Goes past the element that starts there, and the `;` after it, or to the brace that closes
+    /// what it is in.
+    pub fn skip_element(&mut self, start: usize) {
+        self.at = start;
         let mut open = 0u32;
         loop {
             match self.peek() {
@@ -153,6 +155,22 @@ impl<'a> Parser<'a> {
                 Token::Symbol("}") if open == 0 => return,
                 Token::Symbol("}" | ")") => open = open.saturating_sub(1),
                 Token::Symbol(";") if open == 0 => return self.next(),
+                _ => {}
+            }
+            self.next();
+        }
+    }
+
+    /// Goes to the next declaration or thread after the one that starts there.
+    pub fn skip_item(&mut self, start: usize) {
+        self.at = start + 1;
+        let mut open = 0u32;
+        loop {
+            match self.peek() {
+                Token::End => return,
+                Token::Word("isa" | "loc" | "reg" | "thread") if open == 0 => return,
+                Token::Symbol("{") => open += 1,
+                Token::Symbol("}") => open = open.saturating_sub(1),
                 _ => {}
             }
             self.next();

@@ -63,10 +63,7 @@ pub fn parse(name: &str, text: &str) -> Result<Structures, Diagnostics> {
         let before = parser.at;
         if let Err(error) = parser.item(&mut structures) {
             parser.errors.push(error);
-            parser.skip_element();
-        }
-        if parser.at == before {
-            parser.next();
+            parser.skip_item(before);
         }
     }
     if structures.threads.is_empty() && parser.errors.is_empty() {
@@ -218,6 +215,7 @@ impl Parser<'_> {
     fn elements(&mut self) -> Parsed<Vec<Element>> {
         let mut elements = Vec::new();
         while !self.gives_up() && !self.is_next("}") && !self.is_next("<") {
+            let start = self.at;
             match self.element() {
                 Ok(element) => {
                     elements.push(element);
@@ -225,12 +223,12 @@ impl Parser<'_> {
                     let is_last = self.is_next("}") || self.is_next("<");
                     if !is_separated && !is_last {
                         self.errors.push(self.expected("';'"));
-                        self.skip_element();
+                        self.skip_element(start);
                     }
                 }
                 Err(error) => {
                     self.errors.push(error);
-                    self.skip_element();
+                    self.skip_element(start);
                 }
             }
         }
