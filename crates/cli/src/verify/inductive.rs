@@ -24,11 +24,11 @@ pub fn verify(
         return Err(vec![Diagnostic::new("the structures ask no question")]);
     };
     let search = Options {
-        properties: Vec::new(),
         unroll: Some(0),
         timeout: options.timeout,
         memory_limit: options.memory_limit.map(|limit| u64::from(limit.get())),
         stop: Some(interrupt::stop_flag()),
+        ..Options::default()
     };
     let obligation = Obligation { program: &program, refuted: &refuted, ended: &ended };
     let proof = prove(&obligation, model, &search)?;
