@@ -290,7 +290,7 @@ fn bad_input_is_refused() {
         (&["a.ops"], "not available yet"),
         (&["SB.litmus", "MP.litmus"], "one input"),
         (&["SB.litmus", "message.program"], "different kinds"),
-        (&["--engine", "bounded", "message.program"], "the engine 'bounded' is not available"),
+        (&["--engine", "symbolic", "message.program"], "the engine 'symbolic' is not available"),
         (&["SB.litmus", "--", "-O2"], "for C files only"),
         (&["--engine", "explore", "SB.litmus"], "needs its own engine"),
         (&["--property", "race", "SB.litmus"], "only the final condition"),

@@ -1,6 +1,6 @@
 //! A model of the formula, read back as what an engine claims.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_solver::Literal;
 use parallax_verdict::{Claim, Source, Step, StepId, ThreadClaim, ThreadEnding};
@@ -14,8 +14,7 @@ pub struct Claimed {
     pub steps: BTreeMap<usize, StepId>,
 }
 
-/// None where threads read what is written only later because of that: there is no order in which
-/// such an execution can be replayed.
+/// None where something that happens has no reason, which would be an error of the encoding.
 pub fn claim(
     encoding: &Encoding,
     threads: usize,
@@ -32,7 +31,8 @@ pub fn claim(
             own.push(number);
         }
     }
-    let step = |number: &usize| step(encoding, &steps, *number);
+    let (schedule, early) = schedule(encoding, &own)?;
+    let step = |number: &usize| step(encoding, &steps, *number, early.contains(number));
     let mut claim = Claim::default();
     for (thread, events) in own.iter().enumerate() {
         let steps: Option<Vec<Step>> = events.iter().map(step).collect();
@@ -42,7 +42,7 @@ pub fn claim(
         claim.threads.push(ThreadClaim { steps: steps?, ending });
     }
     claim.co = orders(encoding, &steps);
-    claim.schedule = schedule(encoding, &own)?;
+    claim.schedule = schedule;
     Some(Claimed { claim, steps })
 }
 
@@ -57,7 +57,12 @@ pub fn source(encoding: &Encoding, read: usize) -> Option<usize> {
     taken.next().map(|(write, _)| *write)
 }
 
-fn step(encoding: &Encoding, steps: &BTreeMap<usize, StepId>, number: usize) -> Option<Step> {
+fn step(
+    encoding: &Encoding,
+    steps: &BTreeMap<usize, StepId>,
+    number: usize,
+    is_early: bool,
+) -> Option<Step> {
     let event = &encoding.structure.events[number];
     let taken = || source(encoding, number);
     Some(match event.step {
@@ -69,6 +74,10 @@ fn step(encoding: &Encoding, steps: &BTreeMap<usize, StepId>, number: usize) -> 
                     let source = taken()?;
                     let source = match encoding.structure.is_initial(source) {
                         true => Source::Initial,
+                        false if is_early => {
+                            let value = encoding.circuit.value(event.kind.value()?);
+                            Source::Later { step: *steps.get(&source)?, value }
+                        }
                         false => Source::Step(*steps.get(&source)?),
                     };
                     Step::Read { source, bytes }
@@ -111,23 +120,35 @@ fn orders(encoding: &Encoding, steps: &BTreeMap<usize, StepId>) -> Vec<Vec<StepI
     sorted.collect()
 }
 
-/// An order of all steps in which every read comes after what it reads.
-fn schedule(encoding: &Encoding, own: &[Vec<usize>]) -> Option<Vec<u32>> {
+/// An order of all steps, and the reads that come in it before what they read. Those are few:
+/// only where threads read what one another write later on there is no other way.
+fn schedule(encoding: &Encoding, own: &[Vec<usize>]) -> Option<(Vec<u32>, BTreeSet<usize>)> {
     let mut next = vec![0; own.len()];
     let mut done = vec![false; encoding.structure.events.len()];
-    let mut schedule = Vec::new();
+    let (mut schedule, mut early) = (Vec::new(), BTreeSet::new());
     let total: usize = own.iter().map(Vec::len).sum();
     while schedule.len() < total {
-        let ready = (0..own.len()).find(|thread| {
-            own[*thread].get(next[*thread]).is_some_and(|event| {
-                let is_read = encoding.structure.events[*event].kind.is_read();
-                let waits_for = if is_read { source(encoding, *event) } else { None };
-                waits_for.is_none_or(|write| encoding.structure.is_initial(write) || done[write])
-            })
-        })?;
-        done[own[ready][next[ready]]] = true;
-        next[ready] += 1;
-        schedule.push(ready as u32);
+        let event = |thread: usize| own[thread].get(next[thread]).copied();
+        let waits = |event: usize| {
+            let is_read = encoding.structure.events[event].kind.is_read();
+            let source = if is_read { source(encoding, event) } else { None };
+            source.is_some_and(|write| !encoding.structure.is_initial(write) && !done[write])
+        };
+        let ready = (0..own.len()).find(|thread| event(*thread).is_some_and(|e| !waits(e)));
+        let thread = match ready {
+            Some(thread) => thread,
+            None => (0..own.len()).find(|thread| {
+                let step = event(*thread).map(|event| encoding.structure.events[event].step);
+                matches!(step, Some(event::Step::Access { .. }))
+            })?,
+        };
+        let now = event(thread)?;
+        if ready.is_none() {
+            early.insert(now);
+        }
+        done[now] = true;
+        next[thread] += 1;
+        schedule.push(thread as u32);
     }
-    Some(schedule)
+    Some((schedule, early))
 }

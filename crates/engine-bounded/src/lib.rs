@@ -22,6 +22,7 @@ mod encoding;
 mod event;
 mod guard;
 mod litmus;
+mod mapping;
 mod memory;
 mod options;
 mod preparation;
@@ -36,6 +37,7 @@ mod watch;
 mod witness;
 
 pub use litmus::{Finding, Outcome, check};
+pub use mapping::{Machine, compile};
 pub use options::{Asked, Certified, Figures, Options, Solving};
 pub use parallax_solver::Backend;
 pub use program::{Verified, verify};

@@ -286,12 +286,9 @@ impl Search<'_, '_> {
     ) -> Verdict {
         let Some(claimed) = claim(encoding, threads, ending) else {
             return self.unknown(Reason {
-                message: format!(
-                    "'{property}' seems to be violated ({message}) by an execution in which reads \
-                     take effect after writes that depend on them; such executions are not replayed"
-                ),
+                message: format!("'{property}' seems to be violated ({message}), for no reason"),
                 place: None,
-                help: None,
+                help: Some("this is an error of the engine: please report it".to_string()),
             });
         };
         let involved = involved.iter().filter_map(|event| claimed.steps.get(event).copied());

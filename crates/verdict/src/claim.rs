@@ -42,6 +42,9 @@ pub enum Source {
     Initial,
     /// A write.
     Step(StepId),
+    /// A write that comes only later in the schedule, because what it writes does not depend on
+    /// the read: it is going to write this.
+    Later { step: StepId, value: Bits },
 }
 
 /// One step of a thread. Most operations are one; read-modify-writes that succeed are a read and

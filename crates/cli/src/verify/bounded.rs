@@ -1,7 +1,9 @@
 //! Programs and litmus tests through the engine that asks a solver.
 
 use parallax_engine_bounded::verify as search;
-use parallax_engine_bounded::{Asked, Backend, Certified, Finding, Options, Solving, check};
+use parallax_engine_bounded::{
+    Asked, Backend, Certified, Finding, Machine, Options, Solving, check, compile,
+};
 use parallax_frontend_litmus::LitmusTest;
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property, Question};
@@ -9,7 +11,7 @@ use parallax_verdict::{Conclusion, Counts, Scope, Verdict, replay};
 
 use super::arguments::SolverName;
 use super::litmus::{USUAL_BOUND, violation};
-use super::{Answer, VerifyArguments, model_choice};
+use super::{Answer, C_MODEL, VerifyArguments, model_choice};
 use crate::interrupt;
 use crate::models::{ModelChoice, Models};
 use crate::one_test::not_replayed;
@@ -23,12 +25,21 @@ pub fn verify(
     let usual = || ModelChoice::BuiltIn(usual_model.to_string());
     let choice = model_choice(options).unwrap_or_else(usual);
     let model = Models::new(&[], None).get(&choice)?;
+    let is_machine = model.is_builtin() && usual_model == C_MODEL;
+    let machine = Machine::of_model(model.name()).filter(|_| is_machine);
+    let compiled = machine.map(|machine| compile(program, machine)).transpose();
+    let compiled = compiled.map_err(|error| vec![error])?;
+    let program = compiled.as_ref().unwrap_or(program);
     let search_options = Options { properties, ..limits(options, options.unroll) };
     let verified = search(program, &model, &search_options)?;
     let model = model.name().to_string();
     emit(verified.asked.as_ref(), options)?;
     let mut verdict = verified.verdict;
     verdict.notes.extend(certified(&verdict, verified.figures.certified, options));
+    if machine.is_some() {
+        let note = format!("C11 was compiled to the accesses and fences of '{model}'");
+        verdict.notes.push(note);
+    }
     Ok(Answer { verdict, model, engine: "bounded", all: false, witness: None })
 }
 

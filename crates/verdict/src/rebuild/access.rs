@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use parallax_program::{Bits, Program};
 
-use super::Rebuild;
+use super::{Promise, Rebuild};
 use crate::{EventKind, Source, StepId};
 
 impl Rebuild<'_, '_> {
@@ -30,6 +30,13 @@ impl Rebuild<'_, '_> {
                 self.rf.push((write, event));
                 value
             }
+            Source::Later { step, value } => {
+                if value.width() != size * 8 {
+                    return Err("what is to be written has another size".to_string());
+                }
+                self.promises.push(Promise { step, read: event, address, value });
+                value
+            }
         };
         let (location, shown) = self.names(address, value);
         self.record(id, EventKind::Read { location, address, size, value, shown })?;
@@ -40,6 +47,18 @@ impl Rebuild<'_, '_> {
             if walker.awaits_decision() {
                 walker.decide(!fails.unwrap_or(false), &mut self.derived)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Whether all that reads have taken before it was written was really written.
+    pub(super) fn keep_promises(&mut self) -> Result<(), String> {
+        for Promise { step, read, address, value } in std::mem::take(&mut self.promises) {
+            let (write, written) = self.written(step, address, value.width() / 8)?;
+            if written != value {
+                return Err(format!("{value} was read, and {written} was written"));
+            }
+            self.rf.push((write, read));
         }
         Ok(())
     }

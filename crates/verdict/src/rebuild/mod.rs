@@ -41,6 +41,7 @@ pub fn rebuild(program: &Program, claim: &Claim, model: &Model) -> Result<Execut
         rebuild.step(*thread)?;
     }
     rebuild.check_complete()?;
+    rebuild.keep_promises()?;
     let standings = rebuild.standings()?;
     let orders = rebuild.coherence()?;
     let (mut execution, derived) = rebuild.into_execution(orders, standings);
@@ -57,6 +58,7 @@ pub(crate) fn retrace(program: &Program, claim: &Claim, model: &Model) -> Result
         rebuild.step(*thread)?;
     }
     rebuild.check_complete()?;
+    rebuild.keep_promises()?;
     let last = rebuild.passed_last();
     let orders = rebuild.coherence()?;
     let passed = std::mem::take(&mut rebuild.passed);
@@ -85,12 +87,22 @@ struct Rebuild<'a, 'p> {
     rf: Vec<(u32, u32)>,
     /// Reads of what was there from the start.
     initial_reads: Vec<u32>,
+    /// Reads of what is only written later.
+    promises: Vec<Promise>,
     /// Stores of what their thread had stored at the same place before.
     quiet: Vec<u32>,
     objects: Objects<'p>,
     derived: Derived,
     /// The fences that might be there before an event.
     passed: Vec<(u32, u32)>,
+}
+
+/// A read of what a later step is going to write.
+struct Promise {
+    step: StepId,
+    read: u32,
+    address: u64,
+    value: Bits,
 }
 
 /// A thread on its way.
@@ -167,6 +179,7 @@ impl<'a, 'p> Rebuild<'a, 'p> {
             schedule: Vec::with_capacity(events as usize),
             rf: Vec::new(),
             initial_reads: Vec::new(),
+            promises: Vec::new(),
             quiet: Vec::new(),
             objects: Objects::new(code),
             derived: Derived::default(),

@@ -1,0 +1,312 @@
+//! Programs in C11 as they run on machines: every atomic access and fence becomes what compilers
+//! make of it.
+//!
+//! AArch64: the Arm Architecture Reference Manual has load-acquire and store-release for this
+//! purpose; read-modify-writes are those of the Large System Extensions. Power: M. Batty, K.
+//! Memarian, S. Owens, S. Sarkar, P. Sewell, Clarifying and compiling C/C++ concurrency: from C++11
+//! to POWER, POPL 2012, with lwsync after an acquiring load, as the Linux kernel has it. RISC-V:
+//! the instruction set manual, volume I, table A.6 of its appendix on RVWMO.
+//!
+//! Starting, ending and joining threads is done by a library, which orders everything: full
+//! fences stand where it is called.
+
+use std::collections::BTreeSet;
+
+use parallax_program::{
+    Block, Callee, Diagnostic, Expr, FunctionId, Inst, InstKind, Program, Span, Tags, Terminator,
+};
+
+/// A machine that C11 is compiled for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Machine {
+    AArch64,
+    Power,
+    RiscV,
+}
+
+impl Machine {
+    /// The machine that a model of that name describes.
+    pub fn of_model(name: &str) -> Option<Machine> {
+        Some(match name {
+            "aarch64" => Machine::AArch64,
+            "power" => Machine::Power,
+            "riscv" => Machine::RiscV,
+            _ => return None,
+        })
+    }
+
+    fn full_fence(self) -> &'static str {
+        match self {
+            Machine::AArch64 => "DMB.SY",
+            Machine::Power => "SYNC",
+            Machine::RiscV => "Fence.rw.rw",
+        }
+    }
+}
+
+/// What an access orders.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Order {
+    acquires: bool,
+    releases: bool,
+    is_sc: bool,
+}
+
+impl Order {
+    fn of(tags: &Tags) -> Order {
+        let has = |names: &[&str]| names.iter().any(|name| tags.contains(name));
+        let is_sc = has(&["SC"]);
+        Order {
+            acquires: is_sc || has(&["ACQ", "ACQ_REL", "CON"]),
+            releases: is_sc || has(&["REL", "ACQ_REL"]),
+            is_sc,
+        }
+    }
+}
+
+/// Marks that are not about order, and that checks look at.
+const KEPT: [&str; 6] = ["NA", "COPY", "LEAVE", "UNLOCK", "LOCK_WRITE", "RMW"];
+
+/// An instruction with the fences around it.
+struct Compiled {
+    before: Option<&'static str>,
+    kind: InstKind,
+    after: Option<&'static str>,
+}
+
+/// The program as the machine runs it.
+pub fn compile(program: &Program, machine: Machine) -> Result<Program, Diagnostic> {
+    let mut compiled = program.clone();
+    let routines = routines(program)?;
+    for (number, function) in compiled.functions.iter_mut().enumerate() {
+        let is_routine = routines.contains(&FunctionId(number as u32));
+        for (index, block) in function.blocks.iter_mut().enumerate() {
+            compile_block(block, machine, is_routine, index == 0);
+        }
+    }
+    Ok(compiled)
+}
+
+/// The functions that threads start in. One that is found at run time is any whose address is
+/// taken; those must not be called in other ways, as they get fences that only threads have.
+fn routines(program: &Program) -> Result<BTreeSet<FunctionId>, Diagnostic> {
+    let mut routines = BTreeSet::new();
+    let (mut is_found, mut call) = (false, None);
+    let blocks = || program.functions.iter().flat_map(|function| &function.blocks);
+    for inst in blocks().flat_map(|block| &block.insts) {
+        match &inst.kind {
+            InstKind::Spawn { callee: Callee::Direct(function), .. } => {
+                routines.insert(*function);
+            }
+            InstKind::Spawn { .. } => is_found = true,
+            InstKind::Call { callee: Callee::Indirect(_), .. } => call = Some(inst.span),
+            _ => {}
+        }
+    }
+    match call.filter(|_| is_found) {
+        Some(span) => {
+            let message = "a call through a pointer, in a program that starts threads in the same \
+                           way: not supported by the mappings to machines";
+            Err(program.source.error(span, message.to_string()))
+        }
+        None => {
+            if is_found {
+                routines.extend(functions_with_addresses(program));
+            }
+            Ok(routines)
+        }
+    }
+}
+
+fn functions_with_addresses(program: &Program) -> BTreeSet<FunctionId> {
+    let mut left: Vec<&Expr> = Vec::new();
+    for global in &program.globals {
+        left.extend(global.init.iter().map(|cell| &cell.value));
+    }
+    for thread in &program.threads {
+        left.extend(&thread.args);
+    }
+    for block in program.functions.iter().flat_map(|function| &function.blocks) {
+        block.insts.iter().for_each(|inst| inst.kind.for_each_expr(&mut |expr| left.push(expr)));
+        match &block.terminator {
+            Terminator::Branch { condition, .. } => left.push(condition),
+            Terminator::Return(value) => left.extend(value),
+            _ => {}
+        }
+    }
+    let mut found = BTreeSet::new();
+    while let Some(expr) = left.pop() {
+        match expr {
+            Expr::FunctionAddress(function) => {
+                found.insert(*function);
+            }
+            Expr::Const(_) | Expr::Var(_) | Expr::Address(_) => {}
+            Expr::Unary(_, value)
+            | Expr::Extract { value, .. }
+            | Expr::ZeroExtend { value, .. }
+            | Expr::SignExtend { value, .. } => left.push(value),
+            Expr::Binary(_, a, b) | Expr::Concat { high: a, low: b } => left.extend([&**a, &**b]),
+            Expr::Select { condition, then, otherwise } => {
+                left.extend([&**condition, &**then, &**otherwise]);
+            }
+        }
+    }
+    found
+}
+
+fn compile_block(block: &mut Block, machine: Machine, is_routine: bool, is_entry: bool) {
+    let mut insts = Vec::with_capacity(block.insts.len());
+    let fence =
+        |name: &str, span: Span| Inst { kind: InstKind::Fence { tags: Tags::new([name]) }, span };
+    if is_routine && is_entry {
+        insts.push(fence(machine.full_fence(), block.terminator_span));
+    }
+    for inst in std::mem::take(&mut block.insts) {
+        let Compiled { before, kind, after } = compile_inst(inst.kind, machine);
+        insts.extend(before.map(|name| fence(name, inst.span)));
+        insts.push(Inst { kind, span: inst.span });
+        insts.extend(after.map(|name| fence(name, inst.span)));
+    }
+    let ends = match &block.terminator {
+        Terminator::Exit => true,
+        Terminator::Return(_) => is_routine,
+        _ => false,
+    };
+    if ends {
+        insts.push(fence(machine.full_fence(), block.terminator_span));
+    }
+    block.insts = insts;
+}
+
+fn compile_inst(kind: InstKind, machine: Machine) -> Compiled {
+    let alone = |kind| Compiled { before: None, kind, after: None };
+    match kind {
+        InstKind::Load { dst, address, size, tags } => {
+            let (before, after) = load_fences(Order::of(&tags), machine);
+            let tags = access_tags(&tags, machine, false, false);
+            Compiled { before, kind: InstKind::Load { dst, address, size, tags }, after }
+        }
+        InstKind::Store { address, value, size, tags } => {
+            let before = store_fence(Order::of(&tags), machine);
+            let tags = access_tags(&tags, machine, true, false);
+            Compiled { before, kind: InstKind::Store { address, value, size, tags }, after: None }
+        }
+        InstKind::Rmw { dst, address, op, operand, size, read_tags, write_tags } => {
+            let (before, after) = exchange_fences(Order::of(&read_tags), machine);
+            let read_tags = access_tags(&read_tags, machine, false, true);
+            let write_tags = access_tags(&write_tags, machine, true, true);
+            let kind = InstKind::Rmw { dst, address, op, operand, size, read_tags, write_tags };
+            Compiled { before, kind, after }
+        }
+        InstKind::Cas {
+            dst,
+            ok,
+            address,
+            expected,
+            desired,
+            size,
+            read_tags,
+            write_tags,
+            fail_tags,
+            weak,
+        } => {
+            let (before, after) = exchange_fences(Order::of(&read_tags), machine);
+            let read_tags = access_tags(&read_tags, machine, false, true);
+            let write_tags = access_tags(&write_tags, machine, true, true);
+            // On RISC-V what fails is an instruction of the same kind.
+            let fail_tags = access_tags(&fail_tags, machine, false, machine == Machine::RiscV);
+            let kind = InstKind::Cas {
+                dst,
+                ok,
+                address,
+                expected,
+                desired,
+                size,
+                read_tags,
+                write_tags,
+                fail_tags,
+                weak,
+            };
+            Compiled { before, kind, after }
+        }
+        InstKind::Fence { tags } => alone(InstKind::Fence { tags: fence_tags(&tags, machine) }),
+        InstKind::Spawn { .. } => {
+            Compiled { before: Some(machine.full_fence()), kind, after: None }
+        }
+        InstKind::Join { .. } => Compiled { before: None, kind, after: Some(machine.full_fence()) },
+        other => alone(other),
+    }
+}
+
+fn load_fences(order: Order, machine: Machine) -> (Option<&'static str>, Option<&'static str>) {
+    let when = |condition: bool, name| condition.then_some(name);
+    match machine {
+        Machine::AArch64 => (None, None),
+        Machine::Power => (when(order.is_sc, "SYNC"), when(order.acquires, "LWSYNC")),
+        Machine::RiscV => (when(order.is_sc, "Fence.rw.rw"), when(order.acquires, "Fence.r.rw")),
+    }
+}
+
+fn store_fence(order: Order, machine: Machine) -> Option<&'static str> {
+    match machine {
+        Machine::Power if order.is_sc => Some("SYNC"),
+        Machine::Power if order.releases => Some("LWSYNC"),
+        Machine::RiscV if order.releases => Some("Fence.rw.w"),
+        _ => None,
+    }
+}
+
+/// Read-modify-writes carry their order themselves, but on Power.
+fn exchange_fences(order: Order, machine: Machine) -> (Option<&'static str>, Option<&'static str>) {
+    match machine {
+        Machine::Power => (store_fence(order, machine), load_fences(order, machine).1),
+        _ => (None, None),
+    }
+}
+
+/// What is left of the tags of an access. Two accesses make a pair where `paired`.
+fn access_tags(tags: &Tags, machine: Machine, writes: bool, paired: bool) -> Tags {
+    let order = Order::of(tags);
+    let mut names: Vec<&str> = KEPT.into_iter().filter(|kept| tags.contains(kept)).collect();
+    match machine {
+        Machine::AArch64 => {
+            if !writes && order.acquires {
+                names.push("A");
+            }
+            if writes && order.releases {
+                names.push("L");
+            }
+        }
+        Machine::RiscV if paired => names.extend(match (order.acquires, order.releases) {
+            (true, true) => Some("AcqRel"),
+            (true, false) => Some("Acq"),
+            (false, true) => Some("Rel"),
+            (false, false) => None,
+        }),
+        _ => {}
+    }
+    if paired {
+        names.push("X");
+    }
+    Tags::new(names)
+}
+
+fn fence_tags(tags: &Tags, machine: Machine) -> Tags {
+    let order = Order::of(tags);
+    let name = match machine {
+        Machine::AArch64 if order.releases => "DMB.ISH",
+        Machine::AArch64 => "DMB.ISHLD",
+        Machine::Power if order.is_sc => "SYNC",
+        Machine::Power => "LWSYNC",
+        Machine::RiscV if order.is_sc => "Fence.rw.rw",
+        Machine::RiscV => match (order.acquires, order.releases) {
+            (true, true) => "Fence.tso",
+            (_, true) => "Fence.rw.w",
+            _ => "Fence.r.rw",
+        },
+    };
+    match order.acquires || order.releases {
+        true => Tags::new([name]),
+        false => tags.clone(),
+    }
+}

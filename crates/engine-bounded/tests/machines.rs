@@ -1,0 +1,97 @@
+//! C11 on machines: what compilers make of it keeps what C11 promises, and shows what it does not.
+
+use std::path::Path;
+use std::time::Duration;
+
+use parallax_engine_bounded::{Machine, Options, compile, verify};
+use parallax_frontend_c::load;
+use parallax_memory::Model;
+use parallax_program::{Program, Property, parse_program};
+use parallax_verdict::{Conclusion, Scope, Verdict};
+
+const MACHINES: [&str; 3] = ["aarch64", "power", "riscv"];
+
+fn verdict(program: &Program, name: &str) -> Verdict {
+    let model = Model::builtin(name).expect("a model").expect("a right model");
+    let compiled =
+        Machine::of_model(name).map(|machine| compile(program, machine).expect("a program"));
+    let options = Options {
+        properties: vec![Property::Assert, Property::Deadlock, Property::Liveness],
+        unroll: None,
+        timeout: Some(Duration::from_secs(60)),
+        ..Options::default()
+    };
+    verify(compiled.as_ref().unwrap_or(program), &model, &options).expect("a verdict").verdict
+}
+
+/// Two threads, of which each does this with its own place and that of the other, and a last look
+/// at what they have seen.
+fn two_threads(body: &str, wrong: &str) -> Program {
+    let mut text =
+        String::from("program p pointers 64\nglobal x: 4\nglobal y: 4\nglobal a: 4\nglobal b: 4\n");
+    for (name, own, other, seen) in [("P0", "x", "y", "a"), ("P1", "y", "x", "b")] {
+        let body = body.replace("OWN", own).replace("OTHER", other);
+        text += &format!("fn {name}() {{\nvar r: 32\n{body}store.4 &{seen}, r [NA]\nreturn\n}}\n");
+    }
+    text += &format!(
+        "fn main() {{\nvar s: 32, t: 32, a: 32, b: 32\ns = spawn P0()\nt = spawn P1()\njoin s\n\
+         join t\na = load.4 &a [NA]\nb = load.4 &b [NA]\nassert ~({wrong}), \"seen\"\nreturn\n}}\n\
+         thread main = main()\n"
+    );
+    parse_program("p", &text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"))
+}
+
+#[test]
+fn loads_are_buffered_where_nothing_orders_them() {
+    let wrong = "(a == 1:32) & (b == 1:32)";
+    let relaxed = "r = load.4 &OWN [A, RLX]\nstore.4 &OTHER, 1:32 [A, RLX]\n";
+    let program = two_threads(relaxed, wrong);
+    for name in MACHINES.into_iter().chain(["imm"]) {
+        let verdict = verdict(&program, name);
+        assert_eq!(verdict.conclusion, Conclusion::Unsafe, "{name}: {:?}", verdict.reason);
+    }
+    assert_eq!(verdict(&program, "rc11").conclusion, Conclusion::Safe);
+    let ordered = "r = load.4 &OWN [A, ACQ]\nstore.4 &OTHER, 1:32 [A, RLX]\n";
+    for name in MACHINES.into_iter().chain(["imm"]) {
+        let verdict = verdict(&two_threads(ordered, wrong), name);
+        assert_eq!(verdict.conclusion, Conclusion::Safe, "{name}: {:?}", verdict.reason);
+    }
+}
+
+#[test]
+fn stores_are_buffered_unless_they_are_sequentially_consistent() {
+    let wrong = "(a == 0:32) & (b == 0:32)";
+    let of = |order: &str| {
+        let (write, read) = match order {
+            "SC" => ("SC", "SC"),
+            _ => ("REL", "ACQ"),
+        };
+        let body = format!("store.4 &OWN, 1:32 [A, {write}]\nr = load.4 &OTHER [A, {read}]\n");
+        two_threads(&body, wrong)
+    };
+    for name in MACHINES {
+        let released = verdict(&of("REL"), name).conclusion;
+        // AArch64 keeps a store-release before a load-acquire.
+        let expected = if name == "aarch64" { Conclusion::Safe } else { Conclusion::Unsafe };
+        assert_eq!(released, expected, "{name}");
+        assert_eq!(verdict(&of("SC"), name).conclusion, Conclusion::Safe, "{name}");
+    }
+}
+
+#[test]
+fn locks_are_right_on_machines_whatever_the_bound() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c");
+    for file in ["tas-lock.c", "ttas-lock.c", "ticket-lock.c", "clh-lock.c", "mcs-lock.c"] {
+        let program = load(&[folder.join(file)], &Default::default()).expect("a program");
+        for name in ["tso", "aarch64"] {
+            let verdict = verdict(&program, name);
+            assert_eq!(verdict.conclusion, Conclusion::Safe, "{file} {name}: {:?}", verdict.reason);
+            assert_eq!(verdict.scope, Some(Scope::Complete), "{file} {name}");
+        }
+    }
+    let relaxed = load(&[folder.join("ttas-lock-relaxed.c")], &Default::default());
+    let relaxed = relaxed.expect("a program");
+    for name in MACHINES {
+        assert_eq!(verdict(&relaxed, name).conclusion, Conclusion::Unsafe, "{name}");
+    }
+}
