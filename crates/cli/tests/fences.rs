@@ -82,7 +82,7 @@ fn locks_and_queues_get_stronger_orders() {
 
 #[test]
 fn locks_and_queues_are_relaxed() {
-    for name in ["peterson", "ms-queue", "chase-lev-deque", "seqlock"] {
+    for name in ["peterson", "ms-queue", "chase-lev-deque", "harris-list"] {
         let (folder, file) = folder_with(&format!("c/{name}.c"));
         let (found, code) = answer(&folder, &["--relax", "--check", "--in-place", &file]);
         assert_eq!(code, 0, "{name}");

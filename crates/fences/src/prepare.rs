@@ -298,6 +298,10 @@ impl Marking<'_, '_> {
             return;
         }
         let mut decide = |subject: Subject, access: Option<AccessKind>, tags: &Tags| {
+            // A call may also copy what it is given, which is no access of its own.
+            if access.is_some() && !tags.contains("A") {
+                return None;
+            }
             let slot = (site, subject == Subject::Failure);
             if let Some(decision) = known.get(&slot) {
                 return Some(*decision);
