@@ -287,7 +287,8 @@ fn bad_input_is_refused() {
     for (arguments, message) in [
         (&["nowhere.program"][..], "cannot read 'nowhere.program'"),
         (&["what"], "there is no telling what this is"),
-        (&["a.ops"], "not available yet"),
+        (&["a.yml"], "not available yet"),
+        (&["--engine", "inductive", "a.c"], "needs loops with invariants"),
         (&["SB.litmus", "MP.litmus"], "one input"),
         (&["SB.litmus", "message.program"], "different kinds"),
         (&["--engine", "symbolic", "message.program"], "the engine 'symbolic' is not available"),
