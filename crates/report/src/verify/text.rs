@@ -79,7 +79,11 @@ impl Writer<'_> {
 
     fn counts(&mut self, run: &VerifyRun<'_>, verdict: &Verdict) -> fmt::Result {
         let counts = &verdict.counts;
-        let mut searched = counted(counts.executions, "execution");
+        // A solver looks at all executions at once, and counts none.
+        let mut searched = match run.engine == "bounded" {
+            true => counted(counts.events, "event"),
+            false => counted(counts.executions, "execution"),
+        };
         if counts.blocked > 0 {
             let _ = write!(searched, ", {} blocked", counts.blocked);
         }
