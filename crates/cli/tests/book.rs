@@ -64,6 +64,11 @@ fn the_page_on_exploration_is_true() {
 }
 
 #[test]
+fn the_page_on_bounded_verification_is_true() {
+    check_page("docs/src/bounded.md");
+}
+
+#[test]
 fn the_page_on_states_is_true() {
     check_page("docs/src/states.md");
 }
