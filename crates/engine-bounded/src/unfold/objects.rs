@@ -52,7 +52,8 @@ impl Unfolder<'_, '_, '_> {
         true
     }
 
-    /// How large the heap object is that starts at an address. False if there is none.
+    /// How large the heap object is that starts at an address. Ways on which that is none that is
+    /// known yet are beyond the engine.
     pub(super) fn heap_size(&mut self, state: &mut State, address: Value) -> Option<Value> {
         let width = self.result.values.terms.width(address.term);
         let heap = self.result.objects.iter().filter(|object| object.kind == AllocKind::Heap);
@@ -67,7 +68,12 @@ impl Unfolder<'_, '_, '_> {
             size = terms.select(here, bytes, size);
             known = terms.or(known, here);
         }
-        if !state.guard.require(known, terms) {
+        let unknown = terms.not(known);
+        let mut other = state.clone();
+        if other.guard.require(unknown, terms) {
+            self.obstacle(&other, "the size of an object that is not known".to_string());
+        }
+        if !state.guard.require(known, &mut self.result.values.terms) {
             return None;
         }
         Some(self.result.values.plain(size))

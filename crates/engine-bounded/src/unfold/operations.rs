@@ -120,10 +120,7 @@ impl<'p> Unfolder<'_, 'p, '_> {
             }
             Operation::HeapSize { address } => match self.heap_size(&mut state, address) {
                 Some(size) => state.thread.result(self.code, size),
-                None => {
-                    self.obstacle(&state, "the size of an unknown object".to_string());
-                    return Ok(None);
-                }
+                None => return Ok(None),
             },
             Operation::Assume { condition } => {
                 if !state.guard.require(condition.term, &mut self.result.values.terms) {
