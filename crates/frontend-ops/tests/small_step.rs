@@ -197,7 +197,7 @@ fn conclusions(structures: &Structures) -> Vec<Conclusion> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 80, ..ProptestConfig::default() })]
 
     #[test]
     fn final_states_are_those_of_the_small_steps(structures in program()) {

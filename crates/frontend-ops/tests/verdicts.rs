@@ -26,6 +26,12 @@ fn conclusions(structures: &Structures, name: &str) -> Vec<(&'static str, Conclu
     let model = Model::builtin(name).expect("the model is there").expect("it is a model");
     let mut all = Vec::new();
     let lowered = lower(structures, Judging::of(structures)).expect("it lowers");
+    let options = parallax_engine_bounded::Options {
+        properties: vec![Property::Assert],
+        ..Default::default()
+    };
+    let bounded = parallax_engine_bounded::verify(&lowered.program, &model, &options);
+    all.push(("bounded", bounded.expect("it runs").verdict.conclusion));
     if matches!(name, "sc" | "tso" | "pso") && !lowered.has_reservations() {
         let program = lowered.program;
         let properties = vec![Property::Assert];

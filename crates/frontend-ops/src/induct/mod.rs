@@ -26,6 +26,9 @@
 //! This repairs what the printed method leaves out: registers change, too; each iteration has values
 //! of its own; iterations in between may be fewer; the thread's own loads count.
 
+mod fitness;
+mod ghosts;
+
 use std::collections::BTreeSet;
 
 use parallax_program::{
@@ -33,11 +36,14 @@ use parallax_program::{
     Question, VarId,
 };
 
+use fitness::Fitness;
+use ghosts::{followed, ghost, located, mentioned};
+
 use crate::lower::{Lowered, WIDTH};
 use crate::names::Names;
 use crate::syntax::{
     Comparison, Condition, Element, ElementKind, Ex, Exp, Mark, Op, OpKind, Place, Structures,
-    Target, Thread, elements,
+    Target, elements,
 };
 
 /// Structures without loops, whose assertions are what has to be proved.
@@ -123,125 +129,6 @@ impl Induction {
     }
 }
 
-/// What the method is not for.
-struct Fitness<'a> {
-    structures: &'a Structures,
-    errors: &'a mut Diagnostics,
-}
-
-impl Fitness<'_> {
-    fn report(&mut self, mark: Mark, message: &str, help: &str) {
-        let error: Diagnostic = self.structures.source.error(mark.0, message);
-        self.errors.push(error.with_help(help));
-    }
-
-    fn thread(&mut self, thread: &Thread) {
-        let ghosts = mentioned(thread);
-        elements(&thread.elements, &mut |element| match &element.kind {
-            ElementKind::Label(_) => {
-                let help = "write loops as do { … <invariant> } while(c)";
-                self.report(element.mark, "proofs are of structured threads, without labels", help);
-            }
-            ElementKind::Assume(_) => {
-                let message = "proofs are of programs without assumptions";
-                self.report(element.mark, message, "other engines know what is assumed");
-            }
-            ElementKind::DoWhile { invariant: None, .. } => {
-                let help = "put it, as <condition>, at the end of the loop's body";
-                self.report(element.mark, "this loop has no invariant", help);
-            }
-            ElementKind::DoWhile { body, .. } => self.body(body),
-            ElementKind::Instr(ex) => self.ghost_writes(ex, false, &ghosts),
-            _ => {}
-        });
-    }
-
-    fn body(&mut self, body: &[Element]) {
-        self.reservations(body);
-        elements(body, &mut |element| {
-            if let ElementKind::DoWhile { .. } = element.kind {
-                let message = "a loop inside of a loop is not supported by proofs";
-                self.report(element.mark, message, "other engines repeat loops");
-            }
-            if let ElementKind::Instr(ex) = &element.kind {
-                ex.operations(&mut |op| {
-                    if matches!(written(op), Some(Target::Computed(_))) {
-                        let message = "a store to a computed location in a loop is not supported";
-                        self.report(op.mark, message, "name the location");
-                    }
-                });
-            }
-        });
-    }
-
-    /// A store-conditional goes with a load-linked of the same iteration, whatever happens: only
-    /// the first iteration and the last have any.
-    fn reservations(&mut self, body: &[Element]) {
-        let mut linked: Vec<&Target> = Vec::new();
-        for element in body {
-            let sure: Vec<&Op> = match &element.kind {
-                ElementKind::Instr(ex) => sure(ex),
-                _ => Vec::new(),
-            };
-            elements(std::slice::from_ref(element), &mut |element| {
-                let ElementKind::Instr(ex) = &element.kind else {
-                    return;
-                };
-                ex.operations(&mut |op| match &op.kind {
-                    OpKind::LoadLinked { location, .. } => {
-                        if sure.iter().any(|known| std::ptr::eq(*known, op)) {
-                            linked.push(location);
-                        } else {
-                            let message = "a load-linked under a condition, in a loop";
-                            self.report(op.mark, message, "it is not supported by proofs");
-                        }
-                    }
-                    OpKind::StoreConditional { location, .. } if !linked.contains(&location) => {
-                        let message = "this store-conditional may go with another iteration";
-                        let help = "put its load-linked before it, into the loop";
-                        self.report(op.mark, message, help);
-                    }
-                    _ => {}
-                });
-            });
-        }
-    }
-
-    /// What the thread last wrote to a location is followed where its order is known.
-    fn ghost_writes(&mut self, ex: &Ex, is_unordered: bool, ghosts: &BTreeSet<String>) {
-        match ex {
-            Ex::Nil => {}
-            Ex::Op(op) | Ex::Atom(op) => {
-                let conditional = matches!(op.kind, OpKind::StoreConditional { .. });
-                let is_ghost = match written(op) {
-                    Some(Target::Named(name)) => ghosts.contains(name),
-                    Some(Target::Computed(_)) => !ghosts.is_empty(),
-                    None => false,
-                };
-                let is_computed = matches!(written(op), Some(Target::Computed(_)));
-                if is_ghost && (conditional || is_unordered || is_computed) {
-                    let message = "an invariant speaks of the location that this store may be to";
-                    self.report(op.mark, message, "invariants on temporaries can say the same");
-                }
-            }
-            Ex::Seq(parts) => {
-                parts.iter().for_each(|part| self.ghost_writes(part, is_unordered, ghosts));
-            }
-            Ex::Par(parts) => parts.iter().for_each(|part| self.ghost_writes(part, true, ghosts)),
-            Ex::If(_, body, _) => self.ghost_writes(body, is_unordered, ghosts),
-        }
-    }
-}
-
-/// The operations of an instruction that are done in any case, one after the other.
-fn sure(ex: &Ex) -> Vec<&Op> {
-    match ex {
-        Ex::Op(op) => vec![op],
-        Ex::Seq(parts) => parts.iter().flat_map(sure).collect(),
-        Ex::Nil | Ex::Atom(_) | Ex::Par(_) | Ex::If(..) => Vec::new(),
-    }
-}
-
 /// The location that an operation may write to.
 fn written(op: &Op) -> Option<&Target> {
     match &op.kind {
@@ -258,26 +145,6 @@ fn read(op: &Op) -> Option<&Target> {
         OpKind::LoadLinked { location, .. } => Some(location),
         _ => None,
     }
-}
-
-/// Locations that the invariants of a thread speak of.
-fn mentioned(thread: &Thread) -> BTreeSet<String> {
-    let mut all = BTreeSet::new();
-    elements(&thread.elements, &mut |element| {
-        if let ElementKind::DoWhile { invariant: Some(invariant), .. } = &element.kind {
-            invariant.leaves(&mut |leaf| {
-                if let Exp::Location(name) = leaf {
-                    all.insert(name.clone());
-                }
-            });
-        }
-    });
-    all
-}
-
-/// The temporary for what a thread last wrote to a location.
-fn ghost(location: &str) -> String {
-    format!("[{location}]'")
 }
 
 fn instr(ex: Ex, mark: Mark) -> Element {
@@ -324,7 +191,7 @@ impl Builder<'_> {
                 let kind = ElementKind::IfBranch(condition.clone(), inner);
                 list.push(Element { kind, mark });
             }
-            ElementKind::Instr(ex) => list.push(instr(self.followed(ex), mark)),
+            ElementKind::Instr(ex) => list.push(instr(followed(ex, &self.ghosts), mark)),
             ElementKind::Assert(_) => {
                 self.meanings.push(Meaning::Asserted);
                 list.push(element.clone());
@@ -466,39 +333,6 @@ impl Builder<'_> {
         Ex::Seq(vec![anything(&choice), compute(flag, Exp::Number(1)), test])
     }
 
-    /// The same, with what is written to locations that invariants speak of kept in temporaries.
-    fn followed(&self, ex: &Ex) -> Ex {
-        let all = |parts: &[Ex]| -> Vec<Ex> {
-            let mut list = Vec::new();
-            for part in parts {
-                match self.followed(part) {
-                    Ex::Seq(inner) => list.extend(inner),
-                    other => list.push(other),
-                }
-            }
-            list
-        };
-        match ex {
-            Ex::Nil => Ex::Nil,
-            Ex::Op(operation) | Ex::Atom(operation) => {
-                let OpKind::Write { dst: Place::Memory(Target::Named(name)), value } =
-                    &operation.kind
-                else {
-                    return ex.clone();
-                };
-                match self.ghosts.contains(name) {
-                    true => Ex::Seq(vec![compute(&ghost(name), value.clone()), ex.clone()]),
-                    false => ex.clone(),
-                }
-            }
-            Ex::Seq(parts) => Ex::Seq(all(parts)),
-            Ex::Par(parts) => Ex::Par(parts.iter().map(|part| self.followed(part)).collect()),
-            Ex::If(condition, body, mark) => {
-                Ex::If(condition.clone(), Box::new(self.followed(body)), *mark)
-            }
-        }
-    }
-
     /// How many loads of these locations there are in all threads, once loops are replaced: those
     /// of a body twice.
     fn loads_of(&self, locations: &BTreeSet<String>) -> usize {
@@ -592,39 +426,5 @@ impl Loop<'_> {
             }
         });
         all
-    }
-}
-
-/// The same, on what the thread last wrote in the place of locations.
-fn located(condition: &Condition) -> Condition {
-    let both =
-        |left: &Condition, right: &Condition| (Box::new(located(left)), Box::new(located(right)));
-    match condition {
-        Condition::True | Condition::False => condition.clone(),
-        Condition::Compare(op, left, right) => {
-            Condition::Compare(*op, located_exp(left), located_exp(right))
-        }
-        Condition::And(left, right) => {
-            let (left, right) = both(left, right);
-            Condition::And(left, right)
-        }
-        Condition::Or(left, right) => {
-            let (left, right) = both(left, right);
-            Condition::Or(left, right)
-        }
-        Condition::Not(inner) => Condition::Not(Box::new(located(inner))),
-    }
-}
-
-fn located_exp(exp: &Exp) -> Exp {
-    let boxed = |exp: &Exp| Box::new(located_exp(exp));
-    match exp {
-        Exp::Number(_) | Exp::Temporary(_) => exp.clone(),
-        Exp::Location(name) => Exp::Temporary(ghost(name)),
-        Exp::Add(left, right) => Exp::Add(boxed(left), boxed(right)),
-        Exp::Sub(left, right) => Exp::Sub(boxed(left), boxed(right)),
-        Exp::Choice(condition, then, otherwise) => {
-            Exp::Choice(Box::new(located(condition)), boxed(then), boxed(otherwise))
-        }
     }
 }
