@@ -16,5 +16,6 @@ pub use json::{TestRun, error_json, outcomes_json};
 pub use log::herd_log;
 pub use picture::{Caption, dot, focused_dot, focused_svg, sketch, svg};
 pub use verify::{
-    Detail, TextStyle, VerifyRun, verdict_html, verdict_json, verdict_sarif, verdict_text,
+    Detail, SolverWork, TextStyle, VerifyRun, verdict_html, verdict_json, verdict_sarif,
+    verdict_text,
 };

@@ -23,6 +23,7 @@ const RUN: VerifyRun<'static> = VerifyRun {
     all: false,
     time: Duration::from_millis(250),
     peak_rss_kib: 12_345,
+    solver: None,
 };
 
 const STYLE: TextStyle = TextStyle { colour: false, width: 110, detail: Detail::Short };

@@ -2,11 +2,12 @@
 
 use parallax_engine_bounded::verify as search;
 use parallax_engine_bounded::{
-    Asked, Backend, Certified, Finding, Machine, Options, Solving, check, compile,
+    Asked, Backend, Certified, Figures, Finding, Machine, Options, Solving, check, compile,
 };
 use parallax_frontend_litmus::LitmusTest;
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property, Question};
+use parallax_report::SolverWork;
 use parallax_verdict::{Conclusion, Counts, Scope, Verdict, replay};
 
 use super::arguments::SolverName;
@@ -34,13 +35,24 @@ pub fn verify(
     let verified = search(program, &model, &search_options)?;
     let model = model.name().to_string();
     emit(verified.asked.as_ref(), options)?;
+    let solver = Some(times(&verified.figures));
     let mut verdict = verified.verdict;
     verdict.notes.extend(certified(&verdict, verified.figures.certified, options));
     if machine.is_some() {
         let note = format!("C11 was compiled to the accesses and fences of '{model}'");
         verdict.notes.push(note);
     }
-    Ok(Answer { verdict, model, engine: "bounded", all: false, witness: None })
+    Ok(Answer { verdict, model, engine: "bounded", all: false, witness: None, solver })
+}
+
+/// What JSON tells of the solver's work.
+fn times(figures: &Figures) -> SolverWork {
+    SolverWork {
+        variables: figures.variables,
+        clauses: figures.clauses,
+        encoding: figures.encoding,
+        solving: figures.solving,
+    }
 }
 
 fn limits(options: &VerifyArguments, unroll: Option<u32>) -> Options<'static> {
@@ -123,7 +135,8 @@ pub fn verify_test(
         Finding::Unknown(reason) => verdict.reason = Some(reason),
     }
     emit(outcome.asked.as_ref(), options)?;
+    let solver = Some(times(&outcome.figures));
     verdict.notes.extend(certified(&verdict, outcome.figures.certified, options));
     let model = model.name().to_string();
-    Ok(Answer { verdict, model, engine: "bounded", all: false, witness: None })
+    Ok(Answer { verdict, model, engine: "bounded", all: false, witness: None, solver })
 }

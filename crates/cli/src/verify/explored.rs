@@ -48,5 +48,5 @@ pub fn verify(
         verdict.notes.push(note.to_string());
     }
     let model = model.name().to_string();
-    Ok(Answer { verdict, model, engine: "explore", all: options.all, witness: None })
+    Ok(Answer { verdict, model, engine: "explore", all: options.all, witness: None, solver: None })
 }

@@ -60,7 +60,7 @@ pub fn verify(
         Conclusion::Unknown(reason) => verdict.reason = Some(reason),
     }
     let model = model.name().to_string();
-    Ok(Answer { verdict, model, engine: "inductive", all: false, witness: None })
+    Ok(Answer { verdict, model, engine: "inductive", all: false, witness: None, solver: None })
 }
 
 /// What could not be shown, and where.

@@ -73,6 +73,7 @@ pub fn verify(path: &Path, options: &VerifyArguments) -> Result<Answer, Diagnost
         engine: "enumerate",
         all: true,
         witness: None,
+        solver: None,
     })
 }
 

@@ -19,6 +19,7 @@ use std::time::Instant;
 
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property};
+use parallax_report::SolverWork;
 use parallax_verdict::{Conclusion, Verdict};
 
 use arguments::SolverName;
@@ -46,6 +47,8 @@ pub struct Answer {
     pub all: bool,
     /// The schedule of the first violation.
     pub witness: Option<String>,
+    /// What it took, where a solver was asked.
+    pub solver: Option<SolverWork>,
 }
 
 pub fn run(options: &VerifyArguments) -> Exit {

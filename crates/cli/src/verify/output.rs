@@ -31,6 +31,7 @@ pub fn deliver(options: &VerifyArguments, answer: &Answer, time: Duration) -> Re
         all: answer.all,
         time,
         peak_rss_kib: peak_rss_kib(),
+        solver: answer.solver,
     };
     let verdict = &answer.verdict;
     let text = match options.format {

@@ -87,5 +87,12 @@ fn run(
     line.borrow_mut().clear();
     let model = model.name().to_string();
     let verdict = verdict?;
-    Ok(Answer { verdict, model, engine: "states", all: options.all, witness: written.into_inner() })
+    Ok(Answer {
+        verdict,
+        model,
+        engine: "states",
+        all: options.all,
+        witness: written.into_inner(),
+        solver: None,
+    })
 }

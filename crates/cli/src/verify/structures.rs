@@ -154,6 +154,7 @@ fn enumerated(
         engine: "enumerate",
         all: true,
         witness: None,
+        solver: None,
     })
 }
 

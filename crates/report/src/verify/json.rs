@@ -38,6 +38,10 @@ pub fn verdict_json(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
         events: verdict.counts.events,
         time_s: run.time.as_secs_f64(),
         peak_rss_kib: run.peak_rss_kib,
+        variables: run.solver.map(|work| work.variables),
+        clauses: run.solver.map(|work| work.clauses),
+        encode_s: run.solver.map(|work| work.encoding.as_secs_f64()),
+        solve_s: run.solver.map(|work| work.solving.as_secs_f64()),
         violations: verdict.violations.iter().map(|v| Found::of(v, run.model)).collect(),
         notes: &verdict.notes,
     };
@@ -64,6 +68,14 @@ struct Answer<'a> {
     events: u64,
     time_s: f64,
     peak_rss_kib: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variables: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clauses: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encode_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    solve_s: Option<f64>,
     violations: Vec<Found<'a>>,
     notes: &'a [String],
 }

@@ -45,4 +45,15 @@ pub struct VerifyRun<'a> {
     pub time: Duration,
     /// The most memory that the process has used.
     pub peak_rss_kib: u64,
+    /// What it took, where a solver was asked.
+    pub solver: Option<SolverWork>,
+}
+
+/// How large a problem for a solver was, and how long it took to state and to solve.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SolverWork {
+    pub variables: u64,
+    pub clauses: u64,
+    pub encoding: Duration,
+    pub solving: Duration,
 }
