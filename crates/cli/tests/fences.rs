@@ -1,5 +1,6 @@
 //! `parallax fences`: repairs of real programs, applied as people apply them, and verified again.
 
+#[allow(dead_code)]
 mod support;
 
 use std::fs;
