@@ -177,3 +177,28 @@ fn addresses_may_be_computed() {
         assert_eq!(verdict.conclusion, expected, "{number}");
     }
 }
+
+/// The instruction after a branch of SPARC runs first, unless it is annulled.
+#[test]
+fn delayed_branches_run_the_instruction_after_them() {
+    let cases = [
+        ("brz %g1, L\n mov 5, %g2\n mov 9, %g2", "g2 = 5"),
+        ("brnz %g1, L\n mov 5, %g2\n add %g2, 1, %g2", "g2 = 6"),
+        ("brnz,a %g1, L\n mov 5, %g2\n add %g2, 1, %g2", "g2 = 1"),
+        ("brz,a %g1, L\n mov 5, %g2\n mov 9, %g2", "g2 = 5"),
+        ("ba,a L\n mov 5, %g2\n mov 9, %g2", "g2 = 0"),
+        ("ba L\n mov 5, %g2\n mov 9, %g2", "g2 = 5"),
+        // The condition is that of before.
+        ("brz %g1, L\n mov 1, %g1\n mov 9, %g2", "g1 = 1 /\\ g2 = 0"),
+    ];
+    for (code, assertion) in cases {
+        let text = format!("isa sparc\nthread P:\n {code}\nL: nop\n assert {assertion}\n");
+        let structures = translate("t.asm", &text).expect("it translates");
+        let structures = parse("t.ops", &structures).expect("it reads");
+        let program = lower(&structures, Judging::AtOnce).expect("it lowers").program;
+        let model = Model::builtin("sc").expect("the model is there").expect("it is a model");
+        let options = parallax_engine_explore::Options::default();
+        let verdict = explore(&program, &model, &options).expect("it runs");
+        assert_eq!(verdict.conclusion, Conclusion::Safe, "{code}: {assertion}");
+    }
+}
