@@ -229,7 +229,9 @@ fn compile_inst(kind: InstKind, machine: Machine) -> Compiled {
             };
             Compiled { before, kind, after }
         }
-        InstKind::Fence { tags } => alone(InstKind::Fence { tags: fence_tags(&tags, machine) }),
+        InstKind::Fence { tags } if !tags.contains(Tags::MEMBARRIER) => {
+            alone(InstKind::Fence { tags: fence_tags(&tags, machine) })
+        }
         InstKind::Spawn { .. } => {
             Compiled { before: Some(machine.full_fence()), kind, after: None }
         }

@@ -59,6 +59,11 @@ impl<'p> Unfolder<'_, 'p, '_> {
                 self.store_conditional(state, address, value, size, tags, open);
                 return Ok(None);
             }
+            Operation::Fence { tags } if tags.contains(Tags::MEMBARRIER) => {
+                let what = "a barrier of all threads (try --engine states)";
+                self.obstacle(&state, what.to_string());
+                return Ok(None);
+            }
             Operation::Fence { tags } => {
                 self.fence(&state, tags);
                 state.thread.done();
