@@ -146,7 +146,7 @@ fn exploration_agrees() {
     let first = std::env::var("PARALLAX_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(0);
     for seed in first..first + cases(60) {
         let (text, program) = random_program(seed);
-        for name in ["sc", "tso", "pso", "ra", "rc11"] {
+        for name in ["sc", "tso", "pso", "ra", "rc11", "imm"] {
             let model = Model::builtin(name).expect("a model").expect("a right model");
             // Each property by itself: which is found first is for the engine to say.
             let property = properties[seed as usize % properties.len()];

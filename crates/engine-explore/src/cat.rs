@@ -433,6 +433,9 @@ impl Replay for Code<'_> {
     }
 
     fn dependencies(&self, graph: &Graph<'_>, number: usize, done: &[Done]) -> Dependencies {
+        if done.is_empty() {
+            return Dependencies::default();
+        }
         let by = graph.threads[number].spawned_by;
         let (function, args) = match self.program.threads.get(number) {
             Some(thread) => {
