@@ -167,6 +167,30 @@ fn headers_are_changed_on_request_only() {
     folder.run(&["verify", "main.c"]).ends_with(0);
 }
 
+const IN_A_MACRO: &str = "\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+atomic_int x, y;
+#define PUT(v) atomic_store_explicit(&v, 1, memory_order_relaxed)
+#define BOTH PUT(x); PUT(y)
+void *writer(void *arg) { BOTH; return arg; }
+int main(void) {
+  pthread_t thread;
+  pthread_create(&thread, 0, writer, 0);
+  if (atomic_load_explicit(&y, memory_order_acquire))
+    assert(atomic_load_explicit(&x, memory_order_relaxed));
+}
+";
+
+#[test]
+fn accesses_with_no_place_between_them_are_named() {
+    let folder = Folder::new();
+    folder.write("main.c", IN_A_MACRO);
+    let run = folder.run(&["fences", "main.c"]);
+    run.ends_with(1).complains("the accesses at main.c:7:27");
+}
+
 #[test]
 fn what_cannot_be_helped_is_told() {
     let (folder, file) = folder_with("fences/lamport.c");

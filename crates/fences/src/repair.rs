@@ -1,8 +1,8 @@
 //! From a program to its repair: looks for decisions, searches, writes the texts, and checks that
 //! what was written is what was verified.
 
-use parallax_program::{Diagnostic, Diagnostics, Program};
-use parallax_verdict::{Conclusion, Reason, Scope, Violation};
+use parallax_program::{Diagnostic, Diagnostics, Location, Program};
+use parallax_verdict::{Conclusion, Event, Reason, Scope, Violation};
 
 use crate::cover::{Cover, Objective};
 use crate::decision::Plan;
@@ -123,15 +123,44 @@ pub fn repair(job: Job<'_>, helpers: &mut Helpers<'_>) -> Result<Repaired, Diagn
         Ending::Hopeless { violation } => {
             repaired.give_up(&prepared, *violation, helpers)?;
             if means.repair == Repair::Fences && !repaired.is_plain_bug {
+                let crowded = repaired.violation.as_ref().and_then(crowded);
+                let message = match &crowded {
+                    None => "no fence forbids this execution".to_string(),
+                    Some(place) => format!(
+                        "no fence that can be written forbids this execution: the accesses at \
+                         {place} are in one expression or macro, and nothing fits between them"
+                    ),
+                };
                 repaired.reason = Some(Reason {
-                    message: "no fence forbids this execution".to_string(),
-                    place: None,
+                    message,
+                    place: crowded,
                     help: Some("--repair both strengthens accesses too, where it can".to_string()),
                 });
             }
         }
     }
     Ok(repaired)
+}
+
+/// Where a thread makes several accesses at one place in the source, so that nothing can be put
+/// between them.
+fn crowded(violation: &Violation) -> Option<Location> {
+    let accesses = violation
+        .execution
+        .events
+        .iter()
+        .filter(|event| event.kind.footprint().is_some() && event.kind.life().is_none());
+    let accesses: Vec<_> = accesses.collect();
+    let is_half = |pair: &[&Event]| {
+        let [first, second] = pair else {
+            return true;
+        };
+        first.kind.footprint() == second.kind.footprint()
+    };
+    let same = accesses.windows(2).find(|pair| {
+        pair[0].thread == pair[1].thread && pair[0].place == pair[1].place && !is_half(pair)
+    });
+    same.and_then(|pair| pair[0].place.clone())
 }
 
 impl Repaired {
