@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use parallax_machine::Code;
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, Question, Span};
+use parallax_program::{Diagnostic, Diagnostics, Program, Question, Span};
 use parallax_solver::{Answer, Literal};
-use parallax_verdict::{Execution, Reason};
+use parallax_verdict::{Execution, Reason, smallest_access};
 
 use crate::encoding::{Asking, Encoding, why};
 use crate::memory::Memory;
@@ -69,7 +69,9 @@ pub fn check(
     let finding = loop {
         match test.run().map_err(located)? {
             Progress::Done(finding) => break finding,
-            Progress::Split => test.granule = Some(test.smallest_access().map_err(located)?),
+            Progress::Split => {
+                test.granule = Some(smallest_access(program, model).map_err(located)?)
+            }
         }
     };
     Ok(Outcome { finding, figures: test.figures, asked: test.asked })
@@ -187,28 +189,6 @@ impl Test<'_, '_> {
 
     fn stopped(&self, why: &str) -> Progress {
         unknown(format!("the search was stopped: {why}"), None)
-    }
-
-    fn smallest_access(&self) -> Result<u32, Diagnostic> {
-        if self.model.input("si").is_none() {
-            return Err(Diagnostic::new(format!(
-                "accesses of different sizes overlap, and model '{}' does not describe that",
-                self.model.name()
-            ))
-            .with_help("a model that does relates the parts of an access by 'si'"));
-        }
-        let functions = self.code.program.functions.iter();
-        let insts = functions.flat_map(|f| &f.blocks).flat_map(|block| &block.insts);
-        let sizes = insts.filter_map(|inst| match &inst.kind {
-            InstKind::Load { size, .. }
-            | InstKind::Store { size, .. }
-            | InstKind::Rmw { size, .. }
-            | InstKind::Cas { size, .. }
-            | InstKind::LoadLinked { size, .. }
-            | InstKind::StoreConditional { size, .. } => Some(size.bytes()),
-            _ => None,
-        });
-        Ok(sizes.min().unwrap_or(1))
     }
 }
 

@@ -36,8 +36,8 @@ use std::time::{Duration, Instant};
 
 use parallax_machine::{Code, Limits};
 use parallax_memory::{Checker, Model};
-use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, Question, Span};
-use parallax_verdict::{Ending, Outcomes};
+use parallax_program::{Diagnostic, Diagnostics, Program, Question, Span};
+use parallax_verdict::{Ending, Outcomes, smallest_access};
 
 use crate::image::Image;
 use crate::path::{Action, Explorer, Failure, Path, Paths};
@@ -114,7 +114,9 @@ pub fn enumerate(
         match attempt.run().map_err(located)? {
             Progress::Done(outcomes) => return Ok(*outcomes),
             Progress::Cover(more) => attempt.covered.extend(more),
-            Progress::Split => attempt.granule = Some(attempt.smallest_access().map_err(located)?),
+            Progress::Split => {
+                attempt.granule = Some(smallest_access(program, model).map_err(located)?)
+            }
         }
     }
     Err(located(Diagnostic::new("pointer arithmetic leads to too many different addresses")))
@@ -375,28 +377,6 @@ impl<'p> Attempt<'_, 'p> {
             Coherence::Needed => false,
             Coherence::Auto => orders_of(threads, terms) <= Self::FEW_ORDERS,
         }
-    }
-
-    fn smallest_access(&self) -> Result<u32, Diagnostic> {
-        if self.model.input("si").is_none() {
-            return Err(Diagnostic::new(format!(
-                "accesses of different sizes overlap, and model '{}' does not describe that",
-                self.model.name()
-            ))
-            .with_help("a model that does relates the parts of an access by 'si'"));
-        }
-        let functions = self.code.program.functions.iter();
-        let insts = functions.flat_map(|f| &f.blocks).flat_map(|block| &block.insts);
-        let sizes = insts.filter_map(|inst| match &inst.kind {
-            InstKind::Load { size, .. }
-            | InstKind::Store { size, .. }
-            | InstKind::Rmw { size, .. }
-            | InstKind::Cas { size, .. }
-            | InstKind::LoadLinked { size, .. }
-            | InstKind::StoreConditional { size, .. } => Some(size.bytes()),
-            _ => None,
-        });
-        Ok(sizes.min().unwrap_or(1))
     }
 
     fn misaligned(&self) -> Diagnostic {
