@@ -49,3 +49,14 @@ fn other_engines_ask_no_solver() {
         folder.run(&["verify", "--engine", "bounded", "--certify", "--solver", "z3", "SB.litmus"]);
     both.ends_with(2).complains("Z3 gives no proofs");
 }
+
+#[test]
+fn c_is_not_verified_under_models_that_do_not_know_it() {
+    let folder = Folder::new();
+    folder.write("main.c", "int main(void) { return 0; }\n");
+    for model in ["arm", "lkmm"] {
+        let run = folder.run(&["verify", "--engine", "bounded", "--model", model, "main.c"]);
+        run.ends_with(2).complains("other accesses and fences than C11 has");
+    }
+    folder.run(&["verify", "--engine", "bounded", "--model", "power", "main.c"]).ends_with(0);
+}

@@ -145,20 +145,13 @@ pub fn repair(job: Job<'_>, helpers: &mut Helpers<'_>) -> Result<Repaired, Diagn
 /// Where a thread makes several accesses at one place in the source, so that nothing can be put
 /// between them.
 fn crowded(violation: &Violation) -> Option<Location> {
-    let accesses = violation
-        .execution
-        .events
-        .iter()
-        .filter(|event| event.kind.footprint().is_some() && event.kind.life().is_none());
-    let accesses: Vec<_> = accesses.collect();
-    let is_half = |pair: &[&Event]| {
-        let [first, second] = pair else {
-            return true;
-        };
-        first.kind.footprint() == second.kind.footprint()
+    let is_access = |event: &&Event| {
+        event.thread.is_some() && event.kind.footprint().is_some() && event.kind.life().is_none()
     };
+    let accesses: Vec<&Event> = violation.execution.events.iter().filter(is_access).collect();
     let same = accesses.windows(2).find(|pair| {
-        pair[0].thread == pair[1].thread && pair[0].place == pair[1].place && !is_half(pair)
+        let is_one = pair[0].kind.footprint() == pair[1].kind.footprint();
+        pair[0].thread == pair[1].thread && pair[0].place == pair[1].place && !is_one
     });
     same.and_then(|pair| pair[0].place.clone())
 }
