@@ -60,3 +60,11 @@ fn c_is_not_verified_under_models_that_do_not_know_it() {
     }
     folder.run(&["verify", "--engine", "bounded", "--model", "power", "main.c"]).ends_with(0);
 }
+
+#[test]
+fn loops_are_followed_as_far_as_is_needed() {
+    let folder = folder();
+    folder.run(&["verify", "--engine", "bounded", "--unroll", "auto", "MP.litmus"]).ends_with(0);
+    let run = folder.run(&["verify", "--engine", "bounded", "--unroll", "some", "MP.litmus"]);
+    run.ends_with(2).complains("expected a number of rounds, or auto");
+}

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use parallax_fences::Weights;
 
 use crate::args::{Format, seconds};
-use crate::verify::arguments::range;
+use crate::verify::arguments::{Rounds, range};
 use crate::verify::input::InputArguments;
 use crate::verify::properties::Wanted;
 
@@ -54,9 +54,9 @@ pub struct FencesArguments {
     #[arg(long, short, value_name = "NAME,…|FILE.prp")]
     pub property: Option<Wanted>,
 
-    /// Repeat loops so often at most [default: no limit; of litmus tests 2]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub unroll: Option<u32>,
+    /// Repeat loops so often at most; auto: as often as is needed, in litmus tests twice
+    #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]
+    pub unroll: Rounds,
 
     /// Which values inputs may have, both ends included, such as 0..3
     #[arg(long, value_name = "LO..HI", value_parser = range, allow_hyphen_values = true)]

@@ -52,7 +52,7 @@ impl Exploring<'_> {
         let options = self.options;
         let search = parallax_engine_explore::Options {
             properties: self.properties.clone(),
-            unroll: options.unroll,
+            unroll: options.unroll.0,
             all: most > 1,
             jobs,
             nondet: options.nondet,
@@ -75,7 +75,7 @@ pub struct Enumerating<'a> {
 
 impl Engine for Enumerating<'_> {
     fn search(&mut self, program: &Program, most: usize) -> Result<Verdict, Diagnostics> {
-        let bound = self.options.unroll.unwrap_or(litmus::USUAL_BOUND);
+        let bound = self.options.unroll.0.unwrap_or(litmus::USUAL_BOUND);
         let search = parallax_engine_enumerate::Options {
             bound,
             witnesses: most,

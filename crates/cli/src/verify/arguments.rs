@@ -2,6 +2,7 @@
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum, ValueHint};
@@ -40,9 +41,9 @@ pub struct VerifyArguments {
     #[arg(long, short, value_name = "NAME,…|FILE.prp")]
     pub property: Option<Wanted>,
 
-    /// Repeat loops so often at most [default: no limit; loops that only wait need none]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    pub unroll: Option<u32>,
+    /// Repeat loops so often at most; auto: as often as is needed. Loops that only wait need no limit
+    #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]
+    pub unroll: Rounds,
 
     /// Which values inputs may have, both ends included, such as 0..3
     #[arg(long, value_name = "LO..HI", value_parser = range, allow_hyphen_values = true)]
@@ -151,6 +152,24 @@ pub fn range(text: &str) -> Result<(i128, i128), String> {
         Some((low, high)) if low <= high => Ok((low, high)),
         Some(_) => Err("the range is empty".to_string()),
         None => Err("expected two numbers, such as 0..3".to_string()),
+    }
+}
+
+/// How often loops are repeated at most, if there is a limit.
+#[derive(Clone, Copy, Debug)]
+pub struct Rounds(pub Option<u32>);
+
+impl FromStr for Rounds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Rounds, String> {
+        match text {
+            "auto" => Ok(Rounds(None)),
+            _ => text
+                .parse()
+                .map(|rounds| Rounds(Some(rounds)))
+                .map_err(|_| "expected a number of rounds, or auto".to_string()),
+        }
     }
 }
 

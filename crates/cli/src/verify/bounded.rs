@@ -44,7 +44,7 @@ pub fn verify(
     let compiled = machine.map(|machine| compile(program, machine)).transpose();
     let compiled = compiled.map_err(|error| vec![error])?;
     let program = compiled.as_ref().unwrap_or(program);
-    let search_options = Options { properties, ..limits(options, options.unroll) };
+    let search_options = Options { properties, ..limits(options, options.unroll.0) };
     let verified = search(program, &model, &search_options)?;
     let model = model.name().to_string();
     emit(verified.asked.as_ref(), options)?;
@@ -123,7 +123,7 @@ pub fn verify_test(
     model: &Model,
     options: &VerifyArguments,
 ) -> Result<Answer, Diagnostics> {
-    let unroll = options.unroll.unwrap_or(USUAL_BOUND);
+    let unroll = options.unroll.0.unwrap_or(USUAL_BOUND);
     let outcome = check(&test.program, question, model, &limits(options, Some(unroll)))?;
     let mut verdict = Verdict {
         conclusion: Conclusion::Unknown,

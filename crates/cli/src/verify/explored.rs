@@ -29,7 +29,7 @@ pub fn verify(
         &model,
         &Options {
             properties,
-            unroll: options.unroll,
+            unroll: options.unroll.0,
             reductions: options.reductions,
             all: options.all,
             jobs: options.jobs.get(),

@@ -54,7 +54,7 @@ pub fn verify(path: &Path, options: &VerifyArguments) -> Result<Answer, Diagnost
     if options.engine == Engine::Bounded {
         return bounded::verify_test(&test, &bad_states(&test.question), &model, options);
     }
-    let bound = options.unroll.unwrap_or(USUAL_BOUND);
+    let bound = options.unroll.0.unwrap_or(USUAL_BOUND);
     let search = Options {
         bound,
         witnesses: 1,

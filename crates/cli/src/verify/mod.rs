@@ -188,7 +188,7 @@ fn check_machine_model(options: &VerifyArguments) -> Result<(), Diagnostics> {
 /// Whether the engine for machine code can do what is asked.
 fn has_machine(options: &VerifyArguments) -> bool {
     let model = options.model.as_deref().unwrap_or(MACHINE_MODEL);
-    matches!(model, "sc" | "tso" | "pso") && options.unroll.is_none()
+    matches!(model, "sc" | "tso" | "pso") && options.unroll.0.is_none()
 }
 
 /// A program through the engine that was asked for.

@@ -48,7 +48,7 @@ fn run(
     question: Option<Question>,
     options: &VerifyArguments,
 ) -> Result<Answer, Diagnostics> {
-    if options.unroll.is_some() {
+    if options.unroll.0.is_some() {
         let error = Diagnostic::new("the engine 'states' does not count how often loops repeat");
         return Err(vec![error.with_help("leave out --unroll")]);
     }

@@ -68,7 +68,7 @@ pub fn verify(
         }
         _ if options.witness.is_some() => stateful::verify(program, usual, properties, options)?,
         _ if !has_machine => enumerated(&structures, usual, options)?,
-        _ if options.unroll.is_some() => explored::verify(program, usual, properties, options)?,
+        _ if options.unroll.0.is_some() => explored::verify(program, usual, properties, options)?,
         _ => stateful::verify(program, usual, properties, options)?,
     };
     note_vacuity(&structures, &mut answer);
@@ -135,7 +135,7 @@ fn enumerated(
 ) -> Result<Answer, Diagnostics> {
     let model = chosen_model(usual, options)?;
     let Asked { program, question, assertions } = asked(structures)?;
-    let bound = options.unroll.unwrap_or(USUAL_BOUND);
+    let bound = options.unroll.0.unwrap_or(USUAL_BOUND);
     let search = Options {
         bound,
         witnesses: 1,
