@@ -59,6 +59,7 @@ fn c_is_not_verified_under_models_that_do_not_know_it() {
         run.ends_with(2).complains("other accesses and fences than C11 has");
     }
     folder.run(&["verify", "--engine", "bounded", "--model", "power", "main.c"]).ends_with(0);
+    folder.run(&["verify", "--model", "aarch64", "main.c"]).ends_with(0).says("engine bounded");
 }
 
 #[test]

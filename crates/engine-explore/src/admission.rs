@@ -32,7 +32,8 @@ const BY_KIND: [&str; 7] = ["_", "R", "W", "M", "F", "IW", "RMW"];
 pub fn admit(model: &Model) -> Result<Admission, Diagnostic> {
     let refuse = |why: String| {
         let message = format!("exploration cannot use the model '{}': {why}", model.name());
-        let help = "models that can be explored: sc, tso, pso, ra, rc11, imm, and .cat files for C";
+        let help = "models that can be explored: sc, tso, pso, ra, rc11, imm, and .cat files for C; \
+                    --engine bounded takes others";
         Err(Diagnostic::new(message).with_help(help))
     };
     let asks =

@@ -303,7 +303,8 @@ impl<'p> Exploration<'_, 'p> {
             ),
             place: shown(read),
             help: Some(
-                "make the read an acquire, the write a release, or try --model rc11".to_string(),
+                "make the read an acquire, the write a release, or try --engine bounded"
+                    .to_string(),
             ),
         })
     }

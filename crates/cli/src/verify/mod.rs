@@ -191,6 +191,12 @@ fn has_machine(options: &VerifyArguments) -> bool {
     matches!(model, "sc" | "tso" | "pso") && options.unroll.0.is_none()
 }
 
+/// Whether exploration cannot use the model of C, and the engine that asks a solver can.
+fn is_for_solvers(options: &VerifyArguments) -> bool {
+    let model = options.model.as_deref().unwrap_or(C_MODEL);
+    matches!(model, "aarch64" | "power" | "riscv" | "c11" | "rmo")
+}
+
 /// A program through the engine that was asked for.
 fn search(
     program: &Program,
@@ -204,6 +210,9 @@ fn search(
         }
         Engine::States => stateful::verify(program, usual_model, properties, options),
         Engine::Bounded => bounded::verify(program, usual_model, properties, options),
+        Engine::Auto if usual_model == C_MODEL && is_for_solvers(options) => {
+            bounded::verify(program, usual_model, properties, options)
+        }
         _ => explored::verify(program, usual_model, properties, options),
     }
 }
