@@ -86,7 +86,7 @@ pub fn prepare(
         };
         return Ok(Ok(Prepared { unfolding, terms, structure, memory, checked, freed }));
     }
-    Ok(Err(reason("the program accesses memory in too many different sizes")))
+    Ok(Err(reason("unfolding the program does not settle where its accesses go")))
 }
 
 fn reason(message: &str) -> Reason {
