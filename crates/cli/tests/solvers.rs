@@ -40,6 +40,47 @@ fn questions_are_written() {
     folder.run(&nowhere).ends_with(2).complains("cannot write 'no/q.cnf'");
 }
 
+/// Programs are asked about several things, each with a file of its own.
+#[test]
+fn every_question_is_written() {
+    let folder = folder();
+    folder.write("spin.ops", SPIN);
+    let arguments = ["verify", "--engine", "bounded", "--emit", "q.smt2", "--model", "sc"];
+    folder.run(&[&arguments[..], &["spin.ops"]].concat()).ends_with(0);
+    for name in ["q.smt2", "q-2.smt2"] {
+        let text = std::fs::read_to_string(folder.path().join(name)).unwrap_or_default();
+        assert!(text.ends_with("(check-sat)\n"), "{name}: {text}");
+    }
+}
+
+const SPIN: &str = "loc [x], [y];
+thread P1 { instr{ [x] := 1 }; instr{ [y] := 1 } }
+thread P2 {
+  label(L); instr{ v := [y]; [y] := v; branch(v = 0, label(L)) }; instr{ u := [x] }; assert(u = 1)
+}
+";
+
+#[test]
+fn frameworks_agree() {
+    let folder = folder();
+    for (test, model, code) in [
+        ("SB.litmus", "sc", 0),
+        ("SB.litmus", "tso", 1),
+        ("MP.litmus", "tso", 0),
+        ("MP.litmus", "pso", 1),
+    ] {
+        let run =
+            ["verify", "--engine", "bounded", "--framework", "gharachorloo", "--model", model];
+        let run = folder.run(&[&run[..], &[test]].concat());
+        run.ends_with(code).says("executions were told by the order of sub-operations");
+    }
+    let other = ["verify", "--engine", "bounded", "--framework", "gharachorloo", "--model", "rmo"];
+    let other = folder.run(&[&other[..], &["SB.litmus"]].concat());
+    other.ends_with(2).complains("no conditions for the model 'rmo'");
+    let other = folder.run(&["verify", "--framework", "gharachorloo", "SB.litmus"]);
+    other.ends_with(2).complains("--framework is for the engine that asks a solver");
+}
+
 #[test]
 fn other_engines_ask_no_solver() {
     let folder = folder();

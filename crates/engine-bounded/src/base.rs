@@ -6,7 +6,7 @@ use parallax_memory::{EventSet, Formula, InputKind, Relation};
 use parallax_solver::{Literal, Term};
 
 use crate::circuit::Circuit;
-use crate::communication::Communication;
+use crate::communication::{Communication, Pairs};
 use crate::event::Dependency;
 use crate::relations::bounds::Bound;
 use crate::relations::literals::Input;
@@ -47,8 +47,6 @@ struct Maker<'a> {
     values: &'a Values,
     circuit: &'a mut Circuit,
 }
-
-type Pairs = FxHashMap<(usize, usize), Literal>;
 
 impl Maker<'_> {
     fn events(&self) -> usize {
@@ -93,30 +91,9 @@ impl Maker<'_> {
 
     /// Whether an event carries a tag. Events of pairs are in `RMW` too.
     fn tagged(&mut self, number: usize, tag: &str) -> Literal {
-        let event = &self.structure.events[number];
-        let mut ways = vec![match &event.tags.otherwise {
-            None => Literal::constant(event.tags.tags.contains(tag)),
-            Some((condition, otherwise)) => {
-                match (event.tags.tags.contains(tag), otherwise.contains(tag)) {
-                    (true, true) => Literal::TRUE,
-                    (false, false) => Literal::FALSE,
-                    (true, false) => self.circuit.literal(*condition),
-                    (false, true) => !self.circuit.literal(*condition),
-                }
-            }
-        }];
+        let mut ways = vec![tagged(self.structure, self.circuit, number, tag)];
         if tag == "RMW" {
-            for write in 0..self.structure.initials {
-                for pair in &self.structure.events[write].pairs {
-                    if write == number {
-                        ways.push(self.circuit.literal(pair.when));
-                    } else if pair.read as usize == number {
-                        let happens = self.structure.events[write].executed;
-                        let both = [self.circuit.literal(pair.when), self.circuit.literal(happens)];
-                        ways.push(self.circuit.and(&both));
-                    }
-                }
-            }
+            ways.push(is_paired(self.structure, self.circuit, number));
         }
         self.circuit.or(&ways)
     }
@@ -223,4 +200,34 @@ impl Maker<'_> {
         }
         pairs
     }
+}
+
+/// Whether an event carries a tag.
+pub fn tagged(structure: &Structure, circuit: &mut Circuit, number: usize, tag: &str) -> Literal {
+    let choice = &structure.events[number].tags;
+    let Some((condition, otherwise)) = &choice.otherwise else {
+        return Literal::constant(choice.tags.contains(tag));
+    };
+    match (choice.tags.contains(tag), otherwise.contains(tag)) {
+        (true, true) => Literal::TRUE,
+        (false, false) => Literal::FALSE,
+        (true, false) => circuit.literal(*condition),
+        (false, true) => !circuit.literal(*condition),
+    }
+}
+
+/// Whether an event is one half of a pair that is atomic.
+pub fn is_paired(structure: &Structure, circuit: &mut Circuit, number: usize) -> Literal {
+    let mut ways = Vec::new();
+    for (write, event) in structure.events.iter().enumerate().take(structure.initials) {
+        for pair in &event.pairs {
+            if write == number {
+                ways.push(circuit.literal(pair.when));
+            } else if pair.read as usize == number {
+                let both = [circuit.literal(pair.when), circuit.literal(event.executed)];
+                ways.push(circuit.and(&both));
+            }
+        }
+    }
+    circuit.or(&ways)
 }

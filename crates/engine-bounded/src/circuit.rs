@@ -16,14 +16,14 @@ pub struct Circuit {
     pub terms: Terms,
     solving: Solving,
     certified: Certified,
-    asked: Option<Asked>,
+    asked: Vec<Asked>,
 }
 
 impl Circuit {
     pub fn new(terms: Terms, solving: Solving) -> Circuit {
         let solver = solving.backend.open(solving.certify || solving.keep);
         let (blaster, certified) = (Blaster::new(), Certified::default());
-        Circuit { solver, blaster, terms, solving, certified, asked: None }
+        Circuit { solver, blaster, terms, solving, certified, asked: Vec::new() }
     }
 
     pub fn fresh(&mut self) -> Literal {
@@ -82,10 +82,9 @@ impl Circuit {
     }
 
     pub fn solve(&mut self, assumptions: &[Literal], control: &Control<'_>) -> Answer {
-        if self.solving.keep && self.asked.is_none() {
-            let problem = self.solver.problem().cloned();
-            let assumptions = assumptions.to_vec();
-            self.asked = problem.map(|problem| Asked { problem, assumptions });
+        if let Some(problem) = self.solver.problem().filter(|_| self.solving.keep) {
+            let (problem, assumptions) = (problem.clone(), assumptions.to_vec());
+            self.asked.push(Asked { problem, assumptions });
         }
         match self.solver.solve(assumptions, control) {
             Answer::Unsatisfiable if self.solving.certify => self.certify(assumptions, control),
@@ -110,9 +109,9 @@ impl Circuit {
         self.certified
     }
 
-    /// The first question, if it was to be kept.
-    pub fn take_asked(&mut self) -> Option<Asked> {
-        self.asked.take()
+    /// The questions since the last call, if they were to be kept.
+    pub fn take_asked(&mut self) -> Vec<Asked> {
+        std::mem::take(&mut self.asked)
     }
 
     /// In the last model.

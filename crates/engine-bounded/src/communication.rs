@@ -7,14 +7,17 @@ use parallax_solver::Literal;
 use crate::circuit::Circuit;
 use crate::structure::Structure;
 
+/// Literals of pairs of events.
+pub type Pairs = FxHashMap<(usize, usize), Literal>;
+
 /// Choices of an execution.
 pub struct Communication {
     /// For each read its possible sources.
     pub sources: Vec<Vec<(usize, Literal)>>,
     /// Whether the first write comes before the second, given that both happen.
-    pub order: FxHashMap<(usize, usize), Literal>,
+    pub order: Pairs,
     /// Whether two accesses are to the same bytes, given that both happen.
-    pub same_place: FxHashMap<(usize, usize), Literal>,
+    pub same_place: Pairs,
 }
 
 impl Communication {
@@ -32,6 +35,18 @@ impl Communication {
         let order = builder.order(&same_place);
         Communication { sources, order, same_place }
     }
+
+    /// For those who order writes in their own way, and keep each location coherent.
+    pub fn unordered(
+        structure: &Structure,
+        executed: &[Literal],
+        circuit: &mut Circuit,
+    ) -> Communication {
+        let mut builder = Builder { structure, executed, coherent: true, circuit };
+        let same_place = builder.same_place();
+        let sources = builder.sources(&same_place);
+        Communication { sources, order: Pairs::default(), same_place }
+    }
 }
 
 struct Builder<'a> {
@@ -40,8 +55,6 @@ struct Builder<'a> {
     coherent: bool,
     circuit: &'a mut Circuit,
 }
-
-type Pairs = FxHashMap<(usize, usize), Literal>;
 
 impl Builder<'_> {
     fn same_place(&mut self) -> Pairs {

@@ -9,7 +9,8 @@ use parallax_solver::{Answer, Control, Literal, Stop, Terms};
 use crate::base::Base;
 use crate::circuit::Circuit;
 use crate::communication::Communication;
-use crate::options::{Figures, Solving};
+use crate::gharachorloo::{Conditions, constrain};
+use crate::options::{Figures, Framework, Solving};
 use crate::relations::bounds::Bounds;
 use crate::relations::literals::{Relations, Side};
 use crate::structure::Structure;
@@ -38,6 +39,7 @@ pub struct Asking {
     /// Pairs of events of which to tell whether one happens before the other.
     pub before: Vec<(usize, usize)>,
     pub solving: Solving,
+    pub framework: Framework,
 }
 
 impl Encoding {
@@ -60,6 +62,23 @@ impl Encoding {
         let mut circuit = Circuit::new(terms, asking.solving);
         let executed: Vec<Literal> =
             structure.events.iter().map(|event| circuit.literal(event.executed)).collect();
+        if asking.framework == Framework::Gharachorloo {
+            let conditions = Conditions::of(model)?;
+            let communication = constrain(conditions, &structure, &executed, &mut circuit);
+            // None of the models has flags, or says what happens before what.
+            let (flags, before) = (Vec::new(), vec![Literal::TRUE; asking.before.len()]);
+            let solving = Duration::ZERO;
+            return Ok(Encoding {
+                circuit,
+                structure,
+                communication,
+                executed,
+                values,
+                flags,
+                before,
+                solving,
+            });
+        }
         let coherent = model.implies_coherence();
         let communication = Communication::new(&structure, &executed, coherent, &mut circuit);
         let base = Base::new(formula, &structure, &communication, &values, &mut circuit);

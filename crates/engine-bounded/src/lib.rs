@@ -20,6 +20,7 @@ mod claim;
 mod communication;
 mod encoding;
 mod event;
+mod gharachorloo;
 mod guard;
 mod litmus;
 mod mapping;
@@ -38,6 +39,6 @@ mod witness;
 
 pub use litmus::{Finding, Outcome, check};
 pub use mapping::{Machine, compile};
-pub use options::{Asked, Certified, Figures, Options, Solving};
+pub use options::{Asked, Certified, Figures, Framework, Options, Solving};
 pub use parallax_solver::Backend;
 pub use program::{Verified, verify};

@@ -9,6 +9,7 @@ use parallax_solver::{Answer, Literal};
 use parallax_verdict::{Execution, Reason, smallest_access};
 
 use crate::encoding::{Asking, Encoding, why};
+use crate::gharachorloo::{IN_PARTS, admit, beyond};
 use crate::memory::Memory;
 use crate::options::{Asked as KeptQuestion, Figures, Options};
 use crate::question::{Asked, LastWrites};
@@ -25,8 +26,8 @@ const USUAL_BOUND: u32 = 2;
 pub struct Outcome {
     pub finding: Finding,
     pub figures: Figures,
-    /// What the solver was asked, if that was to be kept.
-    pub asked: Option<KeptQuestion>,
+    /// What the solver was asked, in order, if that was to be kept.
+    pub asked: Vec<KeptQuestion>,
 }
 
 #[derive(Clone, Debug)]
@@ -52,6 +53,7 @@ pub fn check(
         error.location.get_or_insert_with(|| program.source.location(Span::new(0, 0)));
         vec![error]
     };
+    admit(options.framework, model).map_err(located)?;
     let code = Code::new(program);
     let started = Instant::now();
     let end = options.timeout.and_then(|limit| started.checked_add(limit));
@@ -63,7 +65,7 @@ pub fn check(
         watch: Watch::new(options.stop, end),
         granule: None,
         figures: Figures::default(),
-        asked: None,
+        asked: Vec::new(),
         started,
     };
     let finding = loop {
@@ -91,7 +93,7 @@ struct Test<'a, 'p> {
     watch: Watch<'a>,
     granule: Option<u32>,
     figures: Figures,
-    asked: Option<KeptQuestion>,
+    asked: Vec<KeptQuestion>,
     started: Instant,
 }
 
@@ -136,7 +138,14 @@ impl Test<'_, '_> {
                 return Ok(unknown("an access may go to too many addresses".to_string(), None));
             }
         };
-        let asking = Asking { solving: self.options.solving, ..Asking::default() };
+        if let Some(part) = beyond(self.options.framework, &structure) {
+            let at = structure.events[part].site;
+            let place = at.map(|site| self.code.program.source.location(self.code.span(site)));
+            let message = IN_PARTS.to_string();
+            return Ok(Progress::Done(Finding::Unknown(Reason { message, place, help: None })));
+        }
+        let (solving, framework) = (self.options.solving, self.options.framework);
+        let asking = Asking { solving, framework, ..Asking::default() };
         let encoding = &mut Encoding::new(self.model, structure, values, terms, &asking)?;
         let mut last = LastWrites {
             circuit: &mut encoding.circuit,
@@ -160,7 +169,6 @@ impl Test<'_, '_> {
         }
         let answer = encoding.ask(&assumptions, &self.watch, self.options.memory_limit);
         self.figures = encoding.figures(self.started);
-        self.asked = encoding.circuit.take_asked();
         let finding = match answer {
             Answer::Satisfiable => {
                 let witness = Witness { code: self.code, encoding };
@@ -173,6 +181,7 @@ impl Test<'_, '_> {
                 Finding::Unreachable { complete }
             }
         };
+        self.asked = encoding.circuit.take_asked();
         Ok(Progress::Done(finding))
     }
 

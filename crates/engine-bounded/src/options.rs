@@ -19,6 +19,17 @@ pub struct Options<'a> {
     /// Set from outside to end the search.
     pub stop: Option<&'a AtomicBool>,
     pub solving: Solving,
+    pub framework: Framework,
+}
+
+/// How it is said which executions are allowed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Framework {
+    /// By the axioms of the model's `.cat` file.
+    #[default]
+    Cat,
+    /// By the order of sub-operations; for `sc`, `tso` and `pso`.
+    Gharachorloo,
 }
 
 /// Who answers, and what of it is kept.
@@ -68,6 +79,7 @@ impl Default for Options<'_> {
             memory_limit: None,
             stop: None,
             solving: Solving::default(),
+            framework: Framework::default(),
         }
     }
 }

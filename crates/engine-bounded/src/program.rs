@@ -14,6 +14,7 @@ use crate::before::Before;
 use crate::checks::{Checks, Suspect, Use, uses};
 use crate::claim::claim;
 use crate::encoding::{Asking, Encoding, why};
+use crate::gharachorloo::{IN_PARTS, admit, beyond};
 use crate::memory::Memory;
 use crate::options::{Asked, Figures, Options};
 use crate::preparation::{Preparation, Prepared, prepare};
@@ -26,8 +27,8 @@ use crate::watch::Watch;
 pub struct Verified {
     pub verdict: Verdict,
     pub figures: Figures,
-    /// What the solver was asked first, if that was to be kept.
-    pub asked: Option<Asked>,
+    /// What the solver was asked, in order, if that was to be kept.
+    pub asked: Vec<Asked>,
 }
 
 /// Looks for something wrong with the executions of a program that the model allows.
@@ -40,6 +41,7 @@ pub fn verify(
         error.location.get_or_insert_with(|| program.source.location(Span::new(0, 0)));
         vec![error]
     };
+    admit(options.framework, model).map_err(located)?;
     let code = Code::new(program);
     let started = Instant::now();
     let end = options.timeout.and_then(|limit| started.checked_add(limit));
@@ -51,7 +53,7 @@ pub fn verify(
         watch: Watch::new(options.stop, end),
         started,
         figures: Figures::default(),
-        asked: None,
+        asked: Vec::new(),
     };
     let mut last = None;
     for bound in options.bounds() {
@@ -90,7 +92,7 @@ struct Search<'a, 'p> {
     watch: Watch<'a>,
     started: Instant,
     figures: Figures,
-    asked: Option<Asked>,
+    asked: Vec<Asked>,
 }
 
 impl Search<'_, '_> {
@@ -108,11 +110,18 @@ impl Search<'_, '_> {
         let Prepared { unfolding, terms, structure, memory, checked, freed } = prepared;
         let Unfolding { values, exceeded, obstacles, failures, frees, objects, waits, .. } =
             unfolding;
+        if let Some(part) = beyond(self.options.framework, &structure) {
+            let at = structure.events[part].site;
+            let place = at.map(|site| self.code.program.source.location(self.code.span(site)));
+            let message = IN_PARTS.to_string();
+            return Ok(self.unknown(Reason { message, place, help: None }));
+        }
         let uses = uses(&structure, &frees, &freed, &objects);
         let asking = Asking {
             flags: true,
             before: orders(&structure, &uses),
             solving: self.options.solving,
+            framework: self.options.framework,
         };
         let mut encoding = Encoding::new(self.model, structure, values, terms, &asking)?;
         let ordered = self.ordered(&mut encoding, &uses);
@@ -184,7 +193,7 @@ impl Search<'_, '_> {
         }
         let answer = encoding.ask(&[assumption], &self.watch, self.options.memory_limit);
         self.figures = encoding.figures(self.started);
-        self.asked = encoding.circuit.take_asked().or(self.asked.take());
+        self.asked.extend(encoding.circuit.take_asked());
         answer
     }
 

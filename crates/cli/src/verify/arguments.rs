@@ -75,11 +75,16 @@ pub struct VerifyArguments {
     #[arg(long, value_enum, default_value_t = SolverName::Cadical)]
     pub solver: SolverName,
 
+    /// How the bounded engine tells which executions are allowed
+    #[arg(long, value_enum, default_value_t = FrameworkName::Cat)]
+    pub framework: FrameworkName,
+
     /// Believe that there is no violation only with a proof that was checked (bounded engine)
     #[arg(long)]
     pub certify: bool,
 
-    /// Write what the bounded engine asks its solver, for others
+    /// Write what the bounded engine asks its solver, for others; further questions go to FILE-2 and
+    /// so on
     #[arg(long, value_name = "FILE.cnf|.smt2", value_hint = ValueHint::FilePath)]
     #[arg(value_parser = question)]
     pub emit: Option<PathBuf>,
@@ -142,6 +147,14 @@ pub enum SolverName {
     Cadical,
     /// With clocks in place of graphs
     Z3,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum FrameworkName {
+    /// By the axioms of the model's cat file
+    Cat,
+    /// By the order of sub-operations (sc, tso and pso)
+    Gharachorloo,
 }
 
 /// `0..3`, `-1..1`

@@ -1,8 +1,12 @@
 //! Programs and litmus tests through the engine that asks a solver.
 
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
 use parallax_engine_bounded::verify as search;
 use parallax_engine_bounded::{
-    Asked, Backend, Certified, Figures, Finding, Machine, Options, Solving, check, compile,
+    Asked, Backend, Certified, Figures, Finding, Framework, Machine, Options, Solving, check,
+    compile,
 };
 use parallax_frontend_litmus::LitmusTest;
 use parallax_memory::Model;
@@ -10,7 +14,7 @@ use parallax_program::{Diagnostic, Diagnostics, Program, Property, Question};
 use parallax_report::SolverWork;
 use parallax_verdict::{Conclusion, Counts, Scope, Verdict, replay};
 
-use super::arguments::SolverName;
+use super::arguments::{FrameworkName, SolverName};
 use super::litmus::{USUAL_BOUND, violation};
 use super::{Answer, C_MODEL, VerifyArguments, model_choice};
 use crate::interrupt;
@@ -47,10 +51,11 @@ pub fn verify(
     let search_options = Options { properties, ..limits(options, options.unroll.0) };
     let verified = search(program, &model, &search_options)?;
     let model = model.name().to_string();
-    emit(verified.asked.as_ref(), options)?;
+    emit(&verified.asked, options)?;
     let solver = Some(times(&verified.figures));
     let mut verdict = verified.verdict;
     verdict.notes.extend(certified(&verdict, verified.figures.certified, options));
+    verdict.notes.extend(framework(options));
     if machine.is_some() {
         let note = format!("C11 was compiled to the accesses and fences of '{model}'");
         verdict.notes.push(note);
@@ -83,16 +88,39 @@ fn limits(options: &VerifyArguments, unroll: Option<u32>) -> Options<'static> {
             certify: options.certify,
             keep: options.emit.is_some(),
         },
+        framework: match options.framework {
+            FrameworkName::Cat => Framework::Cat,
+            FrameworkName::Gharachorloo => Framework::Gharachorloo,
+        },
     }
 }
 
-/// Writes the question, if somebody wants it.
-fn emit(asked: Option<&Asked>, options: &VerifyArguments) -> Result<(), Diagnostics> {
+/// Writes the questions, if somebody wants them. The second and all after it have their number in
+/// the name.
+fn emit(asked: &[Asked], options: &VerifyArguments) -> Result<(), Diagnostics> {
     let Some(path) = &options.emit else { return Ok(()) };
-    let Some(Asked { problem, assumptions }) = asked else {
+    if asked.is_empty() {
         let error = Diagnostic::new("there was no question for a solver, so none was written");
         return Err(vec![error]);
-    };
+    }
+    for (number, asked) in asked.iter().enumerate() {
+        match number {
+            0 => write(asked, path)?,
+            _ => write(asked, &numbered(path, number + 1))?,
+        }
+    }
+    Ok(())
+}
+
+/// `a/question-2.cnf` of `a/question.cnf`.
+fn numbered(path: &Path, number: usize) -> PathBuf {
+    let part = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+    let (stem, extension) = (part(path.file_stem()), part(path.extension()));
+    path.with_file_name(format!("{stem}-{number}.{extension}"))
+}
+
+fn write(asked: &Asked, path: &Path) -> Result<(), Diagnostics> {
+    let Asked { problem, assumptions } = asked;
     let mut text = Vec::new();
     let written = match path.extension().is_some_and(|extension| extension == "cnf") {
         true => problem.write_dimacs(assumptions, &mut text),
@@ -114,6 +142,12 @@ fn certified(verdict: &Verdict, certified: Certified, options: &VerifyArguments)
     let [answers, cycles, steps] =
         [(answers, "answer"), (cycles, "cycle"), (steps, "step")].map(|(n, what)| counted(n, what));
     safe.then(|| format!("certified: {answers}, by {cycles} and {steps}"))
+}
+
+/// What is to be said about the framework.
+fn framework(options: &VerifyArguments) -> Option<String> {
+    let is_other = options.framework == FrameworkName::Gharachorloo;
+    is_other.then(|| "executions were told by the order of sub-operations".to_string())
 }
 
 /// The final condition of a litmus test; `question` asks for the states that are violations.
@@ -147,9 +181,10 @@ pub fn verify_test(
         }
         Finding::Unknown(reason) => verdict.reason = Some(reason),
     }
-    emit(outcome.asked.as_ref(), options)?;
+    emit(&outcome.asked, options)?;
     let solver = Some(times(&outcome.figures));
     verdict.notes.extend(certified(&verdict, outcome.figures.certified, options));
+    verdict.notes.extend(framework(options));
     let model = model.name().to_string();
     Ok(Answer { verdict, model, engine: "bounded", all: false, witness: None, solver })
 }

@@ -22,8 +22,8 @@ use parallax_program::{Diagnostic, Diagnostics, Program, Property};
 use parallax_report::SolverWork;
 use parallax_verdict::{Conclusion, Verdict};
 
-use arguments::SolverName;
 pub use arguments::VerifyArguments;
+use arguments::{FrameworkName, SolverName};
 use engine::Engine;
 use input::Kind;
 use properties::Wanted;
@@ -157,8 +157,12 @@ fn check_witness(options: &VerifyArguments) -> Result<(), Diagnostics> {
 /// Only one engine asks a solver, and only one solver gives proofs.
 fn check_solver(options: &VerifyArguments) -> Result<(), Diagnostics> {
     let z3 = options.solver == SolverName::Z3;
-    let asked =
-        [(z3, "--solver"), (options.certify, "--certify"), (options.emit.is_some(), "--emit")];
+    let asked = [
+        (z3, "--solver"),
+        (options.certify, "--certify"),
+        (options.emit.is_some(), "--emit"),
+        (options.framework != FrameworkName::Cat, "--framework"),
+    ];
     let asked = asked.into_iter().find(|(asked, _)| *asked);
     match asked {
         Some((_, option)) if options.engine != Engine::Bounded => {

@@ -3,6 +3,7 @@
 use parallax_memory::{Axiom, Node, NodeId, Relation, Role, TestKind};
 use parallax_solver::Literal;
 
+use super::bounds::Facts;
 use super::literals::{Relations, Side};
 
 /// A test that cannot be said in clauses.
@@ -173,7 +174,7 @@ impl Relations<'_, '_> {
                 must.union_with(sure);
             }
         }
-        let spare = self.spare(&must);
+        let spare = spare(&must, self.facts);
         let mut reach = may.clone();
         reach.transitive_close();
         let order = self.circuit.order(n);
@@ -219,23 +220,23 @@ impl Relations<'_, '_> {
         parts.dedup();
         parts
     }
+}
 
-    /// Sure pairs that are a detour of others anyway.
-    fn spare(&self, must: &Relation) -> Relation {
-        let n = self.facts.events;
-        let mut spare = Relation::new(n);
-        if !must.is_acyclic() {
-            return spare;
-        }
-        let mut brings = must.clone();
-        brings.intersect_with(&self.facts.implies);
-        brings.compose_into(must, &mut spare);
-        let mut brought = must.clone();
-        brought.intersect_with(&self.facts.implied);
-        let mut more = Relation::new(n);
-        must.compose_into(&brought, &mut more);
-        spare.union_with(&more);
-        spare.intersect_with(must);
-        spare
+/// Sure pairs that are a detour of others anyway.
+pub fn spare(must: &Relation, facts: &Facts) -> Relation {
+    let n = facts.events;
+    let mut spare = Relation::new(n);
+    if !must.is_acyclic() {
+        return spare;
     }
+    let mut brings = must.clone();
+    brings.intersect_with(&facts.implies);
+    brings.compose_into(must, &mut spare);
+    let mut brought = must.clone();
+    brought.intersect_with(&facts.implied);
+    let mut more = Relation::new(n);
+    must.compose_into(&brought, &mut more);
+    spare.union_with(&more);
+    spare.intersect_with(must);
+    spare
 }
