@@ -108,7 +108,7 @@ impl Encoding {
             })?;
         }
         let order: Option<NodeId> =
-            formula.definition("hb").filter(|order| bounds.relation(*order).is_some());
+            model.happens_before().filter(|order| bounds.relation(*order).is_some());
         let before = asking.before.iter().map(|(a, b)| match order {
             Some(order) => relations.pair(order, *a, *b, Side::Over),
             None => Literal::TRUE,

@@ -169,7 +169,7 @@ impl Search<'_, '_> {
 
     /// Whether each use comes before the end of its object.
     fn ordered(&self, encoding: &mut Encoding, uses: &[Use]) -> Vec<Literal> {
-        let by_model = self.model.formula().is_ok_and(|formula| formula.definition("hb").is_some());
+        let by_model = self.model.happens_before().is_some();
         let mut before = Before::new(encoding, is_sc(self.model));
         let told = encoding.before.clone();
         let all = uses.iter().enumerate().map(|(number, late)| {

@@ -95,3 +95,33 @@ fn locks_are_right_on_machines_whatever_the_bound() {
         assert_eq!(verdict(&relaxed, name).conclusion, Conclusion::Unsafe, "{name}");
     }
 }
+
+/// An object that another thread frees once it has been handed over. Models of machines call
+/// something else than happens-before `hb`.
+#[test]
+fn what_is_handed_over_may_be_freed() {
+    let of = |order: &str| {
+        let text = format!(
+            "program p pointers 64\nglobal box: 8\n\
+             fn give() {{\nvar o: 64\no = alloc.heap 8:64 align 8\nstore.4 o, 1:32 [NA]\n\
+             store.8 &box, o {order}\nreturn\n}}\n\
+             fn take() {{\nvar o: 64\nspin:\no = load.8 &box [A, ACQ]\n\
+             branch o == 0:64, spin, got\ngot:\nfree.heap o\nreturn\n}}\n\
+             thread give = give()\nthread take = take()\n"
+        );
+        parse_program("p", &text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"))
+    };
+    for name in MACHINES.into_iter().chain(["imm", "rc11"]) {
+        let model = Model::builtin(name).expect("a model").expect("a right model");
+        let memory = |program: &Program| {
+            let compiled = Machine::of_model(name).map(|m| compile(program, m).expect("a program"));
+            let options = Options { properties: vec![Property::Memory], ..Options::default() };
+            let program = compiled.as_ref().unwrap_or(program);
+            verify(program, &model, &options).expect("a verdict").verdict.conclusion
+        };
+        assert_eq!(memory(&of("[A, REL]")), Conclusion::Safe, "{name}");
+        if name == "rc11" {
+            assert_eq!(memory(&of("[A, RLX]")), Conclusion::Unsafe);
+        }
+    }
+}

@@ -253,7 +253,7 @@ impl<'a> CatJudge<'a> {
             return Look::default();
         }
         let events =
-            Events { graph, memory, seen: self.events(graph), hb: self.checker.relation("hb") };
+            Events { graph, memory, seen: self.events(graph), hb: self.checker.happens_before() };
         let order = self.watched.and_then(|axiom| self.checker.subject(axiom));
         let pairs = order.map_or(Pairs::new(), |order| events.pairs(order));
         let races = if self.watched.is_some() { events.races() } else { BTreeSet::new() };

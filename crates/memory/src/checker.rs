@@ -231,6 +231,12 @@ impl<'m> Checker<'m> {
         Some(self.store.relation(node).clone())
     }
 
+    /// Happens-before of the execution, see [`Model::happens_before`].
+    pub fn happens_before(&mut self) -> Option<Relation> {
+        self.model.happens_before()?;
+        self.relation("hb")
+    }
+
     /// A mistake in the model that showed on some execution since [`Checker::begin`]. The
     /// answers given for that execution mean nothing.
     pub fn failure(&self) -> Option<Diagnostic> {

@@ -54,11 +54,6 @@ impl<'m> Formula<'m> {
         self.model.inputs()
     }
 
-    /// What the model calls by that name at its top level, if a test looks at it.
-    pub fn definition(&self, name: &str) -> Option<NodeId> {
-        self.model.definition(name)
-    }
-
     /// The tests of the model, each with what it is about.
     pub fn tests(&self) -> impl Iterator<Item = (&'m Axiom, NodeId)> {
         self.model.axioms().iter().zip(self.subjects.iter().copied())

@@ -9,6 +9,7 @@ mod checker;
 mod event_set;
 mod formula;
 mod graph;
+mod happens_before;
 mod interpret;
 mod library;
 mod loader;

@@ -144,7 +144,7 @@ impl<'m> Trial<'m> {
         let Some((first, others)) = &self.unordered else {
             return false;
         };
-        let Some(hb) = self.checker.relation("hb") else {
+        let Some(hb) = self.checker.happens_before() else {
             return false;
         };
         let Some(first) = numbers.get(first) else {
