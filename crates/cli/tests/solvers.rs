@@ -110,3 +110,35 @@ fn loops_are_followed_as_far_as_is_needed() {
     let run = folder.run(&["verify", "--engine", "bounded", "--unroll", "some", "MP.litmus"]);
     run.ends_with(2).complains("expected a number of rounds, or auto");
 }
+
+#[test]
+fn what_exploration_cannot_tell_a_solver_may() {
+    let folder = Folder::new();
+    let text = "#include <assert.h>\nextern int __VERIFIER_nondet_int(void);\n\
+                int main(void) { int n = __VERIFIER_nondet_int(); assert(n != 7); return 0; }\n";
+    folder.write("input.c", text);
+    let run = folder.run(&["verify", "input.c"]);
+    run.ends_with(1).says("chooses 7").says("a solver was asked, as exploration cannot tell");
+    folder.run(&["verify", "--engine", "explore", "input.c"]).ends_with(3);
+    for engine in ["auto", "bounded", "explore"] {
+        let within =
+            |range| folder.run(&["verify", "--engine", engine, "--nondet", range, "input.c"]);
+        within("-3..6").ends_with(0).says("only inputs from -3 to 6 were tried");
+        within("-3..7").ends_with(1);
+    }
+}
+
+#[test]
+fn races_name_their_accesses() {
+    let folder = Folder::new();
+    let text = "#include <pthread.h>\nint x;\n\
+                void *other(void *p) { x = 1; return 0; }\n\
+                int main(void) { pthread_t t; pthread_create(&t, 0, other, 0); return x; }\n";
+    folder.write("race.c", text);
+    for engine in ["bounded", "explore"] {
+        let run = folder.run(&["verify", "--engine", engine, "race.c"]);
+        run.ends_with(1)
+            .says("data race on x at race.c:")
+            .says("other#1 writes x = 1 (not atomic)");
+    }
+}

@@ -9,6 +9,7 @@ use crate::circuit::Circuit;
 use crate::encoding::Encoding;
 use crate::event::{Event, Step};
 use crate::memory::Memory;
+use crate::relations::axioms::Violation;
 use crate::structure::Structure;
 use crate::unfold::{Checked, Failure, Free, Object};
 
@@ -280,15 +281,17 @@ impl Checks<'_> {
 
     /// What the model's file finds wrong.
     pub fn flags(&mut self) {
-        for (flag, when) in self.encoding.flags.clone() {
+        for (flag, raised) in std::mem::take(&mut self.encoding.flags) {
             let is_race = flag.contains("race");
             let property = if is_race { Property::Race } else { Property::Assert };
             let message = match is_race {
                 true => "data race".to_string(),
                 false => format!("the model flags '{flag}'"),
             };
-            let what = Wrong::Said(message);
-            self.suspect(Suspect { property, when, what, thread: None, involved: Vec::new() });
+            for Violation { when, events: involved } in raised {
+                let what = Wrong::Said(message.clone());
+                self.suspect(Suspect { property, when, what, thread: None, involved });
+            }
         }
     }
 }

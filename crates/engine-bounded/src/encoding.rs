@@ -11,6 +11,7 @@ use crate::circuit::Circuit;
 use crate::communication::Communication;
 use crate::gharachorloo::{Conditions, constrain};
 use crate::options::{Figures, Framework, Solving};
+use crate::relations::axioms::Violation;
 use crate::relations::bounds::Bounds;
 use crate::relations::literals::{Relations, Side};
 use crate::structure::Structure;
@@ -25,7 +26,7 @@ pub struct Encoding {
     pub executed: Vec<Literal>,
     pub values: Values,
     /// Whether each flag of the model is raised, if that was asked for.
-    pub flags: Vec<(String, Literal)>,
+    pub flags: Vec<(String, Vec<Violation>)>,
     /// For the pairs that were asked for, a literal that holds wherever the first event happens
     /// before the second.
     pub before: Vec<Literal>,

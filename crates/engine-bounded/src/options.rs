@@ -13,6 +13,8 @@ pub struct Options<'a> {
     /// How often loops are repeated at most; None for more and more often, until no way repeats
     /// one more often.
     pub unroll: Option<u32>,
+    /// Which values inputs may have, both ends included; None for any.
+    pub nondet: Option<(i128, i128)>,
     pub timeout: Option<Duration>,
     /// MiB.
     pub memory_limit: Option<u64>,
@@ -75,6 +77,7 @@ impl Default for Options<'_> {
                 .filter(|property| *property != Property::Leak)
                 .collect(),
             unroll: Some(2),
+            nondet: None,
             timeout: None,
             memory_limit: None,
             stop: None,

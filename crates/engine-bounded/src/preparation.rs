@@ -23,6 +23,8 @@ pub struct Preparation<'a, 'p> {
     pub code: &'a Code<'p>,
     pub model: &'a Model,
     pub bound: u32,
+    /// Which values inputs may have.
+    pub nondet: Option<(i128, i128)>,
     /// Whether races are found, so that accesses in several parts need not be one.
     pub has_races: bool,
 }
@@ -51,6 +53,7 @@ pub fn prepare(
 ) -> Result<Result<Prepared, Reason>, Diagnostic> {
     let mut plan = Plan {
         bound: preparation.bound,
+        nondet: preparation.nondet,
         traces: asks_for_dependencies(preparation.model),
         lives: true,
         ..Plan::default()

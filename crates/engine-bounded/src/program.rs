@@ -7,7 +7,7 @@ use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property, Span};
 use parallax_solver::{Answer, Literal};
 use parallax_verdict::{
-    Conclusion, Counts, Reason, Scope, Suspicion, ThreadEnding, Verdict, confirm,
+    Conclusion, Counts, Reason, Scope, Suspicion, ThreadEnding, Verdict, confirm, inputs_tried,
 };
 
 use crate::before::Before;
@@ -101,6 +101,7 @@ impl Search<'_, '_> {
             code: self.code,
             model: self.model,
             bound,
+            nondet: self.options.nondet,
             has_races: self.properties.contains(&Property::Race),
         };
         let prepared = match prepare(&preparation, &mut self.watch)? {
@@ -349,7 +350,8 @@ impl Search<'_, '_> {
     }
 
     fn verdict(&self, conclusion: Conclusion) -> Verdict {
-        let mut notes = Vec::new();
+        let inputs = inputs_tried(self.code.program, self.options.nondet);
+        let mut notes: Vec<String> = inputs.into_iter().collect();
         let left: Vec<&str> = self
             .options
             .properties

@@ -46,17 +46,22 @@ pub fn confirm(
 /// What limits the verdict of an engine that runs programs on values, besides its scope; `nondet`
 /// are the inputs that it tries.
 pub fn notes(program: &Program, nondet: Option<(i128, i128)>) -> Vec<String> {
-    let kinds = program.functions.iter().flat_map(|function| &function.blocks);
-    let kinds = kinds.flat_map(|block| &block.insts).map(|inst| &inst.kind);
-    let mut notes = Vec::new();
-    if let Some((low, high)) = nondet
-        && kinds.clone().any(|kind| matches!(kind, InstKind::Nondet { .. }))
-    {
-        notes.push(format!("only inputs from {low} to {high} were tried"));
-    }
-    if kinds.clone().any(|kind| matches!(kind, InstKind::Cas { weak: true, .. })) {
+    let mut notes: Vec<String> = inputs_tried(program, nondet).into_iter().collect();
+    if kinds(program).any(|kind| matches!(kind, InstKind::Cas { weak: true, .. })) {
         let note = "weak compare-and-swaps were taken to fail only where the values differ";
         notes.push(note.to_string());
     }
     notes
+}
+
+/// That inputs had values of a range only, where there are some.
+pub fn inputs_tried(program: &Program, nondet: Option<(i128, i128)>) -> Option<String> {
+    let (low, high) = nondet?;
+    let has_inputs = kinds(program).any(|kind| matches!(kind, InstKind::Nondet { .. }));
+    has_inputs.then(|| format!("only inputs from {low} to {high} were tried"))
+}
+
+fn kinds(program: &Program) -> impl Iterator<Item = &InstKind> {
+    let blocks = program.functions.iter().flat_map(|function| &function.blocks);
+    blocks.flat_map(|block| &block.insts).map(|inst| &inst.kind)
 }

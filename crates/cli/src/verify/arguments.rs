@@ -20,7 +20,7 @@ use crate::args::seconds;
 /// intermediate language (.program) or a litmus test (.litmus), whose final condition is the
 /// property: a state that it asks for with exists or ~exists is a violation, and so is one that
 /// forall does not hold of.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct VerifyArguments {
     #[command(flatten)]

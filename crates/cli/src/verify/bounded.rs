@@ -77,6 +77,7 @@ fn limits(options: &VerifyArguments, unroll: Option<u32>) -> Options<'static> {
     Options {
         properties: Vec::new(),
         unroll,
+        nondet: options.nondet,
         timeout: options.timeout,
         memory_limit: options.memory_limit.map(|limit| u64::from(limit.get())),
         stop: Some(interrupt::stop_flag()),

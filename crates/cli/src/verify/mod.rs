@@ -15,7 +15,7 @@ pub mod structures;
 
 use std::path::Path;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property};
@@ -37,6 +37,9 @@ const STACK_BYTES: usize = 256 << 20;
 /// The model of C, and that of x86.
 pub const C_MODEL: &str = "rc11";
 pub const MACHINE_MODEL: &str = "tso";
+
+/// So long a solver is asked what exploration could not tell, where no other time is given.
+const SECOND_TRY: Duration = Duration::from_secs(60);
 
 /// What an engine has found out.
 pub struct Answer {
@@ -217,8 +220,44 @@ fn search(
         Engine::Auto if usual_model == C_MODEL && is_for_solvers(options) => {
             bounded::verify(program, usual_model, properties, options)
         }
+        Engine::Auto => explore_or_solve(program, usual_model, properties, options),
         _ => explored::verify(program, usual_model, properties, options),
     }
+}
+
+/// Exploration, and where it cannot tell (inputs of any value, loads that are buffered) the engine
+/// that asks a solver, in what is left of the time.
+fn explore_or_solve(
+    program: &Program,
+    usual_model: &str,
+    properties: Vec<Property>,
+    options: &VerifyArguments,
+) -> Result<Answer, Diagnostics> {
+    let started = Instant::now();
+    let explored = explored::verify(program, usual_model, properties.clone(), options)?;
+    let left = options.timeout.map(|timeout| timeout.saturating_sub(started.elapsed()));
+    let left = left.unwrap_or(SECOND_TRY);
+    let Some(reason) = &explored.verdict.reason else { return Ok(explored) };
+    let is_over = left.is_zero() || interrupt::interrupted();
+    if explored.verdict.conclusion != Conclusion::Unknown || is_over {
+        return Ok(explored);
+    }
+    let limits = VerifyArguments { timeout: Some(left), ..options.clone() };
+    let Ok(mut solved) = bounded::verify(program, usual_model, properties, &limits) else {
+        return Ok(explored);
+    };
+    let mut asked = explored.verdict.properties.iter();
+    let says_as_much = match solved.verdict.conclusion {
+        Conclusion::Unsafe => true,
+        Conclusion::Safe => asked.all(|property| solved.verdict.properties.contains(property)),
+        Conclusion::Unknown => false,
+    };
+    if !says_as_much {
+        return Ok(explored);
+    }
+    let note = format!("a solver was asked, as exploration cannot tell: {}", reason.message);
+    solved.verdict.notes.push(note);
+    Ok(solved)
 }
 
 /// The model that was asked for, if one was.

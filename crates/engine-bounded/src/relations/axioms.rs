@@ -12,6 +12,14 @@ pub struct Unsupported {
     pub axiom: String,
 }
 
+/// A way in which a test fails.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    pub when: Literal,
+    /// The event or the pair of events that it is about; none where it is about all.
+    pub events: Vec<usize>,
+}
+
 impl Relations<'_, '_> {
     /// Requires that an axiom holds.
     pub fn require(&mut self, axiom: &Axiom, subject: NodeId) -> Result<(), Unsupported> {
@@ -31,21 +39,25 @@ impl Relations<'_, '_> {
                 Some(())
             }
             (true, kind) => self.violations(kind, subject, Side::Under).map(|some| {
+                let some: Vec<Literal> = some.iter().map(|violation| violation.when).collect();
                 self.circuit.clause(&some);
             }),
         };
         self.supported(axiom, done)
     }
 
-    /// Whether an allowed execution raises the flag of a test.
-    pub fn flag(&mut self, axiom: &Axiom, subject: NodeId) -> Result<Literal, Unsupported> {
+    /// The ways in which an allowed execution raises the flag of a test.
+    pub fn flag(&mut self, axiom: &Axiom, subject: NodeId) -> Result<Vec<Violation>, Unsupported> {
         // A flag is raised where its test holds, the others where theirs does not.
         let on_violation = (axiom.role == Role::Flag) == axiom.negated;
         let side = if on_violation { Side::Under } else { Side::Over };
         let some = self.violations(axiom.kind, subject, side);
-        let raised = some.map(|some| {
-            let violated = self.circuit.or(&some);
-            if on_violation { violated } else { !violated }
+        let raised = some.map(|some| match on_violation {
+            true => some,
+            false => {
+                let some: Vec<Literal> = some.iter().map(|violation| violation.when).collect();
+                vec![Violation { when: !self.circuit.or(&some), events: Vec::new() }]
+            }
         });
         self.supported(axiom, raised)
     }
@@ -59,13 +71,19 @@ impl Relations<'_, '_> {
     }
 
     /// The ways in which a test can fail; none where they cannot be listed.
-    fn violations(&mut self, kind: TestKind, subject: NodeId, side: Side) -> Option<Vec<Literal>> {
+    fn violations(
+        &mut self,
+        kind: TestKind,
+        subject: NodeId,
+        side: Side,
+    ) -> Option<Vec<Violation>> {
         let mut all = Vec::new();
         if let Some((may, _)) = self.bounds.set(subject) {
             for event in may.clone().iter() {
                 let inside = self.member(subject, event, side);
                 let happens = self.executed[event];
-                all.push(self.circuit.and(&[inside, happens]));
+                let when = self.circuit.and(&[inside, happens]);
+                all.push(Violation { when, events: vec![event] });
             }
             return Some(all);
         }
@@ -78,7 +96,8 @@ impl Relations<'_, '_> {
             if kind == TestKind::Empty || from == to {
                 let inside = self.pair(subject, from, to, side);
                 let happen = [self.executed[from], self.executed[to], inside];
-                all.push(self.circuit.and(&happen));
+                let when = self.circuit.and(&happen);
+                all.push(Violation { when, events: vec![from, to] });
             }
         }
         Some(all)

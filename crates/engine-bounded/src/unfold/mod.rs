@@ -31,6 +31,8 @@ use state::{Place, State};
 pub struct Plan {
     /// How often loops are repeated.
     pub bound: u32,
+    /// Which values inputs may have, both ends included; None for any.
+    pub nondet: Option<(i128, i128)>,
     /// Accesses are split into parts of so many bytes.
     pub granule: Option<u32>,
     /// Whether models are told where values come from.

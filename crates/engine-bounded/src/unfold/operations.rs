@@ -3,6 +3,8 @@
 use parallax_machine::{Domain, Fault, Operation, modify};
 use parallax_program::{AccessSize, BinaryOp, Bits, Tags};
 
+use parallax_solver::Term;
+
 use super::access::Pairing;
 use super::state::{Reservation, State};
 use super::{Failure, Obstruction, Open, Unfolder};
@@ -74,6 +76,10 @@ impl<'p> Unfolder<'_, 'p, '_> {
             }
             Operation::Nondet { width } => {
                 let term = self.result.values.terms.variable(width);
+                let fits = self.input_range(term, width);
+                if !state.guard.require(fits, &mut self.result.values.terms) {
+                    return Ok(None);
+                }
                 self.silent(&state, term, Step::Choice);
                 let value = self.result.values.plain(term);
                 state.thread.result(self.code, value);
@@ -173,6 +179,22 @@ impl<'p> Unfolder<'_, 'p, '_> {
     pub(super) fn obstacle(&mut self, state: &State, what: String) {
         let stop = self.stop(state);
         self.result.obstacles.push((stop, what));
+    }
+
+    /// Whether an input has one of the values that are asked for, as other engines count them: up
+    /// from the lowest.
+    fn input_range(&mut self, term: Term, width: u32) -> Term {
+        let terms = &mut self.result.values.terms;
+        let Some((low, high)) = self.plan.nondet.filter(|_| width > 1) else {
+            return terms.truth();
+        };
+        let most = high.wrapping_sub(low) as u128;
+        if width < 128 && most >= 1 << width {
+            return terms.truth();
+        }
+        let [low, most] = [low as u128, most].map(|value| terms.constant(Bits::new(width, value)));
+        let from_lowest = terms.binary(BinaryOp::Sub, term, low);
+        terms.binary(BinaryOp::Ule, from_lowest, most)
     }
 
     fn end(&mut self, state: &State) {
