@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use parallax_engine_explore::explore;
 use parallax_fences::source::{Document, Language};
 use parallax_fences::{
-    BranchAndBound, Dialect, Engine, Helpers, Job, Means, Objective, Repair, Weights, repair,
+    BranchAndBound, Collecting, Dialect, Engine, Helpers, Job, Means, Objective, Repair, Weights,
+    repair,
 };
 use parallax_memory::Model;
 use parallax_program::{Diagnostics, Program};
@@ -83,12 +84,14 @@ fn measure(name: &str, parameter: &str, size: u32) -> bool {
     let document = Document::new(&path.display().to_string(), &text, Language::C, 0..text.len());
     let weights = Weights::default();
     let (dialect, repair_by) = (Dialect::C11, Repair::Fences);
-    let means = Means { dialect, model: &model, weights: &weights, repair: repair_by };
+    let fences = dialect.known_to(&model);
+    let means = Means { dialect, fences, model: &model, weights: &weights, repair: repair_by };
     let (documents, objective) = (vec![document], Objective::Count);
-    let job = Job { documents, means, objective, batch: 1, check: false };
+    let job = Job { documents, means, objective, collecting: Collecting::OneByOne, check: false };
     let mut helpers = Helpers {
         load: &load,
         engine: &mut Exploring(&model),
+        compile: None,
         interleaving: &mut Exploring(&sc),
         cover: &mut BranchAndBound,
     };

@@ -110,6 +110,79 @@ fn machines_have_fences_of_their_own() {
 }
 
 #[test]
+fn programs_in_c_are_repaired_for_the_machines_they_are_compiled_for() {
+    for (name, model, repair, weight) in [
+        ("message-passing", "aarch64", "fences", 2),
+        ("message-passing", "power", "orders", 2),
+        ("store-buffering", "power", "fences", 6),
+        ("store-buffering", "riscv", "fences", 6),
+        ("spsc-ring-relaxed", "power", "orders", 2),
+        ("spsc-ring-relaxed", "riscv", "fences", 2),
+        ("ttas-lock-relaxed", "aarch64", "both", 2),
+        ("treiber-stack-relaxed", "aarch64", "orders", 2),
+    ] {
+        let (folder, file) = folder_with(&format!("c/{name}.c"));
+        let arguments = ["--model", model, "--repair", repair, "--check", "--in-place", &file];
+        let (found, _) = answer(&folder, &arguments);
+        assert_eq!(found["result"], "fixed", "{name} {model}: {found}");
+        assert_eq!(found["weight"], weight, "{name} {model}");
+        assert_eq!(found["checked"], Value::Bool(true), "{name} {model}");
+        folder.run(&["verify", "--model", model, &file]).ends_with(0);
+    }
+}
+
+#[test]
+fn assembler_files_get_lines() {
+    let (folder, file) = folder_with("x86/store-buffering.s");
+    let (found, code) = answer(&folder, &["--check", &file]);
+    assert_eq!((found["result"].as_str(), code), (Some("fixed"), 0));
+    assert_eq!(found["checked"], Value::Bool(true));
+    let lines = |value: &Value| -> Vec<u64> {
+        let inserted = value["inserted"].as_array().unwrap().iter();
+        inserted.map(|fence| fence["line"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(lines(&found), [21, 29]);
+    patch(&folder, found["diff"].as_str().unwrap());
+    folder.run(&["verify", &file]).ends_with(0).says("safe");
+    folder.run(&["fences", &file]).ends_with(0).complains("already safe");
+    let strong = fs::read_to_string(folder.path().join(&file)).unwrap();
+    folder.write("strong.s", strong.replace("xor eax, eax", "mfence\n        xor eax, eax"));
+    folder.run(&["fences", "--relax", "--in-place", "strong.s"]).ends_with(0);
+    let relaxed = fs::read_to_string(folder.path().join("strong.s")).unwrap();
+    assert_eq!(relaxed.matches("mfence").count(), 2);
+    folder.run(&["fences", "--model", "rc11", &file]).ends_with(2).complains("x86-64");
+    folder.write("other.s", "\t.loc 1 2 3\n");
+    folder.run(&["fences", "other.s"]).ends_with(2).complains("other.s:1:2");
+}
+
+/// What a compiler makes of a program is repaired as well.
+#[test]
+fn compiled_programs_are_repaired() {
+    let folder = Folder::new();
+    let source = example("x86/peterson.c");
+    let mut cc = Command::new("cc");
+    cc.args(["-S", "-O1", "-DUNFENCED", "-o", "peterson.s"]).arg(source);
+    assert!(cc.current_dir(folder.path()).status().unwrap().success());
+    folder.run(&["verify", "peterson.s"]).ends_with(1);
+    let (found, _) = answer(&folder, &["--in-place", "peterson.s"]);
+    assert_eq!((found["result"].as_str(), &found["fences"]), (Some("fixed"), &Value::from(1)));
+    folder.run(&["verify", "peterson.s"]).ends_with(0);
+}
+
+#[test]
+fn all_bad_executions_lead_to_the_same_repair() {
+    for (name, rounds, traces) in [("store-buffer", 2, 9), ("burns", 1, 76)] {
+        let (folder, file) = folder_with(&format!("fences/{name}.c"));
+        let define = format!("-DROUNDS={rounds}");
+        let (one, _) = answer(&folder, &[&file, "--", &define]);
+        let (all, _) = answer(&folder, &["--mode", "optimal", &file, "--", &define]);
+        assert_eq!((&all["fences"], &all["weight"]), (&one["fences"], &one["weight"]), "{name}");
+        assert_eq!(all["traces"], traces, "{name}");
+        assert!(one["traces"].as_u64() < Some(traces), "{name}");
+    }
+}
+
+#[test]
 fn each_change_is_needed() {
     let (folder, file) = folder_with("c/peterson-relaxed.c");
     let (found, _) = answer(&folder, &["--check", &file]);
@@ -220,7 +293,7 @@ fn bad_usage_is_an_error() {
         (&["--weights", "foo=1"][..], "there is no 'foo'"),
         (&["--weights", "sc=0"], "must not cost less"),
         (&["--weights", "sc"], "NAME=WEIGHT"),
-        (&["--model", "power"], ""),
+        (&["--model", "arm"], ""),
         (&["--relax", "--repair", "both"], "cannot be used with"),
     ] {
         let run = folder.run(&[&["fences"], arguments, &[file.as_str()]].concat());

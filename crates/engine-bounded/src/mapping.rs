@@ -290,7 +290,15 @@ fn access_tags(tags: &Tags, machine: Machine, writes: bool, paired: bool) -> Tag
     if paired {
         names.push("X");
     }
-    Tags::new(names)
+    with_mark(Tags::new(names), tags)
+}
+
+/// Candidates for a repair stay what they are.
+fn with_mark(compiled: Tags, tags: &Tags) -> Tags {
+    match tags.candidate() {
+        Some(number) => compiled.marked(number),
+        None => compiled,
+    }
 }
 
 fn fence_tags(tags: &Tags, machine: Machine) -> Tags {
@@ -308,7 +316,7 @@ fn fence_tags(tags: &Tags, machine: Machine) -> Tags {
         },
     };
     match order.acquires || order.releases {
-        true => Tags::new([name]),
+        true => with_mark(Tags::new([name]), tags),
         false => tags.clone(),
     }
 }

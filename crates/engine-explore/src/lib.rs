@@ -40,7 +40,7 @@ use crate::judge::Judge;
 use crate::memory::{Cells, Memory};
 use crate::model::Native;
 use crate::observer::{Observer, Shared};
-pub use crate::options::{Options, Progress, Reduction, Reductions};
+pub use crate::options::{Every, Options, Progress, Reduction, Reductions, Told};
 use crate::search::Search;
 use crate::standing::Runner;
 use crate::threads::Numbers;
@@ -91,6 +91,9 @@ pub fn explore(
             Run::Crowded => (cells, has_barriers) = (Cells::new(), false),
             Run::Noticed => (cells, has_quiet_stores) = (Cells::new(), false),
         }
+        if let Some(every) = options.every {
+            every(Told::Anew);
+        }
     }
     Err(vec![Diagnostic::new("the program accesses memory in too many different sizes")])
 }
@@ -115,6 +118,7 @@ pub fn estimate(
         all: true,
         stop: Some(&stop),
         progress: Some(&progress),
+        every: None,
         ..*options
     };
     explore(program, model, &options)?;

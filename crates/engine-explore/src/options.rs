@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use parallax_program::Property;
+use parallax_verdict::Suspicion;
 
 pub struct Options<'a> {
     /// What to look for.
@@ -25,6 +26,20 @@ pub struct Options<'a> {
     pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
     /// Whether to estimate the number of executions first.
     pub estimate: bool,
+    /// Who gets every bad execution, and not only the first of each kind at each place, which the
+    /// verdict has.
+    pub every: Option<&'a Every<'a>>,
+}
+
+/// Takes what is told, and says whether to go on.
+pub type Every<'a> = dyn Fn(Told) -> bool + Sync + 'a;
+
+/// What is told of a search that goes on after the first bad execution.
+pub enum Told {
+    /// A bad execution, which nobody has confirmed.
+    Found(Suspicion),
+    /// The search starts anew: what was found so far may be wrong, and will be found again if not.
+    Anew,
 }
 
 impl Default for Options<'_> {
@@ -44,6 +59,7 @@ impl Default for Options<'_> {
             stop: None,
             progress: None,
             estimate: false,
+            every: None,
         }
     }
 }

@@ -57,7 +57,7 @@ impl Objective {
 }
 
 /// Finds the cheapest plan that meets demands.
-pub trait Cover {
+pub trait Cover: Send {
     /// None if there is no plan at all.
     fn cheapest(
         &mut self,

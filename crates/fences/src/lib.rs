@@ -3,6 +3,7 @@
 mod cover;
 mod decision;
 mod largest;
+mod locator;
 mod marked;
 mod prepare;
 mod repair;
@@ -21,4 +22,4 @@ pub use repair::{Explained, Helpers, Job, Outcome, Repaired, repair};
 pub use repertoire::{AccessKind, Dialect, Kind, Weights, access_orders};
 pub use rewrite::Change;
 pub use suspect::Suspect;
-pub use synthesis::{Ending, Engine, Synthesis, Task, synthesize};
+pub use synthesis::{Collecting, Compile, Ending, Engine, Synthesis, Take, Task, synthesize};

@@ -8,13 +8,14 @@
 use std::collections::BTreeMap;
 
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, SourceFile, Span, Tags};
+use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, Span, Tags};
 
 use crate::decision::{Choice, Decision, Decisions, Subject};
+use crate::locator::Locator;
 use crate::repertoire::{AccessKind, Dialect, Kind, Weights, access_orders};
 use crate::same::is_same_program;
 use crate::source::edits::Edited;
-use crate::source::{Activity, Document, Style};
+use crate::source::{Activity, Document, Language, Style};
 
 /// What may be changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,6 +32,8 @@ pub enum Repair {
 /// How to look for decisions.
 pub struct Means<'a> {
     pub dialect: Dialect,
+    /// The fences that the model knows of, or a compiler for it, weakest first.
+    pub fences: Vec<Kind>,
     pub model: &'a Model,
     pub weights: &'a Weights,
     pub repair: Repair,
@@ -66,7 +69,7 @@ pub fn prepare(
 ) -> Result<Prepared, Diagnostics> {
     let texts: Vec<String> = documents.iter().map(|document| document.text.clone()).collect();
     let plain = load(&texts)?;
-    let locator = Locator::new(&plain.source, &documents);
+    let locator = Locator::new(&plain, &documents, &texts);
     let activities = activities(&plain, &locator, documents.len());
     for (document, activity) in documents.iter_mut().zip(&activities) {
         document.find_points(activity);
@@ -83,7 +86,9 @@ pub fn prepare(
     let saturated = prepared.saturated(means);
     let texts: Vec<String> = saturated.iter().map(|edited| edited.text.clone()).collect();
     let mut marked = load(&texts)?;
-    Marking { prepared: &mut prepared, means, saturated: &saturated }.mark(&mut marked)?;
+    let there = Locator::new(&marked, &prepared.documents, &texts);
+    Marking { prepared: &mut prepared, means, saturated: &saturated }
+        .mark(&mut marked, [&there, &locator]);
     check_same(&prepared, &marked)?;
     prepared.marked = marked;
     Ok(prepared)
@@ -92,7 +97,7 @@ pub fn prepare(
 impl Prepared {
     /// A decision for each point.
     fn add_insertions(&mut self, means: &Means<'_>) {
-        let kinds = means.dialect.known_to(means.model);
+        let kinds = &means.fences;
         if !matches!(means.repair, Repair::Fences | Repair::Both) || kinds.is_empty() {
             return;
         }
@@ -112,7 +117,7 @@ impl Prepared {
 
     /// The texts with the strongest fence everywhere.
     fn saturated(&self, means: &Means<'_>) -> Vec<Edited> {
-        let strongest = means.dialect.known_to(means.model).last().copied();
+        let strongest = means.fences.last().copied();
         let files = self.documents.iter().enumerate();
         let saturated = files.map(|(file, document)| {
             let own = (0u32..).zip(&self.sites).filter(|(_, site)| site.file == file);
@@ -125,30 +130,11 @@ impl Prepared {
     }
 }
 
-/// Finds the document and the offset that a span points to.
-struct Locator {
-    /// For each file of the program: where it starts, and its number among the documents.
-    starts: Vec<(u32, Option<usize>, String)>,
-}
-
-impl Locator {
-    fn new(source: &SourceFile, documents: &[Document]) -> Locator {
-        let starts = source.files().enumerate().map(|(number, (name, _))| {
-            let document = documents.iter().position(|document| document.name == name);
-            (source.start_of(number).unwrap_or(u32::MAX), document, name.to_string())
-        });
-        Locator { starts: starts.collect() }
-    }
-
-    fn file(&self, span: Span) -> Option<&(u32, Option<usize>, String)> {
-        let after = self.starts.partition_point(|(start, ..)| *start <= span.start);
-        self.starts.get(after.checked_sub(1)?)
-    }
-
-    fn find(&self, span: Span) -> Option<(usize, usize)> {
-        let (start, document, _) = self.file(span)?;
-        Some(((*document)?, (span.start - start) as usize))
-    }
+/// Where everything in a program is.
+pub(crate) fn spans(program: &Program) -> impl Iterator<Item = Span> {
+    let blocks = program.functions.iter().flat_map(|function| &function.blocks);
+    let ends = blocks.map(|block| block.terminator_span);
+    instructions(program).map(|(_, span)| span).chain(ends)
 }
 
 fn instructions(program: &Program) -> impl Iterator<Item = (&InstKind, Span)> {
@@ -193,25 +179,23 @@ fn activities(program: &Program, locator: &Locator, documents: usize) -> Vec<Act
 }
 
 fn untouched(program: &Program, locator: &Locator) -> Vec<String> {
-    let mut names = Vec::new();
+    let mut names: Vec<String> = Vec::new();
     for (kind, span) in instructions(program) {
-        let file = locator.file(span).filter(|_| is_access(kind));
-        if let Some((_, None, name)) = file
-            && !name.starts_with('<')
-            && !names.contains(name)
-        {
-            names.push(name.clone());
-        }
+        let stranger = locator.stranger(span).filter(|_| is_access(kind));
+        let new = stranger.filter(|name| !names.iter().any(|known| known == name));
+        names.extend(new.map(str::to_string));
     }
     names
 }
 
 /// The plain program is what is left of the marked one without its fences: nothing else was
-/// changed by writing them down.
+/// changed by writing them down. In machine code everything is at other addresses, so that what is
+/// written is verified instead.
 fn check_same(prepared: &Prepared, marked: &Program) -> Result<(), Diagnostics> {
     let decisions = &prepared.decisions;
     let bare = unmarked(crate::apply(marked, decisions, &decisions.present()));
-    if is_same_program(&bare, &prepared.plain) {
+    let is_assembled = prepared.documents.iter().any(|d| d.language == Language::Assembly);
+    if is_assembled || is_same_program(&bare, &prepared.plain) {
         return Ok(());
     }
     let message = "fences cannot be put into this program without changing what else it does";
@@ -238,9 +222,11 @@ struct Marking<'a, 'm> {
 }
 
 impl Marking<'_, '_> {
-    fn mark(mut self, program: &mut Program) -> Result<(), Diagnostics> {
-        let locator = Locator::new(&program.source, &self.prepared.documents);
-        let plain = Locator::new(&self.prepared.plain.source, &self.prepared.documents);
+    /// The locators are of the program, and of the one as it stands.
+    fn mark(mut self, program: &mut Program, [locator, plain]: [&Locator; 2]) {
+        let saturated = self.saturated;
+        let moved =
+            |span: Span| locator.moved(span, plain, |file, offset| saturated[file].origin(offset));
         let mut inserted: BTreeMap<(usize, usize), u32> = BTreeMap::new();
         for (file, edited) in self.saturated.iter().enumerate() {
             let places = edited.places.iter();
@@ -256,26 +242,12 @@ impl Marking<'_, '_> {
                         (InstKind::Fence { tags }, Some(decision)) => *tags = mark(*decision),
                         (kind, _) => self.mark_own(kind, place, &mut known),
                     }
-                    inst.span = self.moved(inst.span, &locator, &plain);
+                    inst.span = moved(inst.span);
                 }
-                block.terminator_span = self.moved(block.terminator_span, &locator, &plain);
+                block.terminator_span = moved(block.terminator_span);
             }
         }
         program.source = self.prepared.plain.source.clone();
-        Ok(())
-    }
-
-    /// A span of the program with fences as one of the program as it stands.
-    fn moved(&self, span: Span, locator: &Locator, plain: &Locator) -> Span {
-        let Some((start, document, name)) = locator.file(span) else {
-            return span;
-        };
-        let offset = (span.start - start) as usize;
-        let offset = document.map_or(offset, |file| self.saturated[file].origin(offset));
-        let start =
-            plain.starts.iter().find(|(_, _, other)| other == name).map(|(start, ..)| *start);
-        let at = start.unwrap_or(0) as usize + offset;
-        Span::new(at, at + (span.end - span.start) as usize)
     }
 
     /// Marks an access or a fence that is there from the start.
@@ -344,12 +316,12 @@ impl Marking<'_, '_> {
     /// The options for a fence, or for an access, that has some order now; None if there is no
     /// choice.
     fn options(&self, access: Option<AccessKind>, tags: &Tags) -> Option<(Vec<Choice>, usize)> {
-        let Means { dialect, weights, repair, model } = self.means;
+        let Means { dialect, fences, weights, repair, .. } = self.means;
         let all = match (access, repair) {
             (Some(_), Repair::Fences) => return None,
             (Some(_), _) if *dialect != Dialect::C11 => return None,
             (Some(access), _) => access_orders(access),
-            (None, _) => dialect.known_to(model),
+            (None, _) => fences.clone(),
         };
         let has = |kind: &&Kind| kind.tags.iter().all(|tag| tags.contains(tag));
         let present = *all.iter().find(has)?;

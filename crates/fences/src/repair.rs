@@ -12,15 +12,14 @@ use crate::rewrite::Change;
 use crate::same::is_same_program;
 use crate::source::Document;
 use crate::suspect::{Suspect, shown};
-use crate::synthesis::{Ending, Engine, Task, synthesize};
+use crate::synthesis::{Collecting, Compile, Ending, Engine, Task, synthesize};
 
 /// What is asked for.
 pub struct Job<'a> {
     pub documents: Vec<Document>,
     pub means: Means<'a>,
     pub objective: Objective,
-    /// How many bad executions to ask for at a time.
-    pub batch: usize,
+    pub collecting: Collecting,
     /// Whether to check that no weaker change would do.
     pub check: bool,
 }
@@ -29,6 +28,8 @@ pub struct Job<'a> {
 pub struct Helpers<'a> {
     pub load: &'a Load<'a>,
     pub engine: &'a mut dyn Engine,
+    /// What a machine runs of the program, where the engine looks at that.
+    pub compile: Option<&'a Compile<'a>>,
     /// An engine under sequential consistency.
     pub interleaving: &'a mut dyn Engine,
     pub cover: &'a mut dyn Cover,
@@ -85,7 +86,7 @@ pub struct Explained {
 }
 
 pub fn repair(job: Job<'_>, helpers: &mut Helpers<'_>) -> Result<Repaired, Diagnostics> {
-    let Job { documents, means, objective, batch, check } = job;
+    let Job { documents, means, objective, collecting, check } = job;
     let prepared = prepare(documents, &means, helpers.load)?;
     let mut repaired = Repaired::new(&prepared);
     if means.repair == Repair::Relax && !repaired.is_right(&prepared, helpers)? {
@@ -95,11 +96,12 @@ pub fn repair(job: Job<'_>, helpers: &mut Helpers<'_>) -> Result<Repaired, Diagn
         marked: &prepared.marked,
         decisions: &prepared.decisions,
         model: means.model,
+        compile: helpers.compile,
         objective,
-        batch,
+        collecting,
     };
     let synthesis = synthesize(&task, helpers.engine, helpers.cover)?;
-    repaired.traces = synthesis.suspects.len();
+    repaired.traces = synthesis.traces;
     repaired.iterations += synthesis.iterations;
     repaired.demands = synthesis.demands;
     let mut suspects = synthesis.suspects;

@@ -9,48 +9,128 @@
 //! under weakening, and a *largest* one that does tells much: every plan that kills the execution has
 //! at some place an option that the largest does not cover. See [`crate::synthesis`].
 
-use parallax_memory::Model;
-use parallax_program::{Program, Property};
-use parallax_verdict::{Event, Judgement, Trial, Violation, retrace};
+use std::collections::HashMap;
+
+use parallax_program::{InstKind, Program, Property, Tags};
+use parallax_verdict::{Event, EventKind, Judgement, Trial, Violation, retrace};
 
 use crate::decision::{Decisions, Plan, Subject};
 use crate::largest::largest;
+use crate::marked::apply;
+use crate::synthesis::{Compile, Task};
 
 pub struct Suspect<'m> {
     pub violation: Violation,
-    trial: Trial<'m>,
+    case: Case<'m>,
     /// The decisions that the execution comes by.
     concerned: Vec<u32>,
 }
 
+/// How it is found out whether an execution survives a plan.
+enum Case<'m> {
+    /// The model sees fences and orders as they are written.
+    Plain(Trial<'m>),
+    /// The model sees what a compiler makes of them, which may be fences around accesses: each
+    /// plan is compiled.
+    Compiled(Box<Compiled<'m>>),
+}
+
+struct Compiled<'m> {
+    marked: &'m Program,
+    model: &'m parallax_memory::Model,
+    compile: &'m Compile<'m>,
+    /// Without any fence.
+    bare: Violation,
+    /// What is known already.
+    known: HashMap<Plan, bool>,
+}
+
 impl<'m> Suspect<'m> {
     /// The error says why the execution is none of the marked program.
-    pub fn new(
-        marked: &Program,
-        decisions: &Decisions,
-        violation: Violation,
-        model: &'m Model,
-    ) -> Result<Suspect<'m>, String> {
-        let bare = without(&violation, |event| event.tags.candidate().is_some());
-        let retraced = retrace(marked, &bare.execution, model)?;
-        let trial = Trial::new(&retraced, unordered(&bare), model);
-        let concerned = trial.candidates();
-        Ok(Suspect { violation: shown(&violation, decisions), trial, concerned })
+    pub fn new(task: &Task<'m>, violation: Violation) -> Result<Suspect<'m>, String> {
+        let Task { marked, decisions, model, compile, .. } = *task;
+        let shown = shown(&violation, decisions);
+        let Some(compile) = compile else {
+            let bare = without(&violation, |event| event.tags.candidate().is_some());
+            let retraced = retrace(marked, &bare.execution, model)?;
+            let trial = Trial::new(&retraced, unordered(&bare), model);
+            let concerned = trial.candidates();
+            return Ok(Suspect { violation: shown, case: Case::Plain(trial), concerned });
+        };
+        let bare = without(&violation, |event| {
+            event.kind == EventKind::Fence && !event.tags.contains(Tags::MEMBARRIER)
+        });
+        let (open, _) = with_open_fences(marked.clone(), decisions.0.len() as u32);
+        let retraced = retrace(&open, &bare.execution, model)?;
+        let mut concerned = Trial::new(&retraced, None, model).candidates();
+        concerned.retain(|number| (*number as usize) < decisions.0.len());
+        let known = HashMap::new();
+        let case = Case::Compiled(Box::new(Compiled { marked, model, compile, bare, known }));
+        Ok(Suspect { violation: shown, case, concerned })
     }
 
     /// Whether the execution, and what is wrong with it, is still there under a plan.
     pub fn survives(&mut self, decisions: &Decisions, plan: &Plan) -> Result<bool, String> {
-        let tags = |number: u32, now: &_| decisions.tags(plan, number, now);
-        Ok(match self.trial.judge(&tags)? {
-            Judgement::Forbidden => false,
-            Judgement::Allowed { is_ordered } => !is_ordered,
-        })
+        match &mut self.case {
+            Case::Plain(trial) => {
+                let tags = |number: u32, now: &_| decisions.tags(plan, number, now);
+                trial.judge(&tags).map(is_wrong)
+            }
+            Case::Compiled(compiled) => compiled.survives(decisions, plan),
+        }
     }
 
     /// A [largest](largest()) plan that the execution survives, from one that it survives.
     pub fn largest(&mut self, decisions: &Decisions, plan: &Plan) -> Result<Plan, String> {
         let concerned = self.concerned.clone();
         largest(decisions, &concerned, plan, &mut |plan| self.survives(decisions, plan))
+    }
+}
+
+impl Compiled<'_> {
+    fn survives(&mut self, decisions: &Decisions, plan: &Plan) -> Result<bool, String> {
+        if let Some(known) = self.known.get(plan) {
+            return Ok(*known);
+        }
+        let program = (self.compile)(&apply(self.marked, decisions, plan));
+        let program = program.map_err(|errors| {
+            errors.into_iter().next().map_or(String::new(), |error| error.message)
+        })?;
+        let first = decisions.0.len() as u32;
+        let (open, fences) = with_open_fences(program, first);
+        let retraced = retrace(&open, &self.bare.execution, self.model)?;
+        let mut trial = Trial::new(&retraced, unordered(&self.bare), self.model);
+        let tags = |number: u32, now: &Tags| {
+            let fence = number.checked_sub(first).and_then(|fence| fences.get(fence as usize));
+            Some(fence.unwrap_or(now).clone())
+        };
+        let survives = trial.judge(&tags).map(is_wrong)?;
+        self.known.insert(plan.clone(), survives);
+        Ok(survives)
+    }
+}
+
+/// The program with every fence marked as one that might be there, from a number on, and what the
+/// fences are. Those that already are such are left alone.
+fn with_open_fences(mut program: Program, first: u32) -> (Program, Vec<Tags>) {
+    let mut fences = Vec::new();
+    let blocks = program.functions.iter_mut().flat_map(|function| &mut function.blocks);
+    for inst in blocks.flat_map(|block| &mut block.insts) {
+        if let InstKind::Fence { tags } = &mut inst.kind
+            && !tags.is_mark()
+            && !tags.contains(Tags::MEMBARRIER)
+        {
+            let open = Tags::none().marked(first + fences.len() as u32);
+            fences.push(std::mem::replace(tags, open).unmarked());
+        }
+    }
+    (program, fences)
+}
+
+fn is_wrong(judgement: Judgement) -> bool {
+    match judgement {
+        Judgement::Forbidden => false,
+        Judgement::Allowed { is_ordered } => !is_ordered,
     }
 }
 

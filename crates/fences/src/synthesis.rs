@@ -13,6 +13,10 @@
 //! 3. Otherwise explore the program under the plan. If it is right, the plan is the answer. If
 //!    not, there is another bad execution.
 //!
+//! Every bad execution can also be looked at first ([`Collecting::All`]). They come one after the
+//! other from one exploration of the program as it is, and only those are kept that teach something:
+//! that survive the cheapest plan of the moment.
+//!
 //! # Why the answer is right, and the cheapest
 //!
 //! It is right since the program was explored under it. It is the cheapest since each demand is
@@ -43,6 +47,30 @@ use crate::suspect::Suspect;
 pub trait Engine {
     /// Up to so many violations of a program, if there are any.
     fn search(&mut self, program: &Program, most: usize) -> Result<Verdict, Diagnostics>;
+
+    /// Every bad execution of a program, one after the other, until `take` says that it is enough.
+    /// Whether the model allows them is for the taker to ask. The verdict has some of them.
+    fn every(&mut self, program: &Program, take: &mut Take<'_>) -> Result<Verdict, Diagnostics> {
+        let verdict = self.search(program, usize::MAX)?;
+        verdict.violations.iter().all(|violation| take(violation.clone()));
+        Ok(verdict)
+    }
+}
+
+/// Takes a bad execution, and says whether to go on.
+pub type Take<'a> = dyn FnMut(Violation) -> bool + Send + 'a;
+
+/// Makes what a machine runs of a program in a language for many machines.
+pub type Compile<'a> = dyn Fn(&Program) -> Result<Program, Diagnostics> + Sync + 'a;
+
+/// Which bad executions are looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Collecting {
+    /// One of the program under each plan that is tried.
+    #[default]
+    OneByOne,
+    /// All of the program as it is, and then, should there be others, one by one.
+    All,
 }
 
 /// What to repair, and how.
@@ -51,16 +79,19 @@ pub struct Task<'a> {
     pub marked: &'a Program,
     pub decisions: &'a Decisions,
     pub model: &'a Model,
+    /// Bad executions are executions of what comes out of this, where there is one.
+    pub compile: Option<&'a Compile<'a>>,
     pub objective: Objective,
-    /// How many bad executions to ask for at a time.
-    pub batch: usize,
+    pub collecting: Collecting,
 }
 
 /// What came out.
 pub struct Synthesis<'m> {
     pub ending: Ending,
-    /// The bad executions that were looked at.
+    /// The bad executions that taught something.
     pub suspects: Vec<Suspect<'m>>,
+    /// How many were looked at.
+    pub traces: usize,
     /// How often the program was explored.
     pub iterations: u64,
     /// How many demands there were.
@@ -83,16 +114,18 @@ pub fn synthesize<'m>(
     engine: &mut dyn Engine,
     cover: &mut dyn Cover,
 ) -> Result<Synthesis<'m>, Diagnostics> {
-    let mut search = Search { task, suspects: Vec::new(), demands: Vec::new(), iterations: 0 };
+    let mut search =
+        Search { task, suspects: Vec::new(), demands: Vec::new(), traces: 0, iterations: 0 };
     let ending = search.run(engine, cover)?;
-    let demands = search.demands.len();
-    Ok(Synthesis { ending, suspects: search.suspects, iterations: search.iterations, demands })
+    let Search { suspects, demands, traces, iterations, .. } = search;
+    Ok(Synthesis { ending, suspects, traces, iterations, demands: demands.len() })
 }
 
 struct Search<'t, 'm> {
     task: &'t Task<'m>,
     suspects: Vec<Suspect<'m>>,
     demands: Vec<Demand>,
+    traces: usize,
     iterations: u64,
 }
 
@@ -102,22 +135,21 @@ impl<'m> Search<'_, 'm> {
         engine: &mut dyn Engine,
         cover: &mut dyn Cover,
     ) -> Result<Ending, Diagnostics> {
-        let Task { marked, decisions, objective, .. } = *self.task;
+        let Task { marked, decisions, collecting, .. } = *self.task;
+        let mut settled = self.settle(cover)?;
+        let mut is_new = collecting == Collecting::All;
         loop {
-            let plan = cover.cheapest(decisions, &self.demands, objective);
-            let plan = plan.ok_or_else(|| vec![internal("no plan meets all demands")])?;
-            if let Some(ending) = self.learn(&plan)? {
-                match ending {
-                    Learnt::Demand(demand) => self.demands.push(demand),
-                    Learnt::Hopeless(suspect) => {
-                        let violation = Box::new(self.suspects[suspect].violation.clone());
-                        return Ok(Ending::Hopeless { violation });
-                    }
-                }
-                continue;
-            }
+            let plan = match settled {
+                Settled::Plan(plan) => plan,
+                Settled::Hopeless(violation) => return Ok(Ending::Hopeless { violation }),
+            };
             self.iterations += 1;
-            let verdict = engine.search(&apply(marked, decisions, &plan), self.task.batch)?;
+            let program = apply(marked, decisions, &plan);
+            let known = self.suspects.len();
+            let verdict = match std::mem::take(&mut is_new) {
+                true => self.collect(&program, &plan, engine, cover)?,
+                false => engine.search(&program, 1)?,
+            };
             match verdict.conclusion {
                 Conclusion::Safe => return Ok(Ending::Safe { plan, scope: verdict.scope }),
                 Conclusion::Unknown => {
@@ -125,7 +157,28 @@ impl<'m> Search<'_, 'm> {
                     let reason = verdict.reason.unwrap_or_else(unknown);
                     return Ok(Ending::Unknown { plan, reason });
                 }
-                Conclusion::Unsafe => self.add(verdict.violations, &plan)?,
+                Conclusion::Unsafe if self.suspects.len() == known => {
+                    self.add(verdict.violations, &plan)?;
+                }
+                Conclusion::Unsafe => {}
+            }
+            settled = self.settle(cover)?;
+        }
+    }
+
+    /// The cheapest plan that no bad execution survives that is known.
+    fn settle(&mut self, cover: &mut dyn Cover) -> Result<Settled, Diagnostics> {
+        let Task { decisions, objective, .. } = *self.task;
+        loop {
+            let plan = cover.cheapest(decisions, &self.demands, objective);
+            let plan = plan.ok_or_else(|| vec![internal("no plan meets all demands")])?;
+            match self.learn(&plan)? {
+                None => return Ok(Settled::Plan(plan)),
+                Some(Learnt::Demand(demand)) => self.demands.push(demand),
+                Some(Learnt::Hopeless(suspect)) => {
+                    let violation = Box::new(self.suspects[suspect].violation.clone());
+                    return Ok(Settled::Hopeless(violation));
+                }
             }
         }
     }
@@ -135,11 +188,10 @@ impl<'m> Search<'_, 'm> {
         let decisions = self.task.decisions;
         // The newest are the likeliest.
         for (number, suspect) in self.suspects.iter_mut().enumerate().rev() {
-            let survives = suspect.survives(decisions, plan).map_err(|why| vec![internal(&why)])?;
-            if !survives {
+            if !suspect.survives(decisions, plan).map_err(bug)? {
                 continue;
             }
-            let largest = suspect.largest(decisions, plan).map_err(|why| vec![internal(&why)])?;
+            let largest = suspect.largest(decisions, plan).map_err(bug)?;
             let demand = Demand::beyond(decisions, &largest);
             return Ok(Some(match demand.0.is_empty() {
                 true => Learnt::Hopeless(number),
@@ -151,13 +203,11 @@ impl<'m> Search<'_, 'm> {
 
     /// New bad executions of the program under a plan, which they must survive.
     fn add(&mut self, violations: Vec<Violation>, plan: &Plan) -> Result<(), Diagnostics> {
-        let Task { marked, decisions, model, .. } = *self.task;
         let mut survivors = 0;
         for violation in violations {
-            let retraced = Suspect::new(marked, decisions, violation, model);
-            let mut suspect = retraced.map_err(|why| vec![not_retraced(&why)])?;
-            survivors +=
-                usize::from(suspect.survives(decisions, plan).map_err(|why| vec![internal(&why)])?);
+            self.traces += 1;
+            let mut suspect = Suspect::new(self.task, violation).map_err(not_retraced)?;
+            survivors += usize::from(suspect.survives(self.task.decisions, plan).map_err(bug)?);
             self.suspects.push(suspect);
         }
         match survivors {
@@ -165,6 +215,50 @@ impl<'m> Search<'_, 'm> {
             _ => Ok(()),
         }
     }
+
+    /// Looks at every bad execution of the program under a plan.
+    fn collect(
+        &mut self,
+        program: &Program,
+        plan: &Plan,
+        engine: &mut dyn Engine,
+        cover: &mut dyn Cover,
+    ) -> Result<Verdict, Diagnostics> {
+        let mut best = Ok(Settled::Plan(plan.clone()));
+        let verdict = engine.every(program, &mut |violation| {
+            if let Ok(Settled::Plan(plan)) = &best
+                && let Some(better) = self.consider(violation, plan, cover).transpose()
+            {
+                best = better;
+            }
+            matches!(best, Ok(Settled::Plan(_)))
+        })?;
+        best.map(|_| verdict)
+    }
+
+    /// Looks at one more bad execution. If it survives the cheapest plan so far, there is another
+    /// one.
+    fn consider(
+        &mut self,
+        violation: Violation,
+        plan: &Plan,
+        cover: &mut dyn Cover,
+    ) -> Result<Option<Settled>, Diagnostics> {
+        self.traces += 1;
+        let mut suspect = Suspect::new(self.task, violation).map_err(not_retraced)?;
+        if !suspect.survives(self.task.decisions, plan).map_err(bug)? {
+            return Ok(None);
+        }
+        self.suspects.push(suspect);
+        self.settle(cover).map(Some)
+    }
+}
+
+/// How far the demands lead.
+enum Settled {
+    Plan(Plan),
+    /// This is there under every plan.
+    Hopeless(Box<Violation>),
 }
 
 enum Learnt {
@@ -178,6 +272,10 @@ fn internal(why: &str) -> Diagnostic {
         .with_help("this is a bug in parallax; please report it with the program")
 }
 
-fn not_retraced(why: &str) -> Diagnostic {
-    internal(&format!("an execution cannot be followed where fences might be: {why}"))
+fn bug(why: String) -> Diagnostics {
+    vec![internal(&why)]
+}
+
+fn not_retraced(why: String) -> Diagnostics {
+    bug(format!("an execution cannot be followed where fences might be: {why}"))
 }

@@ -51,6 +51,12 @@ pub fn load(path: &Path, options: &Options) -> Result<Program, Diagnostics> {
     translate(&path.display().to_string(), &bytes, options)
 }
 
+/// The same for a text that is taken for the contents of a file for the assembler.
+pub fn load_text(path: &Path, text: &str, options: &Options) -> Result<Program, Diagnostics> {
+    let bytes = driver::read_text(path, text).map_err(|error| vec![error])?;
+    translate(&path.display().to_string(), &bytes, options)
+}
+
 /// The listing of a program: what its places point into.
 pub fn listing(program: &Program) -> &str {
     program.source.files().next().map_or("", |(_, text)| text)

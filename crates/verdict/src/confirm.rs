@@ -3,7 +3,8 @@
 use parallax_memory::Model;
 use parallax_program::{InstKind, Program, Property};
 
-use crate::{Claim, Reason, StepId, Violation, rebuild};
+use crate::rebuild::rebuild_unjudged;
+use crate::{Claim, Execution, Reason, StepId, Violation, rebuild};
 
 /// Something wrong with an execution, as an engine sees it.
 pub struct Suspicion {
@@ -22,8 +23,23 @@ pub fn confirm(
     model: &Model,
     suspicion: Suspicion,
 ) -> Result<Violation, Reason> {
-    let Suspicion { property, message, failed, claim, involved } = suspicion;
-    let execution = rebuild(program, &claim, model).map_err(|refusal| Reason {
+    let execution = rebuild(program, &suspicion.claim, model);
+    violation(suspicion, execution)
+}
+
+/// For whoever asks the model anyway: the replayer confirms that the program can do it, and not
+/// that the model allows it.
+pub fn follow(program: &Program, model: &Model, suspicion: Suspicion) -> Result<Violation, Reason> {
+    let execution = rebuild_unjudged(program, &suspicion.claim, model);
+    violation(suspicion, execution)
+}
+
+fn violation(
+    suspicion: Suspicion,
+    execution: Result<Execution, String>,
+) -> Result<Violation, Reason> {
+    let Suspicion { property, message, failed, involved, .. } = suspicion;
+    let execution = execution.map_err(|refusal| Reason {
         message: format!(
             "an execution that seems to violate '{property}' ({message}) could not be \
              replayed: {refusal}"

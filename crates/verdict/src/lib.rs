@@ -18,7 +18,7 @@ mod verdict;
 mod walker;
 
 pub use claim::{Claim, Source, Step, StepId, ThreadClaim, ThreadEnding};
-pub use confirm::{Suspicion, confirm, inputs_tried, notes};
+pub use confirm::{Suspicion, confirm, follow, inputs_tried, notes};
 pub use dependencies::{Dependencies, Done, dependencies};
 pub use execution::{Call, Edges, Event, EventKind, Execution, Life, Standing};
 pub use outcomes::{Ending, FinalState, Observation, Outcomes, StateValue};

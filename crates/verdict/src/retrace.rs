@@ -47,6 +47,8 @@ impl Claim {
         }
         let sources: BTreeMap<u32, u32> =
             execution.rf.iter().map(|(write, read)| (*read, *write)).collect();
+        let when: BTreeMap<u32, usize> =
+            execution.schedule.iter().enumerate().map(|(at, event)| (*event, at)).collect();
         let mut claim = Claim::default();
         for number in 0..execution.threads.len() {
             let standing = execution.standings.get(number);
@@ -55,7 +57,9 @@ impl Claim {
         }
         for (number, id) in &steps {
             let source = sources.get(number).and_then(|write| steps.get(write)).copied();
-            let step = step(&execution.events[*number as usize].kind, source)?;
+            let is_later =
+                sources.get(number).is_some_and(|write| when.get(write) > when.get(number));
+            let step = step(&execution.events[*number as usize].kind, source, is_later)?;
             claim.threads[id.thread as usize].steps.push(step);
         }
         let thread = |event: &u32| steps.get(event).map(|step| step.thread);
@@ -65,15 +69,20 @@ impl Claim {
     }
 }
 
-fn step(kind: &EventKind, source: Option<StepId>) -> Result<Step, String> {
+/// `is_later` tells that the source comes only after the read.
+fn step(kind: &EventKind, source: Option<StepId>, is_later: bool) -> Result<Step, String> {
     let of_thread = || source.ok_or("a thread begins or ends without a reason");
     Ok(match (kind.life(), kind) {
         (Some(Life::Start(child)), _) => Step::Spawn { child },
         (Some(Life::Begin(_)), _) => Step::Begin { by: of_thread()? },
         (Some(Life::End(_)), _) => Step::End,
         (Some(Life::Join(_)), _) => Step::Join { of: of_thread()? },
-        (None, EventKind::Read { size, .. }) => {
-            let source = source.map_or(Source::Initial, Source::Step);
+        (None, EventKind::Read { size, value, .. }) => {
+            let source = match source {
+                Some(step) if is_later => Source::Later { step, value: *value },
+                Some(step) => Source::Step(step),
+                None => Source::Initial,
+            };
             Step::Read { source, bytes: Some(bytes(*size)?) }
         }
         (None, EventKind::Write { size, .. }) => Step::Write { bytes: Some(bytes(*size)?) },

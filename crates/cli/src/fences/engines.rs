@@ -1,13 +1,16 @@
 //! The engines that say whether a program is right, as the search for fences asks them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parallax_engine_bounded::{Machine, compile};
 use parallax_engine_enumerate::enumerate;
-use parallax_engine_explore::explore;
-use parallax_fences::Engine;
+use parallax_engine_explore::{Options, Progress, Told, explore};
+use parallax_fences::{Engine, Take};
 use parallax_memory::Model;
 use parallax_program::{Diagnostics, Program, Property, Question};
-use parallax_verdict::{Conclusion, Verdict};
+use parallax_verdict::{Conclusion, Scope, Verdict, follow};
 
 use super::FencesArguments;
 use crate::interrupt;
@@ -27,7 +30,8 @@ impl Clock {
     }
 }
 
-/// Whole programs.
+/// Whole programs. Exploration finds bad executions fast, where there are some; that there are none
+/// takes all executions, and where these are many a solver may see it sooner.
 pub struct Exploring<'a> {
     pub model: &'a Model,
     pub properties: Vec<Property>,
@@ -35,33 +39,141 @@ pub struct Exploring<'a> {
     pub clock: Clock,
 }
 
+/// So many executions are explored before a solver is asked, …
+const BRIEFLY: u64 = 2_000;
+
+/// … which gets so much time.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 impl Engine for Exploring<'_> {
     fn search(&mut self, program: &Program, most: usize) -> Result<Verdict, Diagnostics> {
+        let (verdict, is_over) = self.brief(program)?;
+        if is_over {
+            return Ok(verdict);
+        }
+        if let Some(verdict) = self.proved(program, &verdict.properties) {
+            return Ok(verdict);
+        }
         let jobs = self.options.jobs.get();
-        let verdict = self.explore(program, most, jobs)?;
+        let options = Options { all: most > 1, jobs, ..self.settings() };
+        let verdict = explore(program, self.model, &options)?;
         // Which violation several threads find first is chance, and the repair should not be.
         match verdict.conclusion {
-            Conclusion::Unsafe if jobs > 1 => self.explore(program, most, 1),
+            Conclusion::Unsafe if jobs > 1 => {
+                explore(program, self.model, &Options { jobs: 1, ..options })
+            }
             _ => Ok(verdict),
         }
+    }
+
+    fn every(&mut self, program: &Program, take: &mut Take<'_>) -> Result<Verdict, Diagnostics> {
+        let taken = Mutex::new((take, None));
+        let every = |told: Told| {
+            let mut taken = taken.lock().unwrap_or_else(PoisonError::into_inner);
+            let (take, refusal) = &mut *taken;
+            match told {
+                Told::Anew => *refusal = None,
+                Told::Found(suspicion) => match follow(program, self.model, suspicion) {
+                    Ok(violation) => return take(violation),
+                    Err(reason) => *refusal = Some(reason),
+                },
+            }
+            true
+        };
+        let options = Options { all: true, every: Some(&every), ..self.settings() };
+        let verdict = explore(program, self.model, &options)?;
+        let (_, refusal) = taken.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(match refusal {
+            Some(reason) => Verdict {
+                conclusion: Conclusion::Unknown,
+                scope: None,
+                reason: Some(reason),
+                ..verdict
+            },
+            None => verdict,
+        })
     }
 }
 
 impl Exploring<'_> {
-    fn explore(&self, program: &Program, most: usize, jobs: usize) -> Result<Verdict, Diagnostics> {
+    fn settings(&self) -> Options<'_> {
         let options = self.options;
-        let search = parallax_engine_explore::Options {
+        Options {
             properties: self.properties.clone(),
             unroll: options.unroll.0,
-            all: most > 1,
-            jobs,
             nondet: options.nondet,
             timeout: self.clock.left(),
             memory_limit: options.memory_limit.map(|limit| u64::from(limit.get())),
             stop: Some(interrupt::stop_flag()),
-            ..parallax_engine_explore::Options::default()
+            ..Options::default()
+        }
+    }
+
+    /// What a few executions tell, and whether there are no others.
+    fn brief(&self, program: &Program) -> Result<(Verdict, bool), Diagnostics> {
+        let enough = AtomicBool::new(false);
+        let progress = |progress: &Progress| {
+            let are_many = progress.executions + progress.blocked > BRIEFLY;
+            let is_stopped = interrupt::stop_flag().load(Ordering::Relaxed);
+            enough.fetch_or(are_many || is_stopped, Ordering::Relaxed);
         };
-        explore(program, self.model, &search)
+        let options = Options { stop: Some(&enough), progress: Some(&progress), ..self.settings() };
+        let verdict = explore(program, self.model, &options)?;
+        let is_over = verdict.conclusion != Conclusion::Unknown || !enough.into_inner();
+        Ok((verdict, is_over))
+    }
+
+    /// A verdict, if a solver finds out soon that all executions have these properties.
+    fn proved(&self, program: &Program, properties: &[Property]) -> Option<Verdict> {
+        if self.options.unroll.0.is_some() || self.options.nondet.is_some() {
+            return None;
+        }
+        let left = self.clock.left().map_or(PATIENCE, |left| left.min(PATIENCE));
+        let solving = Solving {
+            model: self.model,
+            machine: None,
+            properties: properties.to_vec(),
+            options: self.options,
+            clock: Clock::new(Some(left)),
+        };
+        let verdict = solving.verdict(program).ok()?;
+        let is_proof = verdict.conclusion == Conclusion::Safe
+            && verdict.scope == Some(Scope::Complete)
+            && properties.iter().all(|property| verdict.properties.contains(property));
+        is_proof.then_some(verdict)
+    }
+}
+
+/// Whole programs under models that exploration cannot use.
+pub struct Solving<'a> {
+    pub model: &'a Model,
+    /// What the program is compiled for.
+    pub machine: Option<Machine>,
+    pub properties: Vec<Property>,
+    pub options: &'a FencesArguments,
+    pub clock: Clock,
+}
+
+impl Engine for Solving<'_> {
+    fn search(&mut self, program: &Program, _: usize) -> Result<Verdict, Diagnostics> {
+        self.verdict(program)
+    }
+}
+
+impl Solving<'_> {
+    fn verdict(&self, program: &Program) -> Result<Verdict, Diagnostics> {
+        let compiled = self.machine.map(|machine| compile(program, machine)).transpose();
+        let compiled = compiled.map_err(|error| vec![error])?;
+        let options = parallax_engine_bounded::Options {
+            properties: self.properties.clone(),
+            unroll: self.options.unroll.0,
+            timeout: self.clock.left(),
+            memory_limit: self.options.memory_limit.map(|limit| u64::from(limit.get())),
+            stop: Some(interrupt::stop_flag()),
+            ..parallax_engine_bounded::Options::default()
+        };
+        let program = compiled.as_ref().unwrap_or(program);
+        Ok(parallax_engine_bounded::verify(program, self.model, &options)?.verdict)
     }
 }
 

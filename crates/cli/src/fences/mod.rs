@@ -5,29 +5,26 @@ mod engines;
 mod output;
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 pub use arguments::FencesArguments;
 use arguments::{Mode, ObjectiveChoice, RepairChoice};
-use engines::{Clock, Enumerating, Exploring};
+use engines::{Clock, Enumerating, Exploring, Solving};
+use parallax_engine_bounded::{Machine, compile};
 use parallax_fences::source::{Document, Language};
 use parallax_fences::{
-    BranchAndBound, Dialect, Helpers, Job, Means, Objective, Outcome, Repair, Repaired, Weights,
-    repair,
+    BranchAndBound, Collecting, Compile, Dialect, Engine, Helpers, Job, Means, Objective, Outcome,
+    Repair, Repaired, Weights, repair,
 };
 use parallax_frontend_litmus::Arch;
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, Program, Property};
+use parallax_program::{Diagnostic, Diagnostics, Program, Property, SourceFile};
 
+use crate::Exit;
 use crate::models::{ModelChoice, Models};
 use crate::one_test::{read, shown};
-use crate::verify::input::{Kind, load_edited};
+use crate::verify::input::{Kind, load_assembly, load_edited};
 use crate::verify::properties::Wanted;
-use crate::verify::{C_MODEL, with_stack};
-use crate::{Exit, interrupt};
-
-/// How many bad executions are asked for at a time, where as many as there are are wanted.
-const MANY: usize = 10_000;
+use crate::verify::{C_MODEL, MACHINE_MODEL, check_machine_model, is_for_solvers, timed};
 
 /// The result, and what it was found with.
 pub struct Answer {
@@ -37,25 +34,16 @@ pub struct Answer {
 }
 
 pub fn run(options: &FencesArguments) -> Exit {
-    interrupt::install();
-    let started = Instant::now();
-    let answer = match with_stack(|| answer(options)) {
-        Ok(Ok(answer)) => answer,
-        Ok(Err(errors)) => {
-            errors.iter().for_each(crate::output::report);
-            return Exit::BadInput;
-        }
-        Err(broken) => {
-            crate::output::report(&broken);
-            return Exit::Unknown;
-        }
+    let (answer, time) = match timed(|| answer(options)) {
+        Ok(answered) => answered,
+        Err(exit) => return exit,
     };
     let exit = match answer.repaired.outcome {
         Outcome::Fixed | Outcome::AlreadySafe => Exit::Fine,
         Outcome::Unfixable => Exit::Missed,
         Outcome::Unknown => Exit::Unknown,
     };
-    match output::deliver(options, &answer, started.elapsed()) {
+    match output::deliver(options, &answer, time) {
         Ok(()) => exit,
         Err(failed) => failed,
     }
@@ -71,9 +59,10 @@ fn answer(options: &FencesArguments) -> Result<Answer, Diagnostics> {
     match kind {
         Kind::Litmus => litmus(options.input.first(), options),
         Kind::C => c(options),
+        Kind::Machine if is_assembly(options.input.first()) => assembly(options),
         Kind::Text | Kind::Machine | Kind::Structures => {
             let message = "there is no source here to put fences into";
-            Err(vec![Diagnostic::new(message).with_help("inputs are .c, .i and .litmus files")])
+            Err(vec![Diagnostic::new(message).with_help("inputs are .c, .i, .s and .litmus files")])
         }
     }
 }
@@ -86,7 +75,9 @@ fn job<'a>(
     weights: &'a Weights,
     options: &FencesArguments,
 ) -> Result<Job<'a>, Diagnostics> {
-    weights.check(&dialect.known_to(model)).map_err(|why| vec![Diagnostic::new(why)])?;
+    let is_compiled = dialect == Dialect::C11 && Machine::of_model(model.name()).is_some();
+    let fences = if is_compiled { dialect.fences().to_vec() } else { dialect.known_to(model) };
+    weights.check(&fences).map_err(|why| vec![Diagnostic::new(why)])?;
     let repair = match options.repair {
         _ if options.relax => Repair::Relax,
         RepairChoice::Fences => Repair::Fences,
@@ -95,12 +86,15 @@ fn job<'a>(
     };
     Ok(Job {
         documents,
-        means: Means { dialect, model, weights, repair },
+        means: Means { dialect, fences, model, weights, repair },
         objective: match options.objective {
             ObjectiveChoice::Count => Objective::Count,
             ObjectiveChoice::Weight => Objective::Weight,
         },
-        batch: if options.mode == Mode::Fast { 1 } else { MANY },
+        collecting: match options.mode {
+            Mode::Fast => Collecting::OneByOne,
+            Mode::Optimal => Collecting::All,
+        },
         check: options.check,
     })
 }
@@ -139,6 +133,7 @@ fn litmus(path: &Path, options: &FencesArguments) -> Result<Answer, Diagnostics>
     let mut helpers = Helpers {
         load: &load,
         engine: &mut engine,
+        compile: None,
         interleaving: &mut interleaving,
         cover: &mut BranchAndBound,
     };
@@ -175,16 +170,74 @@ fn c(options: &FencesArguments) -> Result<Answer, Diagnostics> {
     let weights = options.weights.clone().unwrap_or_default();
     let job = job(documents, Dialect::C11, &model, &weights, options)?;
     let clock = Clock::new(options.timeout);
+    let mut interleaving = Exploring { model: &sc, properties: properties.clone(), options, clock };
+    let mut exploring = Exploring { model: &model, properties: properties.clone(), options, clock };
+    let is_solved = is_for_solvers(options.model.as_deref());
+    let machine = Machine::of_model(model.name()).filter(|_| is_solved);
+    let mut solving = Solving { model: &model, machine, properties, options, clock };
+    let compile = |program: &Program| match machine {
+        Some(machine) => compile(program, machine).map_err(|error| vec![error]),
+        None => Ok(program.clone()),
+    };
+    let compile: Option<&Compile<'_>> = machine.is_some().then_some(&compile);
+    let (engine, name): (&mut dyn Engine, _) = match is_solved {
+        true => (&mut solving, "bounded"),
+        false => (&mut exploring, "explore"),
+    };
+    let interleaving = &mut interleaving;
+    let mut helpers =
+        Helpers { load: &load, engine, compile, interleaving, cover: &mut BranchAndBound };
+    let repaired = repair(job, &mut helpers)?;
+    Ok(Answer { repaired, model: model.name().to_string(), engine: name })
+}
+
+fn is_assembly(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "s" || extension == "S")
+}
+
+/// A file for the assembler.
+fn assembly(options: &FencesArguments) -> Result<Answer, Diagnostics> {
+    check_machine_model(options.model.as_deref())?;
+    let usual = || Wanted::usual_of(Kind::Machine);
+    let properties = options.property.clone().unwrap_or_else(usual).properties()?;
+    let models = Models::new(&[], None);
+    let choice = options.model.as_deref().unwrap_or(MACHINE_MODEL);
+    let model = models.get(&ModelChoice::parse(choice, Path::new("")))?;
+    let sc = models.get(&ModelChoice::BuiltIn("sc".to_string()))?;
+    let path = options.input.first();
+    let text = read(path)?;
+    check_lines(path, &text)?;
+    let document = Document::new(&shown(path), &text, Language::Assembly, 0..text.len());
+    let load =
+        |texts: &[String]| load_assembly(&options.input, texts.first().map_or("", String::as_str));
+    let weights = options.weights.clone().unwrap_or_default();
+    let job = job(vec![document], Dialect::X86, &model, &weights, options)?;
+    let clock = Clock::new(options.timeout);
     let mut engine = Exploring { model: &model, properties: properties.clone(), options, clock };
     let mut interleaving = Exploring { model: &sc, properties, options, clock };
     let mut helpers = Helpers {
         load: &load,
         engine: &mut engine,
+        compile: None,
         interleaving: &mut interleaving,
         cover: &mut BranchAndBound,
     };
     let repaired = repair(job, &mut helpers)?;
     Ok(Answer { repaired, model: model.name().to_string(), engine: "explore" })
+}
+
+/// Instructions are found by their lines, so these must be the lines of the file itself.
+fn check_lines(path: &Path, text: &str) -> Result<(), Diagnostics> {
+    let of_others = |line: &str| line.trim_start().starts_with(".loc ");
+    match text.lines().position(of_others) {
+        Some(line) => {
+            let source = SourceFile::new(&shown(path), text);
+            let message = "this says which line of another file its instructions come from";
+            let error = source.error(source.span_at(0, line as u32 + 1, 0), message.to_string());
+            Err(vec![error.with_help("have the compiler make it without -g")])
+        }
+        None => Ok(()),
+    }
 }
 
 /// The headers with code, as far as they can be read.

@@ -39,6 +39,7 @@ pub fn verify(
             stop: Some(interrupt::stop_flag()),
             progress: watched.then_some(&show),
             estimate: watched,
+            every: None,
         },
     );
     lock().clear();

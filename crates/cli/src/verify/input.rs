@@ -133,13 +133,21 @@ fn is_elf(path: &Path) -> bool {
 
 /// A program in machine code, with what it uses of the library.
 pub fn load_machine(input: &InputArguments) -> Result<Program, Diagnostics> {
+    parallax_frontend_x86::load(input.first(), &machine_options(input))
+}
+
+/// The same, where this text is taken for the contents of the file for the assembler.
+pub fn load_assembly(input: &InputArguments, text: &str) -> Result<Program, Diagnostics> {
+    parallax_frontend_x86::load_text(input.first(), text, &machine_options(input))
+}
+
+fn machine_options(input: &InputArguments) -> parallax_frontend_x86::Options {
     let options = &input.reading;
-    let machine = parallax_frontend_x86::Options {
+    parallax_frontend_x86::Options {
         arguments: options.arg.clone(),
         modelled: options.model_function.clone(),
         spurious_wakeups: options.spurious_wakeups,
-    };
-    parallax_frontend_x86::load(input.first(), &machine)
+    }
 }
 
 /// A program in C, with what it uses of the library.

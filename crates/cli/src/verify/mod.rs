@@ -55,18 +55,9 @@ pub struct Answer {
 }
 
 pub fn run(options: &VerifyArguments) -> Exit {
-    interrupt::install();
-    let started = Instant::now();
-    let answer = match with_stack(|| answer(options)) {
-        Ok(Ok(answer)) => answer,
-        Ok(Err(errors)) => {
-            errors.iter().for_each(crate::output::report);
-            return Exit::BadInput;
-        }
-        Err(broken) => {
-            crate::output::report(&broken);
-            return Exit::Unknown;
-        }
+    let (answer, time) = match timed(|| answer(options)) {
+        Ok(answered) => answered,
+        Err(exit) => return exit,
     };
     let exit = match answer.verdict.conclusion {
         Conclusion::Safe => Exit::Fine,
@@ -75,9 +66,28 @@ pub fn run(options: &VerifyArguments) -> Exit {
     };
     // What was found before Ctrl-C is shown, but the run did not come to its end.
     let exit = if interrupt::interrupted() { Exit::Unknown } else { exit };
-    match output::deliver(options, &answer, started.elapsed()) {
+    match output::deliver(options, &answer, time) {
         Ok(()) => exit,
         Err(failed) => failed,
+    }
+}
+
+/// An answer, and how long it took. Where there is none, the errors have been told.
+pub fn timed<T: Send>(
+    answer: impl FnOnce() -> Result<T, Diagnostics> + Send,
+) -> Result<(T, Duration), Exit> {
+    interrupt::install();
+    let started = Instant::now();
+    match with_stack(answer) {
+        Ok(Ok(answer)) => Ok((answer, started.elapsed())),
+        Ok(Err(errors)) => {
+            errors.iter().for_each(crate::output::report);
+            Err(Exit::BadInput)
+        }
+        Err(broken) => {
+            crate::output::report(&broken);
+            Err(Exit::Unknown)
+        }
     }
 }
 
@@ -115,7 +125,7 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
         Kind::Structures => structures::verify(first, properties, options),
         Kind::Text => search(&input::load_text(first)?, C_MODEL, properties, options),
         Kind::Machine => {
-            check_machine_model(options)?;
+            check_machine_model(options.model.as_deref())?;
             let program = input::load_machine(&options.input)?;
             if let Some(file) = &options.listing {
                 let text = parallax_frontend_x86::listing(&program);
@@ -181,8 +191,8 @@ fn check_solver(options: &VerifyArguments) -> Result<(), Diagnostics> {
 }
 
 /// Models of languages, and of other machines, say nothing about the instructions of x86-64.
-fn check_machine_model(options: &VerifyArguments) -> Result<(), Diagnostics> {
-    let asked = options.model.as_deref().unwrap_or(MACHINE_MODEL);
+pub fn check_machine_model(model: Option<&str>) -> Result<(), Diagnostics> {
+    let asked = model.unwrap_or(MACHINE_MODEL);
     let mut others = Model::builtin_names().map(|(name, ..)| name);
     if matches!(asked, "sc" | "tso" | "pso") || !others.any(|name| name == asked) {
         return Ok(());
@@ -199,8 +209,8 @@ fn has_machine(options: &VerifyArguments) -> bool {
 }
 
 /// Whether exploration cannot use the model of C, and the engine that asks a solver can.
-fn is_for_solvers(options: &VerifyArguments) -> bool {
-    let model = options.model.as_deref().unwrap_or(C_MODEL);
+pub fn is_for_solvers(model: Option<&str>) -> bool {
+    let model = model.unwrap_or(C_MODEL);
     matches!(model, "aarch64" | "power" | "riscv" | "c11" | "rmo")
 }
 
@@ -217,7 +227,7 @@ fn search(
         }
         Engine::States => stateful::verify(program, usual_model, properties, options),
         Engine::Bounded => bounded::verify(program, usual_model, properties, options),
-        Engine::Auto if usual_model == C_MODEL && is_for_solvers(options) => {
+        Engine::Auto if usual_model == C_MODEL && is_for_solvers(options.model.as_deref()) => {
             bounded::verify(program, usual_model, properties, options)
         }
         Engine::Auto => explore_or_solve(program, usual_model, properties, options),

@@ -17,7 +17,7 @@ use crate::claim::{claim, step_of};
 use crate::event::{Id, Kind, Loc};
 use crate::graph::Graph;
 use crate::memory::{BadAccess, Memory};
-use crate::options::{Options, Progress};
+use crate::options::{Options, Progress, Told};
 use crate::standing::{At, Runner, Standing};
 
 /// What all threads of a search share.
@@ -203,13 +203,23 @@ impl<'a, 'p> Observer<'a, 'p> {
             (None, Some(id)) => graph.standing(*id).site(),
             (None, None) => None,
         };
+        let suspicion = |message: String| Suspicion {
+            property,
+            message,
+            failed,
+            claim: claim(graph, memory, failed),
+            involved: involved.iter().map(|id| step_of(graph, *id)).collect(),
+        };
+        let options = self.shared.options;
+        let goes_on = match options.every {
+            Some(every) => every(Told::Found(suspicion(message.clone()))),
+            None => options.all,
+        };
         let mut findings = self.shared.findings();
         if findings.seen.insert((property, message.clone(), site)) {
-            let claim = claim(graph, memory, failed);
-            let involved = involved.into_iter().map(|id| step_of(graph, id)).collect();
-            findings.found.push(Suspicion { property, message, failed, claim, involved });
+            findings.found.push(suspicion(message));
         }
-        if !self.shared.options.all {
+        if !goes_on {
             self.shared.end();
         }
     }

@@ -1,5 +1,6 @@
 //! Programs as people wrote them: where a fence can be put into a text, and how that is done.
 
+mod assembly;
 pub mod c;
 pub mod diff;
 pub mod edits;
@@ -15,6 +16,7 @@ use std::ops::Range;
 
 use parallax_program::{Location, SourceFile, Span};
 
+pub(crate) use self::assembly::Assembly;
 pub use self::c::Style;
 use self::edits::{Edit, Edited, edit};
 use self::orders::{Orders, spelled};
@@ -32,6 +34,7 @@ pub struct Document {
     code: Range<usize>,
     places: Places,
     table: Table,
+    assembly: Assembly,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,16 +43,20 @@ pub enum Language {
     C,
     /// Litmus tests of assembly whose instructions are written in capitals, or not.
     Table { capitals: bool },
+    /// Files for the assembler.
+    Assembly,
 }
 
 impl Document {
     pub fn new(name: &str, text: &str, language: Language, code: Range<usize>) -> Document {
         let (name, text) = (name.to_string(), text.to_string());
-        let table = match language {
-            Language::C => Table::default(),
-            Language::Table { .. } => Table::new(&text, code.clone()),
-        };
-        Document { name, text, language, code, places: Places::default(), table }
+        let (mut table, mut assembly) = (Table::default(), Assembly::default());
+        match language {
+            Language::C => {}
+            Language::Table { .. } => table = Table::new(&text, code.clone()),
+            Language::Assembly => assembly = Assembly::new(&text),
+        }
+        Document { name, text, language, code, places: Places::default(), table, assembly }
     }
 
     /// Looks for the places where a fence can be put.
@@ -57,6 +64,7 @@ impl Document {
         match self.language {
             Language::C => self.places = places(&self.text, self.code.clone(), activity),
             Language::Table { .. } => self.table.find_points(activity),
+            Language::Assembly => self.assembly.find_points(activity),
         }
     }
 
@@ -65,6 +73,7 @@ impl Document {
         match self.language {
             Language::C => self.places.points.len(),
             Language::Table { .. } => self.table.points(),
+            Language::Assembly => self.assembly.points(),
         }
     }
 
@@ -72,6 +81,7 @@ impl Document {
         match self.language {
             Language::C => self.places.points.get(point).map_or(0, |point| point.offset),
             Language::Table { .. } => self.table.offset_of(point),
+            Language::Assembly => self.assembly.offset_of(point),
         }
     }
 
@@ -88,7 +98,7 @@ impl Document {
             }
             Language::C => format!("__atomic_thread_fence({});", spelled(kind, true)),
             Language::Table { capitals: true } => kind.to_ascii_uppercase(),
-            Language::Table { capitals: false } => kind.to_string(),
+            Language::Table { capitals: false } | Language::Assembly => kind.to_string(),
         }
     }
 
@@ -97,6 +107,7 @@ impl Document {
         match self.language {
             Language::C => c::insertions(&self.text, &self.places, fences, style),
             Language::Table { .. } => self.table.insertions(&self.text, fences),
+            Language::Assembly => self.assembly.insertions(&self.text, fences),
         }
     }
 
@@ -109,6 +120,7 @@ impl Document {
         match self.language {
             Language::C => Orders::at(&self.text, offset),
             Language::Table { .. } => self.table.cell(offset).map(Orders::instruction),
+            Language::Assembly => self.assembly.instruction_at(offset).map(Orders::instruction),
         }
     }
 
@@ -116,7 +128,7 @@ impl Document {
     pub fn spelled(&self, kind: &str) -> String {
         match self.language {
             Language::C => kind.to_string(),
-            Language::Table { .. } => self.fence(kind),
+            Language::Table { .. } | Language::Assembly => self.fence(kind),
         }
     }
 
@@ -128,6 +140,7 @@ impl Document {
                 let text = " ".repeat(cell.len());
                 Edit { at: cell.start, removed: cell.len(), text, rank: 0, of: None }
             }),
+            Language::Assembly => self.assembly.removal(&self.text, offset),
         }
     }
 }

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use crate::support::{Enumerating, model, prepared};
 use parallax_engine_enumerate::{Options, enumerate};
 use parallax_fences::{
-    BranchAndBound, Ending, Engine, Objective, Plan, Prepared, Repair, Task, apply, synthesize,
+    BranchAndBound, Collecting, Ending, Engine, Objective, Plan, Prepared, Repair, Task, apply,
+    synthesize,
 };
 use parallax_frontend_litmus::parse;
 use parallax_memory::Model;
@@ -115,7 +116,8 @@ fn check(threads: &[Vec<Access>], name: &str) -> Result<bool, TestCaseError> {
         decisions: &prepared.decisions,
         model: &weak,
         objective: Objective::Count,
-        batch: 1,
+        compile: None,
+        collecting: Collecting::OneByOne,
     };
     let mut engine = Enumerating { question: &question, model: &weak };
     let synthesis = synthesize(&task, &mut engine, &mut BranchAndBound).unwrap();

@@ -3,8 +3,8 @@
 use parallax_engine_enumerate::{Options, enumerate};
 use parallax_fences::source::{Document, Language};
 use parallax_fences::{
-    BranchAndBound, Dialect, Ending, Engine, Means, Objective, Prepared, Repair, Task, Weights,
-    prepare, synthesize,
+    BranchAndBound, Collecting, Dialect, Ending, Engine, Means, Objective, Prepared, Repair, Task,
+    Weights, prepare, synthesize,
 };
 use parallax_frontend_litmus::parse;
 use parallax_memory::Model;
@@ -52,7 +52,8 @@ pub fn prepared(text: &str, model: &Model, repair: Repair) -> (Prepared, Questio
     let code = test.code.start as usize..test.code.end as usize;
     let document = Document::new("t.litmus", text, Language::C, code);
     let weights = Weights::default();
-    let means = Means { dialect: Dialect::C11, model, weights: &weights, repair };
+    let (dialect, fences) = (Dialect::C11, Dialect::C11.known_to(model));
+    let means = Means { dialect, fences, model, weights: &weights, repair };
     let load = |texts: &[String]| Ok(parse("t.litmus", &texts[0])?.program);
     (prepare(vec![document], &means, &load).expect("decisions"), test.question)
 }
@@ -66,7 +67,8 @@ pub fn repaired(text: &str, model_name: &str, repair: Repair) -> (Vec<String>, (
         decisions: &prepared.decisions,
         model: &model,
         objective: Objective::Count,
-        batch: 1,
+        compile: None,
+        collecting: Collecting::OneByOne,
     };
     let mut engine = Enumerating { question: &question, model: &model };
     let synthesis = synthesize(&task, &mut engine, &mut BranchAndBound).expect("an answer");

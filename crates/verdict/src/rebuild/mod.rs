@@ -35,6 +35,23 @@ use objects::Objects;
 /// The execution that an engine claims, if it is one of the program and the model allows it. The
 /// error says what is wrong with the claim.
 pub fn rebuild(program: &Program, claim: &Claim, model: &Model) -> Result<Execution, String> {
+    let (mut execution, derived) = retake(program, claim, model)?;
+    execution.model_relations = judge(&execution, &derived, model)?;
+    Ok(execution)
+}
+
+/// The execution that an engine claims, if it is one of the program. Whether the model allows it is
+/// not looked at.
+pub(crate) fn rebuild_unjudged(
+    program: &Program,
+    claim: &Claim,
+    model: &Model,
+) -> Result<Execution, String> {
+    retake(program, claim, model).map(|(execution, _)| execution)
+}
+
+/// Takes the steps of a claim.
+fn retake(program: &Program, claim: &Claim, model: &Model) -> Result<(Execution, Derived), String> {
     let code = Code::new(program);
     let mut rebuild = Rebuild::new(&code, claim, asks_for_dependencies(model))?;
     for thread in &claim.schedule {
@@ -44,9 +61,7 @@ pub fn rebuild(program: &Program, claim: &Claim, model: &Model) -> Result<Execut
     rebuild.keep_promises()?;
     let standings = rebuild.standings()?;
     let orders = rebuild.coherence()?;
-    let (mut execution, derived) = rebuild.into_execution(orders, standings);
-    execution.model_relations = judge(&execution, &derived, model)?;
-    Ok(execution)
+    Ok(rebuild.into_execution(orders, standings))
 }
 
 /// Takes the steps of a claim in a program with fences that might be there. Where the threads end
