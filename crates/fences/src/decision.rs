@@ -58,8 +58,16 @@ pub struct Plan(pub Vec<u8>);
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Decisions(pub Vec<Decision>);
 
-/// Tags that tell memory orders: a change of the order replaces them.
+/// Tags that tell memory orders of C11.
 const ORDERS: [&str; 6] = ["RLX", "CON", "ACQ", "REL", "ACQ_REL", "SC"];
+
+impl Decision {
+    /// Whether a tag tells the order that is decided about: a change of the order replaces it.
+    fn tells(&self, tag: &str) -> bool {
+        let mut known = self.options.iter().filter_map(|choice| choice.tags.as_ref()).flatten();
+        ORDERS.contains(&tag) || known.any(|known| *known == tag)
+    }
+}
 
 impl Decisions {
     /// The plan that changes nothing.
@@ -88,13 +96,14 @@ impl Decisions {
     pub fn tags(&self, plan: &Plan, decision: u32, now: &Tags) -> Option<Tags> {
         let chosen = self.chosen(plan, decision as usize)?;
         let tags = chosen.tags.as_ref()?;
-        match self.0[decision as usize].subject {
+        let decision = self.0.get(decision as usize)?;
+        match decision.subject {
             Subject::Insertion | Subject::Fence => Some(Tags::new(tags.iter().copied())),
             Subject::Access | Subject::Failure => {
                 let kept = now
                     .iter()
                     .map(|tag| tag.as_str())
-                    .filter(|tag| !ORDERS.contains(tag) && !tag.starts_with(Tags::CANDIDATE));
+                    .filter(|tag| !decision.tells(tag) && !tag.starts_with(Tags::CANDIDATE));
                 Some(Tags::new(kept.chain(tags.iter().copied())))
             }
         }

@@ -5,6 +5,7 @@ mod decision;
 mod largest;
 mod locator;
 mod marked;
+mod mnemonics;
 mod prepare;
 mod repair;
 mod repertoire;

@@ -12,6 +12,7 @@ use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, Span, Tags};
 
 use crate::decision::{Choice, Decision, Decisions, Subject};
 use crate::locator::Locator;
+use crate::mnemonics::Mnemonic;
 use crate::repertoire::{AccessKind, Dialect, Kind, Weights, access_orders};
 use crate::same::is_same_program;
 use crate::source::edits::Edited;
@@ -44,6 +45,7 @@ pub type Load<'a> = dyn Fn(&[String]) -> Result<Program, Diagnostics> + 'a;
 
 /// A program with all that can be decided about it.
 pub struct Prepared {
+    pub dialect: Dialect,
     pub documents: Vec<Document>,
     pub decisions: Decisions,
     /// Where each decision is in the texts.
@@ -75,6 +77,7 @@ pub fn prepare(
         document.find_points(activity);
     }
     let mut prepared = Prepared {
+        dialect: means.dialect,
         untouched: untouched(&plain, &locator),
         documents,
         decisions: Decisions::default(),
@@ -269,16 +272,20 @@ impl Marking<'_, '_> {
         if orders.is_implicit() && self.means.repair != Repair::Relax {
             return;
         }
+        let is_c = self.means.dialect == Dialect::C11;
+        let range = document.instruction(at);
+        let mnemonic =
+            range.and_then(|range| Mnemonic::of(self.means.dialect, &document.text, range));
         let mut decide = |subject: Subject, access: Option<AccessKind>, tags: &Tags| {
             // A call may also copy what it is given, which is no access of its own.
-            if access.is_some() && !tags.contains("A") {
+            if is_c && access.is_some() && !tags.contains("A") {
                 return None;
             }
             let slot = (site, subject == Subject::Failure);
             if let Some(decision) = known.get(&slot) {
                 return Some(*decision);
             }
-            let (options, present) = self.options(access, tags)?;
+            let (options, present) = self.options(access, tags, mnemonic.as_ref())?;
             let place = self.prepared.documents[file].location(at);
             let number = self.prepared.decisions.0.len() as u32;
             self.prepared.decisions.0.push(Decision { subject, place, options, present });
@@ -291,6 +298,11 @@ impl Marking<'_, '_> {
                 if let Some(decision) = decide(Subject::Fence, None, tags) {
                     *tags = mark(decision);
                 }
+            }
+            InstKind::LoadLinked { tags, .. } | InstKind::StoreConditional { tags, .. }
+                if !is_c =>
+            {
+                add(tags, decide(Subject::Access, Some(AccessKind::Update), tags));
             }
             InstKind::Load { tags, .. } => {
                 add(tags, decide(Subject::Access, Some(AccessKind::Load), tags));
@@ -315,16 +327,24 @@ impl Marking<'_, '_> {
 
     /// The options for a fence, or for an access, that has some order now; None if there is no
     /// choice.
-    fn options(&self, access: Option<AccessKind>, tags: &Tags) -> Option<(Vec<Choice>, usize)> {
+    fn options(
+        &self,
+        access: Option<AccessKind>,
+        tags: &Tags,
+        mnemonic: Option<&Mnemonic>,
+    ) -> Option<(Vec<Choice>, usize)> {
         let Means { dialect, fences, weights, repair, .. } = self.means;
-        let all = match (access, repair) {
-            (Some(_), Repair::Fences) => return None,
-            (Some(_), _) if *dialect != Dialect::C11 => return None,
-            (Some(access), _) => access_orders(access),
-            (None, _) => fences.clone(),
-        };
         let has = |kind: &&Kind| kind.tags.iter().all(|tag| tags.contains(tag));
-        let present = *all.iter().find(has)?;
+        let (all, present) = match (access, repair) {
+            (Some(_), Repair::Fences) => return None,
+            (Some(access), _) if *dialect == Dialect::C11 => {
+                let all = access_orders(access);
+                let present = all.iter().find(has).copied()?;
+                (all, present)
+            }
+            (Some(_), _) => mnemonic.map(|name| (name.forms.to_vec(), name.present))?,
+            (None, _) => (fences.clone(), fences.iter().find(has).copied()?),
+        };
         let base = weights.of(&present);
         let mut options = Vec::new();
         if *repair == Repair::Relax {

@@ -3,6 +3,7 @@
 use parallax_memory::Model;
 
 use crate::decision::Choice;
+use crate::mnemonics::families;
 
 /// What fences are written in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,6 +14,8 @@ pub enum Dialect {
     Arm,
     Power,
     RiscV,
+    /// The Linux kernel.
+    Kernel,
 }
 
 /// A kind of fence, or a memory order.
@@ -65,7 +68,14 @@ const RISCV: &[Kind] = &[
     kind("fence rw,rw", &["Fence.rw.rw"], 1 | 2 | 4 | 8, 3),
 ];
 
-const fn kind(
+/// Barriers as `Documentation/memory-barriers.txt` of the kernel has them.
+const KERNEL: &[Kind] = &[
+    kind("smp_rmb", &["Rmb"], 1, 1),
+    kind("smp_wmb", &["Wmb"], 2, 1),
+    kind("smp_mb", &["Mb"], 7, 3),
+];
+
+pub(crate) const fn kind(
     name: &'static str,
     tags: &'static [&'static str],
     features: u32,
@@ -91,6 +101,7 @@ impl Dialect {
             Dialect::Arm => ARM,
             Dialect::Power => POWER,
             Dialect::RiscV => RISCV,
+            Dialect::Kernel => KERNEL,
         }
     }
 
@@ -130,14 +141,20 @@ impl Weights {
         Ok(Weights(weights))
     }
 
-    /// Names that are none of the fences, and kinds that cost less than weaker ones.
-    pub fn check(&self, kinds: &[Kind]) -> Result<(), String> {
+    /// Names that are none of the fences, nor of the orders of accesses, and kinds that cost less
+    /// than weaker ones.
+    pub fn check(&self, dialect: Dialect, fences: &[Kind]) -> Result<(), String> {
+        let groups = || std::iter::once(fences).chain(families(dialect).iter().copied());
         for (name, _) in &self.0 {
-            if !kinds.iter().any(|kind| kind.name == name) {
-                let names: Vec<&str> = kinds.iter().map(|kind| kind.name).collect();
+            if !groups().flatten().any(|kind| kind.name == name) {
+                let names: Vec<&str> = groups().flatten().map(|kind| kind.name).collect();
                 return Err(format!("there is no '{name}' here, but {}", names.join(", ")));
             }
         }
+        groups().try_for_each(|group| self.check_group(group))
+    }
+
+    fn check_group(&self, kinds: &[Kind]) -> Result<(), String> {
         for kind in kinds {
             let weaker = |other: &&Kind| other.features & !kind.features == 0;
             if let Some(other) = kinds.iter().filter(weaker).find(|o| self.of(o) > self.of(kind)) {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use parallax_program::Location;
 
 use crate::decision::{Plan, Subject};
+use crate::mnemonics::Mnemonic;
 use crate::prepare::{Prepared, Site};
 use crate::source::Style;
 use crate::source::edits::{Edit, edit};
@@ -78,7 +79,12 @@ impl Prepared {
             let Some(orders) = document.orders(site.at) else {
                 continue;
             };
-            if change.subject == Subject::Fence && change.to == "none" {
+            if let (Subject::Access, Some(range)) = (change.subject, document.instruction(site.at))
+            {
+                let mnemonic = Mnemonic::of(self.dialect, &document.text, range);
+                let changed = mnemonic.and_then(|old| old.changed(&document.text, &change.to));
+                edits.extend(changed.map(|(name, new)| Edit::replace(name, new)));
+            } else if change.subject == Subject::Fence && change.to == "none" {
                 edits.extend(document.removal(site.at));
             } else if orders.is_implicit() {
                 if written_out.insert(site, ()).is_none() {

@@ -77,7 +77,7 @@ fn job<'a>(
 ) -> Result<Job<'a>, Diagnostics> {
     let is_compiled = dialect == Dialect::C11 && Machine::of_model(model.name()).is_some();
     let fences = if is_compiled { dialect.fences().to_vec() } else { dialect.known_to(model) };
-    weights.check(&fences).map_err(|why| vec![Diagnostic::new(why)])?;
+    weights.check(dialect, &fences).map_err(|why| vec![Diagnostic::new(why)])?;
     let repair = match options.repair {
         _ if options.relax => Repair::Relax,
         RepairChoice::Fences => Repair::Fences,
@@ -113,10 +113,7 @@ fn litmus(path: &Path, options: &FencesArguments) -> Result<Answer, Diagnostics>
         Arch::Arm => (Dialect::Arm, Language::Table { capitals: true }),
         Arch::Ppc => (Dialect::Power, Language::Table { capitals: false }),
         Arch::RiscV => (Dialect::RiscV, Language::Table { capitals: false }),
-        Arch::Lkmm => {
-            let error = Diagnostic::new("fences of the Linux kernel are not placed");
-            return Err(vec![error.with_help("litmus tests in C11 and assembly are repaired")]);
-        }
+        Arch::Lkmm => (Dialect::Kernel, Language::C),
     };
     let code = test.code.start as usize..test.code.end as usize;
     let document = Document::new(&name, &text, language, code);

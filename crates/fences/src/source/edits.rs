@@ -17,6 +17,10 @@ impl Edit {
         Edit { at, removed: 0, text: text.into(), rank, of: None }
     }
 
+    pub fn replace(range: std::ops::Range<usize>, text: String) -> Edit {
+        Edit { at: range.start, removed: range.len(), text, rank: 0, of: None }
+    }
+
     /// For a decision, from the first byte on that is no blank.
     pub fn of(self, decision: u32) -> Edit {
         let lead = self.text.len() - self.text.trim_start().len();

@@ -93,6 +93,7 @@ impl Document {
     pub fn fence(&self, kind: &str) -> String {
         let has_library = self.text.contains("stdatomic.h") || self.text.contains("memory_order_");
         match self.language {
+            Language::C if kind.starts_with("smp_") => format!("{kind}();"),
             Language::C if has_library => {
                 format!("atomic_thread_fence({});", spelled(kind, false))
             }
@@ -121,6 +122,14 @@ impl Document {
             Language::C => Orders::at(&self.text, offset),
             Language::Table { .. } => self.table.cell(offset).map(Orders::instruction),
             Language::Assembly => self.assembly.instruction_at(offset).map(Orders::instruction),
+        }
+    }
+
+    /// The instruction of a table at an offset.
+    pub fn instruction(&self, offset: usize) -> Option<Range<usize>> {
+        match self.language {
+            Language::Table { .. } => self.table.cell(offset),
+            Language::C | Language::Assembly => None,
         }
     }
 

@@ -1,74 +1,27 @@
-//! Random tests: the repair makes the bad state impossible, and no cheaper placement does.
+//! Random tests: the repair makes the bad state impossible, and no cheaper choice does.
 
-use std::fmt::Write;
-
-use crate::support::{Enumerating, model, prepared};
+use crate::generator::{Access, Threads, Tongue, observed, text, threads};
+use crate::support::{Enumerating, Way, model, prepared};
 use parallax_engine_enumerate::{Options, enumerate};
 use parallax_fences::{
-    BranchAndBound, Collecting, Ending, Engine, Objective, Plan, Prepared, Repair, Task, apply,
-    synthesize,
+    BranchAndBound, Collecting, Ending, Engine, Objective, Plan, Prepared, Repair, Task, Weights,
+    apply, synthesize,
 };
 use parallax_frontend_litmus::parse;
 use parallax_memory::Model;
+use parallax_program::{Program, Question};
 use parallax_verdict::Conclusion;
 use proptest::prelude::*;
 
-/// One access: whether it writes, where, and how strongly.
-type Access = (bool, u8, u8);
-
-fn thread() -> impl Strategy<Value = Vec<Access>> {
-    prop::collection::vec((any::<bool>(), 0..2u8, 0..4u8), 1..4)
-}
-
-fn text(threads: &[Vec<Access>], condition: &str) -> String {
-    let mut text = "C random\n{}\n".to_string();
-    for (number, accesses) in threads.iter().enumerate() {
-        let _ = writeln!(text, "P{number}(atomic_int *x, atomic_int *y) {{");
-        for (at, (writes, place, order)) in accesses.iter().enumerate() {
-            let place = ["x", "y"][usize::from(*place)];
-            let value = number * 3 + at + 1;
-            let _ = match (writes, order) {
-                (true, 3) => writeln!(
-                    text,
-                    "  atomic_store_explicit({place}, {value}, memory_order_release);"
-                ),
-                (true, _) => writeln!(
-                    text,
-                    "  atomic_store_explicit({place}, {value}, memory_order_relaxed);"
-                ),
-                (false, 3) => writeln!(
-                    text,
-                    "  int r{at} = atomic_load_explicit({place}, memory_order_acquire);"
-                ),
-                (false, _) => writeln!(
-                    text,
-                    "  int r{at} = atomic_load_explicit({place}, memory_order_relaxed);"
-                ),
-            };
-        }
-        let _ = writeln!(text, "}}");
-    }
-    text + "exists (" + condition + ")\n"
-}
-
-/// Everything that can be read.
-fn observed(threads: &[Vec<Access>]) -> Vec<String> {
-    let mut names = Vec::new();
-    for (number, accesses) in threads.iter().enumerate() {
-        let reads = accesses.iter().enumerate().filter(|(_, access)| !access.0);
-        names.extend(reads.map(|(at, _)| format!("{number}:r{at}")));
-    }
-    names
-}
-
 /// A state that the model allows and sequential consistency does not, as a condition.
-fn weak_state(threads: &[Vec<Access>], weak: &Model, sc: &Model) -> Option<String> {
-    let names = observed(threads);
+fn weak_state(tongue: Tongue, threads: &Threads, weak: &Model, sc: &Model) -> Option<String> {
+    let names = observed(tongue, threads);
     if names.is_empty() {
         return None;
     }
     let all: Vec<String> = names.iter().map(|name| format!("{name}=0")).collect();
-    let test = parse("t", &text(threads, &all.join(" /\\ "))).unwrap();
+    let shown = text(tongue, threads, &all.join(" /\\ "));
+    let test = parse("t", &shown).unwrap_or_else(|errors| panic!("{shown}\n{errors:?}"));
     let states = |model: &Model| {
         let outcomes =
             enumerate(&test.program, &test.question, model, &Options::default()).unwrap();
@@ -83,16 +36,17 @@ fn weak_state(threads: &[Vec<Access>], weak: &Model, sc: &Model) -> Option<Strin
 }
 
 /// All plans that cost less.
-fn cheaper(prepared: &Prepared, cost: (u64, u64)) -> Vec<Plan> {
+fn cheaper(prepared: &Prepared, objective: Objective, plan: &Plan) -> Vec<Plan> {
     let decisions = &prepared.decisions;
+    let cost = |plan: &Plan| objective.of(decisions.cost(plan));
     let mut plans = vec![Plan(Vec::new())];
     for decision in &decisions.0 {
         let mut longer = Vec::new();
-        for plan in &plans {
+        for shorter in &plans {
             for option in 0..decision.options.len() {
-                let mut next = plan.clone();
+                let mut next = shorter.clone();
                 next.0.push(option as u8);
-                if decisions.cost(&next) < cost {
+                if cost(&next) < cost(plan) {
                     longer.push(next);
                 }
             }
@@ -102,65 +56,138 @@ fn cheaper(prepared: &Prepared, cost: (u64, u64)) -> Vec<Plan> {
     plans
 }
 
-/// Placements to try at most.
+/// Choices to try at most.
 const MOST_PLANS: usize = 3_000;
 
-fn check(threads: &[Vec<Access>], name: &str) -> Result<bool, TestCaseError> {
-    let (weak, sc) = (model(name), model("sc"));
-    let Some(state) = weak_state(threads, &weak, &sc) else {
+fn is_safe(program: &Program, question: &Question, model: &Model) -> bool {
+    let verdict = Enumerating { question, model }.search(program, 1).unwrap();
+    verdict.conclusion == Conclusion::Safe
+}
+
+/// Repairs a test so that a state that only the weak model has is gone; false if there is none.
+fn check(tongue: Tongue, threads: &Threads, way: &Way) -> Result<bool, TestCaseError> {
+    let (weak, sc) = (model(way.model), model("sc"));
+    let Some(state) = weak_state(tongue, threads, &weak, &sc) else {
         return Ok(false);
     };
-    let (prepared, question) = prepared(&text(threads, &state), &weak, Repair::Fences);
-    let task = Task {
-        marked: &prepared.marked,
-        decisions: &prepared.decisions,
-        model: &weak,
-        objective: Objective::Count,
-        compile: None,
-        collecting: Collecting::OneByOne,
-    };
-    let mut engine = Enumerating { question: &question, model: &weak };
-    let synthesis = synthesize(&task, &mut engine, &mut BranchAndBound).unwrap();
-    let mut is_safe = |plan: &Plan| {
-        let program = apply(&prepared.marked, &prepared.decisions, plan);
-        engine.search(&program, 1).unwrap().conclusion == Conclusion::Safe
-    };
-    match synthesis.ending {
-        Ending::Safe { plan, .. } => {
-            prop_assert!(is_safe(&plan));
-            let written = parse("t.litmus", &prepared.texts(&plan)[0]).unwrap();
-            let mut engine = Enumerating { question: &question, model: &weak };
-            let verdict = engine.search(&written.program, 1).unwrap();
-            prop_assert_eq!(verdict.conclusion, Conclusion::Safe);
-            let mut is_safe = |plan: &Plan| {
-                let program = apply(&prepared.marked, &prepared.decisions, plan);
-                engine.search(&program, 1).unwrap().conclusion == Conclusion::Safe
-            };
-            let plans = cheaper(&prepared, prepared.decisions.cost(&plan));
-            for cheaper in plans.iter().take(MOST_PLANS) {
-                prop_assert!(!is_safe(cheaper), "{:?} is cheaper than {:?}", cheaper, plan);
+    let (prepared, question) = prepared(&text(tongue, threads, &state), &weak, way);
+    let mut costs = Vec::new();
+    for collecting in [Collecting::OneByOne, Collecting::All] {
+        let task = Task {
+            marked: &prepared.marked,
+            decisions: &prepared.decisions,
+            model: &weak,
+            compile: None,
+            objective: way.objective,
+            collecting,
+        };
+        let mut engine = Enumerating { question: &question, model: &weak };
+        let synthesis = synthesize(&task, &mut engine, &mut BranchAndBound).unwrap();
+        let safe = |plan: &Plan| {
+            is_safe(&apply(&prepared.marked, &prepared.decisions, plan), &question, &weak)
+        };
+        match synthesis.ending {
+            Ending::Safe { plan, .. } => {
+                prop_assert!(safe(&plan));
+                let written = parse("t.litmus", &prepared.texts(&plan)[0]).unwrap();
+                prop_assert!(is_safe(&written.program, &question, &weak));
+                costs.push(Some(prepared.decisions.cost(&plan)));
+                if collecting == Collecting::OneByOne {
+                    let plans = cheaper(&prepared, way.objective, &plan);
+                    for cheaper in plans.iter().take(MOST_PLANS) {
+                        prop_assert!(!safe(cheaper), "{cheaper:?} is cheaper than {plan:?}");
+                    }
+                }
             }
+            Ending::Hopeless { .. } => {
+                prop_assert!(!safe(&prepared.decisions.strongest()));
+                costs.push(None);
+            }
+            Ending::Unknown { .. } => prop_assert!(false, "unknown"),
         }
-        Ending::Hopeless { .. } => prop_assert!(!is_safe(&prepared.decisions.strongest())),
-        Ending::Unknown { .. } => prop_assert!(false, "unknown"),
     }
+    prop_assert_eq!(costs[0], costs[1]);
     Ok(true)
 }
 
+fn objective() -> impl Strategy<Value = Objective> {
+    prop::sample::select(vec![Objective::Count, Objective::Weight])
+}
+
+fn any_repair() -> impl Strategy<Value = Repair> {
+    prop::sample::select(vec![Repair::Fences, Repair::Orders, Repair::Both])
+}
+
+/// Weights of C11 in which nothing costs less than what is weaker.
+fn weights() -> impl Strategy<Value = Weights> {
+    (1..5u32, 1..5u32, 0..4u32, 0..6u32).prop_map(|(acq, rel, more, most)| {
+        let both = acq.max(rel) + more;
+        let text = format!("acq={acq},rel={rel},acq_rel={both},sc={}", both + most);
+        Weights::parse(&text).unwrap()
+    })
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    // Most tests have nothing to repair, and do not count.
+    #![proptest_config(ProptestConfig {
+        cases: 30,
+        max_global_rejects: 100_000,
+        ..ProptestConfig::default()
+    })]
     #[test]
-    fn repairs_are_right_and_the_cheapest(
-        threads in prop::collection::vec(thread(), 2..4),
-        name in prop::sample::select(vec!["rc11", "c11", "tso", "imm"]),
+    fn repairs_by_fences_are_right_and_the_cheapest(
+        threads in threads(3),
+        name in prop::sample::select(vec!["rc11", "c11", "tso", "pso", "imm", "ra"]),
     ) {
-        check(&threads, name)?;
+        prop_assume!(check(Tongue::C, &threads, &Way::usual(name, Repair::Fences))?);
+    }
+
+    #[test]
+    fn whatever_may_change_and_whatever_it_costs(
+        threads in threads(2),
+        name in prop::sample::select(vec!["rc11", "c11", "imm"]),
+        repair in any_repair(),
+        objective in objective(),
+        weights in weights(),
+    ) {
+        prop_assume!(check(Tongue::C, &threads, &Way { model: name, repair, objective, weights })?);
+    }
+
+    #[test]
+    fn machines_are_no_exception(
+        threads in threads(2),
+        (tongue, name) in prop::sample::select(vec![
+            (Tongue::X86, "tso"),
+            (Tongue::AArch64, "aarch64"),
+            (Tongue::Power, "power"),
+            (Tongue::RiscV, "riscv"),
+            (Tongue::Kernel, "lkmm"),
+        ]),
+        repair in any_repair(),
+        objective in objective(),
+    ) {
+        let weights = Weights::default();
+        prop_assume!(check(tongue, &threads, &Way { model: name, repair, objective, weights })?);
     }
 }
 
-/// The generator does find something to repair.
+fn access(writes: bool, place: usize) -> Access {
+    Access { writes, place, order: 0 }
+}
+
+/// The generators do find something to repair.
 #[test]
 fn store_buffering_is_among_them() {
-    let threads = [vec![(true, 0, 0), (false, 1, 0)], vec![(true, 1, 0), (false, 0, 0)]];
-    assert!(check(&threads, "rc11").unwrap());
+    let threads =
+        vec![vec![access(true, 0), access(false, 1)], vec![access(true, 1), access(false, 0)]];
+    for (tongue, name) in [
+        (Tongue::C, "rc11"),
+        (Tongue::X86, "tso"),
+        (Tongue::AArch64, "aarch64"),
+        (Tongue::Power, "power"),
+        (Tongue::RiscV, "riscv"),
+        (Tongue::Kernel, "lkmm"),
+    ] {
+        assert!(check(tongue, &threads, &Way::usual(name, Repair::Fences)).unwrap(), "{name}");
+    }
 }

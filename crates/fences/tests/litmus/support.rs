@@ -6,7 +6,7 @@ use parallax_fences::{
     BranchAndBound, Collecting, Dialect, Ending, Engine, Means, Objective, Prepared, Repair, Task,
     Weights, prepare, synthesize,
 };
-use parallax_frontend_litmus::parse;
+use parallax_frontend_litmus::{Arch, LitmusTest, parse};
 use parallax_memory::Model;
 use parallax_program::{Diagnostics, Program, Property, Question};
 use parallax_verdict::{Conclusion, Counts, Ending as Stop, Verdict, Violation};
@@ -47,21 +47,50 @@ pub fn model(name: &str) -> std::sync::Arc<Model> {
     Model::builtin(name).expect("a model").expect("without errors")
 }
 
-pub fn prepared(text: &str, model: &Model, repair: Repair) -> (Prepared, Question) {
-    let test = parse("t.litmus", text).expect("a test");
+/// How a test is to be repaired.
+#[derive(Clone, Debug)]
+pub struct Way {
+    pub model: &'static str,
+    pub repair: Repair,
+    pub objective: Objective,
+    pub weights: Weights,
+}
+
+impl Way {
+    pub fn usual(model: &'static str, repair: Repair) -> Way {
+        Way { model, repair, objective: Objective::Count, weights: Weights::default() }
+    }
+}
+
+/// The fences of a test, and the language that it is written in.
+fn language(test: &LitmusTest) -> (Dialect, Language) {
+    let table = |capitals| Language::Table { capitals };
+    match test.arch {
+        Arch::C => (Dialect::C11, Language::C),
+        Arch::Lkmm => (Dialect::Kernel, Language::C),
+        Arch::X86 | Arch::X86_64 => (Dialect::X86, table(true)),
+        Arch::AArch64 => (Dialect::AArch64, table(true)),
+        Arch::Arm => (Dialect::Arm, table(true)),
+        Arch::Ppc => (Dialect::Power, table(false)),
+        Arch::RiscV => (Dialect::RiscV, table(false)),
+    }
+}
+
+pub fn prepared(text: &str, model: &Model, way: &Way) -> (Prepared, Question) {
+    let test = parse("t.litmus", text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"));
     let code = test.code.start as usize..test.code.end as usize;
-    let document = Document::new("t.litmus", text, Language::C, code);
-    let weights = Weights::default();
-    let (dialect, fences) = (Dialect::C11, Dialect::C11.known_to(model));
-    let means = Means { dialect, fences, model, weights: &weights, repair };
+    let (dialect, language) = language(&test);
+    let document = Document::new("t.litmus", text, language, code);
+    let fences = dialect.known_to(model);
+    let means = Means { dialect, fences, model, weights: &way.weights, repair: way.repair };
     let load = |texts: &[String]| Ok(parse("t.litmus", &texts[0])?.program);
     (prepare(vec![document], &means, &load).expect("decisions"), test.question)
 }
 
 /// What is changed, as lines, or how it ended; and how much it costs.
-pub fn repaired(text: &str, model_name: &str, repair: Repair) -> (Vec<String>, (u64, u64)) {
-    let model = model(model_name);
-    let (prepared, question) = prepared(text, &model, repair);
+pub fn repaired(text: &str, name: &'static str, repair: Repair) -> (Vec<String>, (u64, u64)) {
+    let model = model(name);
+    let (prepared, question) = prepared(text, &model, &Way::usual(name, repair));
     let task = Task {
         marked: &prepared.marked,
         decisions: &prepared.decisions,
