@@ -6,6 +6,7 @@ pub mod formulas;
 pub mod machines;
 pub mod programs;
 pub mod structures;
+pub mod tables;
 
 use std::fmt::Write;
 

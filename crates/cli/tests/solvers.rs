@@ -81,6 +81,60 @@ fn frameworks_agree() {
     other.ends_with(2).complains("--framework is for the engine that asks a solver");
 }
 
+/// What one processor makes of any number, and another looks at.
+fn structures(operation: &str, assertion: &str) -> String {
+    format!(
+        "loc [x] = any, [y];\nthread P1 {{ instr{{ a := [x]; b := {operation}; [y] := b }}; \
+         assert({assertion}) }}\nthread P2 {{ instr{{ c := [y] }} }}\n"
+    )
+}
+
+#[test]
+fn integers_do_not_wrap_around() {
+    let folder = Folder::new();
+    let cases = [
+        // With words: the largest one and 1 are 0.
+        ("a + 1", "b > a", 1, 0),
+        ("a + 1", "not(b = 0)", 1, 0),
+        // Less than 0 is a large word.
+        ("0 - 1", "b > a \\/ b = a", 0, 3),
+        ("a - 1", "b < a", 1, 0),
+        ("(a = 7) ? a + 1 : a", "b = a", 1, 1),
+        ("a + a - a", "b = a", 0, 0),
+        ("a + 4294967295", "b > a", 1, 0),
+    ];
+    for (operation, assertion, words, integers) in cases {
+        folder.write("t.ops", structures(operation, assertion));
+        let run = ["verify", "--engine", "bounded", "--model", "tso", "t.ops"];
+        folder.run(&run).ends_with(words);
+        let run = folder.run(&[&run[..], &["--integers"]].concat());
+        let run = run.ends_with(integers);
+        match integers {
+            0 => run.says("values are integers"),
+            1 => run.says("words do it, too"),
+            _ => run.says("not with words"),
+        };
+    }
+}
+
+#[test]
+fn integers_are_for_those_who_know_them() {
+    let folder = folder();
+    folder.write("t.ops", structures("a + 1", "b > a"));
+    let other = ["verify", "--engine", "bounded", "--integers", "MP.litmus"];
+    folder.run(&other).ends_with(2).complains("--integers is for operation structures");
+    let other = ["verify", "--integers", "t.ops"];
+    folder.run(&other).ends_with(2).complains("--integers is for the engine that asks a solver");
+    let other = ["verify", "--engine", "bounded", "--integers", "--certify", "t.ops"];
+    folder.run(&other).ends_with(2).complains("leave out --integers, or --certify");
+    let emit = ["verify", "--engine", "bounded", "--integers", "t.ops", "--emit"];
+    let bits = folder.run(&[&emit[..], &["q.cnf"]].concat());
+    bits.ends_with(2).complains("integers cannot be said in DIMACS");
+    folder.run(&[&emit[..], &["q.smt2"]].concat()).ends_with(0);
+    let text = std::fs::read_to_string(folder.path().join("q.smt2")).unwrap_or_default();
+    assert!(text.starts_with("(set-logic QF_LIA)\n") && text.contains("(define-fun i"), "{text}");
+}
+
 #[test]
 fn other_engines_ask_no_solver() {
     let folder = folder();

@@ -4,8 +4,8 @@
 
 use parallax_program::Bits;
 use parallax_solver::{
-    Answer, Blaster, Control, Literal, Order, Solver, Statistics, Stop, Term, Terms, Uncertified,
-    check,
+    Answer, Blaster, Control, INTEGER_WIDTH, Literal, Order, Solver, Statistics, Stop, Term, Terms,
+    Uncertified, check,
 };
 
 use crate::options::{Asked, Certified, Solving};
@@ -22,7 +22,11 @@ pub struct Circuit {
 impl Circuit {
     pub fn new(terms: Terms, solving: Solving) -> Circuit {
         let solver = solving.backend.open(solving.certify || solving.keep);
-        let (blaster, certified) = (Blaster::new(), Certified::default());
+        let blaster = match solving.integers {
+            true => Blaster::with_integers(),
+            false => Blaster::new(),
+        };
+        let certified = Certified::default();
         Circuit { solver, blaster, terms, solving, certified, asked: Vec::new() }
     }
 
@@ -58,6 +62,11 @@ impl Circuit {
 
     /// The two vectors are the same where the condition holds.
     pub fn equal_where(&mut self, condition: Literal, left: Term, right: Term) {
+        if self.solving.integers && self.terms.width(left) == INTEGER_WIDTH {
+            let equal = self.terms.equals(left, right);
+            let equal = self.literal(equal);
+            return self.clause(&[!condition, equal]);
+        }
         let (left, right) = (self.bits(left), self.bits(right));
         for (a, b) in left.into_iter().zip(right) {
             if a != b {

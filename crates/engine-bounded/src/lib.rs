@@ -29,6 +29,7 @@ mod options;
 mod preparation;
 mod program;
 mod question;
+mod reach;
 mod relations;
 mod structure;
 mod unfold;

@@ -9,10 +9,11 @@ use parallax_solver::{Answer, Literal};
 use parallax_verdict::{Execution, Reason, smallest_access};
 
 use crate::encoding::{Asking, Encoding, why};
-use crate::gharachorloo::{IN_PARTS, admit, beyond};
+use crate::gharachorloo::admit;
 use crate::memory::Memory;
 use crate::options::{Asked as KeptQuestion, Figures, Options};
 use crate::question::{Asked, LastWrites};
+use crate::reach::beyond;
 use crate::structure::{Refusal, Structure};
 use crate::unfold::{Obstruction, Plan, Stop, Unfolding, unfold};
 use crate::watch::Watch;
@@ -138,11 +139,8 @@ impl Test<'_, '_> {
                 return Ok(unknown("an access may go to too many addresses".to_string(), None));
             }
         };
-        if let Some(part) = beyond(self.options.framework, &structure) {
-            let at = structure.events[part].site;
-            let place = at.map(|site| self.code.program.source.location(self.code.span(site)));
-            let message = IN_PARTS.to_string();
-            return Ok(Progress::Done(Finding::Unknown(Reason { message, place, help: None })));
+        if let Some(reason) = beyond(self.options, &structure, &terms, self.code) {
+            return Ok(Progress::Done(Finding::Unknown(reason)));
         }
         let (solving, framework) = (self.options.solving, self.options.framework);
         let asking = Asking { solving, framework, ..Asking::default() };

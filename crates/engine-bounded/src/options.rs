@@ -40,8 +40,11 @@ pub struct Solving {
     pub backend: Backend,
     /// Believe that there is no execution only with a certificate that was checked.
     pub certify: bool,
-    /// Keep the question.
+    /// Keep the questions.
     pub keep: bool,
+    /// Words of [`INTEGER_WIDTH`](parallax_solver::INTEGER_WIDTH) bits are integers without bounds.
+    /// Only Z3 knows those.
+    pub integers: bool,
 }
 
 /// A question, as the solver had it.

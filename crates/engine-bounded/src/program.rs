@@ -14,10 +14,11 @@ use crate::before::Before;
 use crate::checks::{Checks, Suspect, Use, uses};
 use crate::claim::claim;
 use crate::encoding::{Asking, Encoding, why};
-use crate::gharachorloo::{IN_PARTS, admit, beyond};
+use crate::gharachorloo::admit;
 use crate::memory::Memory;
 use crate::options::{Asked, Figures, Options};
 use crate::preparation::{Preparation, Prepared, prepare};
+use crate::reach::beyond;
 use crate::structure::Structure;
 use crate::unfold::{Stop, Unfolding, WaitKind, Waiting};
 use crate::waiting::{Endless, endless};
@@ -111,11 +112,8 @@ impl Search<'_, '_> {
         let Prepared { unfolding, terms, structure, memory, checked, freed } = prepared;
         let Unfolding { values, exceeded, obstacles, failures, frees, objects, waits, .. } =
             unfolding;
-        if let Some(part) = beyond(self.options.framework, &structure) {
-            let at = structure.events[part].site;
-            let place = at.map(|site| self.code.program.source.location(self.code.span(site)));
-            let message = IN_PARTS.to_string();
-            return Ok(self.unknown(Reason { message, place, help: None }));
+        if let Some(reason) = beyond(self.options, &structure, &terms, self.code) {
+            return Ok(self.unknown(reason));
         }
         let uses = uses(&structure, &frees, &freed, &objects);
         let asking = Asking {

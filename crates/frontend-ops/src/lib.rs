@@ -19,7 +19,7 @@ mod translate;
 use parallax_program::Diagnostics;
 
 pub use induct::{Induction, Meaning, induction};
-pub use lower::{Assertion, Judging, Lowered, WIDTH, lower};
+pub use lower::{Assertion, Judging, Lowered, WIDTH, lower, with_integers};
 use syntax::Structures;
 pub use translate::translate;
 

@@ -8,7 +8,7 @@ use parallax_engine_enumerate::enumerate;
 use parallax_engine_explore::explore;
 use parallax_engine_states::search;
 use parallax_frontend_ops::syntax::Structures;
-use parallax_frontend_ops::{Judging, lower, parse, translate};
+use parallax_frontend_ops::{Judging, lower, parse, translate, with_integers};
 use parallax_memory::Model;
 use parallax_program::Property;
 use parallax_verdict::Conclusion;
@@ -88,6 +88,34 @@ fn examples_have_the_expected_verdicts() {
     }
     let present: Vec<String> = files(".ops").into_iter().map(|(name, _)| name).collect();
     assert_eq!(listed, present, "every example has its line, in order");
+}
+
+/// None of the examples wraps around, so integers do what words do.
+#[test]
+fn integers_make_no_difference_to_small_numbers() {
+    let table = read(&folder().join("expected.csv"));
+    for line in table.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>()) {
+        let structures = parse(line[0], &read(&folder().join(line[0]))).expect("it reads");
+        let lowered = lower(&structures, Judging::of(&structures)).expect("it lowers");
+        let program = with_integers(lowered.program);
+        assert!(program.check().is_ok(), "{}", line[0]);
+        for (name, expected) in [("sc", line[1]), ("pso", line[3])] {
+            let model = Model::builtin(name).expect("the model is there").expect("it is a model");
+            let backend = parallax_engine_bounded::Backend::Z3;
+            let options = parallax_engine_bounded::Options {
+                properties: vec![Property::Assert],
+                solving: parallax_engine_bounded::Solving {
+                    backend,
+                    integers: true,
+                    ..Default::default()
+                },
+                ..Default::default()
+            };
+            let found = parallax_engine_bounded::verify(&program, &model, &options);
+            let found = found.expect("it runs").verdict;
+            assert_eq!(found.conclusion.name(), expected, "{} under {name}", line[0]);
+        }
+    }
 }
 
 /// Files of a kind, with their names.

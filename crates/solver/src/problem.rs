@@ -1,6 +1,7 @@
 //! What was asked of a solver, as plain data: for export, for certificates, and for checks.
 
 use crate::Literal;
+use crate::integers::{Arithmetic, Compared, Comparison, Integer};
 
 /// An edge of an order, present exactly where its literal is true.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,11 +24,20 @@ pub struct Problem {
     pub variables: u32,
     pub clauses: Clauses,
     pub orders: Vec<Graph>,
+    /// Each is made of earlier ones.
+    pub integers: Vec<Arithmetic>,
+    pub comparisons: Vec<Compared>,
 }
 
 impl Default for Problem {
     fn default() -> Problem {
-        Problem { variables: 1, clauses: Clauses::default(), orders: Vec::new() }
+        Problem {
+            variables: 1,
+            clauses: Clauses::default(),
+            orders: Vec::new(),
+            integers: Vec::new(),
+            comparisons: Vec::new(),
+        }
     }
 }
 
@@ -35,6 +45,18 @@ impl Problem {
     pub fn literal(&mut self) -> Literal {
         self.variables += 1;
         Literal::positive(self.variables - 1)
+    }
+
+    pub fn integer(&mut self, arithmetic: Arithmetic) -> Integer {
+        self.integers.push(arithmetic);
+        Integer(self.integers.len() as u32 - 1)
+    }
+
+    /// A literal for how two integers compare.
+    pub fn compare(&mut self, comparison: Comparison, left: Integer, right: Integer) -> Literal {
+        let literal = self.literal();
+        self.comparisons.push(Compared { literal, comparison, left, right });
+        literal
     }
 
     /// A new order, by its number.

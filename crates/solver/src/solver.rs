@@ -3,7 +3,9 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use crate::{Cadical, Certificate, Literal, Problem, Uncertified, Z3};
+use crate::{
+    Arithmetic, Cadical, Certificate, Comparison, Integer, Literal, Problem, Uncertified, Z3,
+};
 
 /// A graph whose present edges never form a cycle.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -91,6 +93,21 @@ pub trait Solver {
     /// Reasons for an edge between the same two nodes should be one literal, their disjunction: each
     /// combination of reasons along a cycle is otherwise another cycle to learn.
     fn edge(&mut self, order: Order, from: u32, to: u32, when: Literal);
+
+    /// An integer, if the solver knows integers.
+    fn integer(&mut self, _arithmetic: Arithmetic) -> Option<Integer> {
+        None
+    }
+
+    /// Whether two integers compare so, if the solver knows integers.
+    fn compare(&mut self, _: Comparison, _left: Integer, _right: Integer) -> Option<Literal> {
+        None
+    }
+
+    /// The value of an integer in the last model, if it has one that can be told.
+    fn number(&self, _integer: Integer) -> Option<i128> {
+        None
+    }
 
     /// Looks for a model in which the assumptions are true too.
     fn solve(&mut self, assumptions: &[Literal], control: &Control) -> Answer;

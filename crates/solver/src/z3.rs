@@ -9,8 +9,8 @@ use z3::{Config, Context, SatResult};
 
 use crate::watch::{Signal, watched};
 use crate::{
-    Answer, Certificate, Control, Edge, Literal, Order, Problem, Solver, Statistics, Stop,
-    Uncertified,
+    Answer, Arithmetic, Certificate, Comparison, Control, Edge, Integer, Literal, Order, Problem,
+    Solver, Statistics, Stop, Uncertified,
 };
 
 /// Z3 with orders as integers.
@@ -19,6 +19,7 @@ pub struct Z3 {
     problem: Problem,
     edges: u64,
     model: Vec<bool>,
+    numbers: Vec<Option<i128>>,
     failed: Vec<Literal>,
 }
 
@@ -26,6 +27,7 @@ pub struct Z3 {
 struct Found {
     answer: SatResult,
     model: Vec<bool>,
+    numbers: Vec<Option<i128>>,
     failed: Vec<Literal>,
 }
 
@@ -53,6 +55,18 @@ impl Solver for Z3 {
         self.problem.edge(order.index(), Edge { from, to, when });
     }
 
+    fn integer(&mut self, arithmetic: Arithmetic) -> Option<Integer> {
+        Some(self.problem.integer(arithmetic))
+    }
+
+    fn compare(&mut self, how: Comparison, left: Integer, right: Integer) -> Option<Literal> {
+        Some(self.problem.compare(how, left, right))
+    }
+
+    fn number(&self, integer: Integer) -> Option<i128> {
+        self.numbers.get(integer.index()).copied().flatten()
+    }
+
     fn solve(&mut self, assumptions: &[Literal], control: &Control) -> Answer {
         let signal = Signal::default();
         let problem = &self.problem;
@@ -67,6 +81,7 @@ impl Solver for Z3 {
             )
         });
         self.model = found.model;
+        self.numbers = found.numbers;
         self.failed = found.failed;
         match found.answer {
             SatResult::Sat => Answer::Satisfiable,
@@ -126,18 +141,32 @@ fn search(problem: &Problem, assumptions: &[Literal], signal: &Signal) -> Found 
             solver.assert(literal(edge.when).implies(before));
         }
     }
+    let integers = integers(problem, &literal);
+    for compared in &problem.comparisons {
+        let [left, right] = [compared.left, compared.right].map(|side| &integers[side.index()]);
+        let holds = match compared.comparison {
+            Comparison::Equal => left.eq(right),
+            Comparison::Less => left.lt(right),
+        };
+        solver.assert(literal(compared.literal).iff(holds));
+    }
     let assumed: Vec<Bool> = assumptions.iter().map(|&member| literal(member)).collect();
     let answer = match signal.is_set() {
         true => SatResult::Unknown,
         false => solver.check_assumptions(&assumed),
     };
-    let mut found = Found { answer, model: Vec::new(), failed: Vec::new() };
+    let mut found = Found { answer, model: vec![], numbers: vec![], failed: vec![] };
     match answer {
         SatResult::Sat => match solver.get_model() {
             Some(model) => {
                 let value =
                     |variable: &Bool| model.eval(variable, true).and_then(|value| value.as_bool());
                 found.model = variables.iter().map(|v| value(v).unwrap_or(false)).collect();
+                let number = |integer: &Int| {
+                    let value = model.eval(integer, true)?;
+                    value.as_i64().map(i128::from).or(value.as_u64().map(i128::from))
+                };
+                found.numbers = integers.iter().map(number).collect();
             }
             None => found.answer = SatResult::Unknown,
         },
@@ -150,4 +179,30 @@ fn search(problem: &Problem, assumptions: &[Literal], signal: &Signal) -> Found 
         SatResult::Unknown => {}
     }
     found
+}
+
+/// The integers of a problem, in order.
+fn integers(problem: &Problem, literal: &dyn Fn(Literal) -> Bool) -> Vec<Int> {
+    let mut all: Vec<Int> = Vec::with_capacity(problem.integers.len());
+    for (number, arithmetic) in problem.integers.iter().enumerate() {
+        let of = |integer: Integer| &all[integer.index()];
+        let next = match *arithmetic {
+            Arithmetic::Constant(value) => constant(value),
+            Arithmetic::Variable => Int::new_const(format!("integer-{number}")),
+            Arithmetic::Sum(a, b) => of(a) + of(b),
+            Arithmetic::Difference(a, b) => of(a) - of(b),
+            Arithmetic::Negation(a) => -of(a),
+            Arithmetic::Choice(condition, a, b) => literal(condition).ite(of(a), of(b)),
+        };
+        all.push(next);
+    }
+    all
+}
+
+fn constant(value: i128) -> Int {
+    match i64::try_from(value) {
+        Ok(small) => Int::from_i64(small),
+        // Its digits are always understood; if not, nothing is known of it.
+        Err(_) => value.to_string().parse().unwrap_or_else(|_| Int::fresh_const("large")),
+    }
 }

@@ -79,6 +79,11 @@ pub struct VerifyArguments {
     #[arg(long, value_enum, default_value_t = FrameworkName::Cat)]
     pub framework: FrameworkName,
 
+    /// Take the values of operation structures for integers, which never wrap around (bounded engine,
+    /// with Z3)
+    #[arg(long)]
+    pub integers: bool,
+
     /// Believe that there is no violation only with a proof that was checked (bounded engine)
     #[arg(long)]
     pub certify: bool,

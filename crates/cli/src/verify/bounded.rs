@@ -30,6 +30,19 @@ pub fn verify(
     properties: Vec<Property>,
     options: &VerifyArguments,
 ) -> Result<Answer, Diagnostics> {
+    let (answer, asked) = ask(program, usual_model, properties, options, false)?;
+    emit(&asked, options)?;
+    Ok(answer)
+}
+
+/// The answer, and the questions if they are to be kept.
+pub fn ask(
+    program: &Program,
+    usual_model: &str,
+    properties: Vec<Property>,
+    options: &VerifyArguments,
+    integers: bool,
+) -> Result<(Answer, Vec<Asked>), Diagnostics> {
     let usual = || ModelChoice::BuiltIn(usual_model.to_string());
     let choice = model_choice(options).unwrap_or_else(usual);
     let model = Models::new(&[], None).get(&choice)?;
@@ -48,10 +61,13 @@ pub fn verify(
     let compiled = machine.map(|machine| compile(program, machine)).transpose();
     let compiled = compiled.map_err(|error| vec![error])?;
     let program = compiled.as_ref().unwrap_or(program);
-    let search_options = Options { properties, ..limits(options, options.unroll.0) };
+    let mut search_options = Options { properties, ..limits(options, options.unroll.0) };
+    if integers {
+        let solving = search_options.solving;
+        search_options.solving = Solving { backend: Backend::Z3, integers, ..solving };
+    }
     let verified = search(program, &model, &search_options)?;
     let model = model.name().to_string();
-    emit(&verified.asked, options)?;
     let solver = Some(times(&verified.figures));
     let mut verdict = verified.verdict;
     verdict.notes.extend(certified(&verdict, verified.figures.certified, options));
@@ -60,7 +76,8 @@ pub fn verify(
         let note = format!("C11 was compiled to the accesses and fences of '{model}'");
         verdict.notes.push(note);
     }
-    Ok(Answer { verdict, model, engine: "bounded", all: false, witness: None, solver })
+    let answer = Answer { verdict, model, engine: "bounded", all: false, witness: None, solver };
+    Ok((answer, verified.asked))
 }
 
 /// What JSON tells of the solver's work.
@@ -88,6 +105,7 @@ fn limits(options: &VerifyArguments, unroll: Option<u32>) -> Options<'static> {
             },
             certify: options.certify,
             keep: options.emit.is_some(),
+            integers: false,
         },
         framework: match options.framework {
             FrameworkName::Cat => Framework::Cat,
@@ -98,7 +116,7 @@ fn limits(options: &VerifyArguments, unroll: Option<u32>) -> Options<'static> {
 
 /// Writes the questions, if somebody wants them. The second and all after it have their number in
 /// the name.
-fn emit(asked: &[Asked], options: &VerifyArguments) -> Result<(), Diagnostics> {
+pub fn emit(asked: &[Asked], options: &VerifyArguments) -> Result<(), Diagnostics> {
     let Some(path) = &options.emit else { return Ok(()) };
     if asked.is_empty() {
         let error = Diagnostic::new("there was no question for a solver, so none was written");

@@ -6,6 +6,7 @@ mod engine;
 mod explored;
 mod inductive;
 pub mod input;
+mod integers;
 pub mod litmus;
 pub mod output;
 mod progress;
@@ -114,6 +115,7 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
     check_witness(options)?;
     check_solver(options)?;
     check_invariants(kind, options)?;
+    check_integers(kind, options)?;
     let usual = || Wanted::usual_of(kind);
     let properties = options.property.clone().unwrap_or_else(usual).properties()?;
     let first = options.input.first();
@@ -152,6 +154,16 @@ fn check_invariants(kind: Kind, options: &VerifyArguments) -> Result<(), Diagnos
     Ok(())
 }
 
+/// Other programs look at the bits of their values.
+fn check_integers(kind: Kind, options: &VerifyArguments) -> Result<(), Diagnostics> {
+    if options.integers && kind != Kind::Structures {
+        let error = Diagnostic::new("--integers is for operation structures (.ops)");
+        let help = "other programs shift, mask and divide words, which integers cannot tell";
+        return Err(vec![error.with_help(help)]);
+    }
+    Ok(())
+}
+
 /// Schedules are found by the engine that has a machine to run.
 fn check_witness(options: &VerifyArguments) -> Result<(), Diagnostics> {
     let name = match options.engine {
@@ -175,6 +187,7 @@ fn check_solver(options: &VerifyArguments) -> Result<(), Diagnostics> {
         (options.certify, "--certify"),
         (options.emit.is_some(), "--emit"),
         (options.framework != FrameworkName::Cat, "--framework"),
+        (options.integers, "--integers"),
     ];
     let asked = asked.into_iter().find(|(asked, _)| *asked);
     match asked {
@@ -182,9 +195,10 @@ fn check_solver(options: &VerifyArguments) -> Result<(), Diagnostics> {
             let error = Diagnostic::new(format!("{option} is for the engine that asks a solver"));
             Err(vec![error.with_help("say --engine bounded")])
         }
-        _ if z3 && options.certify => {
+        _ if (z3 || options.integers) && options.certify => {
             let error = Diagnostic::new("Z3 gives no proofs that could be checked");
-            Err(vec![error.with_help("leave out --solver, or --certify")])
+            let other = if options.integers { "--integers" } else { "--solver" };
+            Err(vec![error.with_help(format!("leave out {other}, or --certify"))])
         }
         _ => Ok(()),
     }

@@ -20,7 +20,8 @@ use parallax_verdict::{
 use super::engine::Engine;
 use super::litmus::USUAL_BOUND;
 use super::{
-    Answer, MACHINE_MODEL, VerifyArguments, bounded, explored, inductive, model_choice, stateful,
+    Answer, MACHINE_MODEL, VerifyArguments, bounded, explored, inductive, integers, model_choice,
+    stateful,
 };
 use crate::interrupt;
 use crate::models::{ModelChoice, Models};
@@ -61,6 +62,9 @@ pub fn verify(
         Engine::Explore => explored::verify(program, usual, properties, options)?,
         Engine::States => stateful::verify(program, usual, properties, options)?,
         // How many executions there are is not counted, so nothing is said of vacuity.
+        Engine::Bounded if options.integers => {
+            return integers::verify(program, usual, properties, options);
+        }
         Engine::Bounded => return bounded::verify(program, usual, properties, options),
         Engine::Inductive => {
             let model = chosen_model(usual, options)?;

@@ -65,18 +65,13 @@ pub fn admit(framework: Framework, model: &Model) -> Result<(), Diagnostic> {
     }
 }
 
-/// Why there is no answer for accesses that overlap in part.
-pub const IN_PARTS: &str =
-    "an access of which others use a part: the framework 'gharachorloo' knows whole accesses only";
-
-/// An event that the framework does not know how to order, if there is one: a part of an access.
-pub fn beyond(framework: Framework, structure: &Structure) -> Option<usize> {
+/// The first part of an access of which others use a part: only whole accesses have sub-operations.
+pub fn first_part(structure: &Structure) -> Option<usize> {
     let is_part = |event: &Event| match event.step {
         Step::Access { whole } => event.bytes != whole,
         _ => false,
     };
-    let part = structure.events.iter().position(is_part);
-    part.filter(|_| framework == Framework::Gharachorloo)
+    structure.events.iter().position(is_part)
 }
 
 /// What an execution is made of, as far as it is not about order.

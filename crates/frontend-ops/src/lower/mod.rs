@@ -7,6 +7,7 @@
 
 mod arithmetic;
 mod instruction;
+mod integers;
 mod judge;
 mod order;
 mod pairs;
@@ -20,6 +21,7 @@ use parallax_program::{
 };
 
 use crate::syntax::{Element, ElementKind, Ex, Initial, Structures, Thread};
+pub use integers::with_integers;
 use judge::Failures;
 
 /// Values are words of so many bits, and arithmetic wraps around.

@@ -2,12 +2,16 @@
 
 mod arithmetic;
 mod float;
+mod integral;
 mod words;
 
 use parallax_program::{BinaryOp, Bits, UnaryOp};
 
 use crate::{Gates, Literal, Node, Solver, Term, Terms};
 use float::Floats;
+use integral::Integers;
+
+pub use integral::INTEGER_WIDTH;
 
 /// The translation of the terms of one [`Terms`] into the clauses of one solver.
 #[derive(Default, Debug)]
@@ -17,6 +21,8 @@ pub struct Blaster {
     start: Vec<u32>,
     bits: Vec<Literal>,
     open: Vec<Term>,
+    /// Where wide terms are integers.
+    integers: Option<Integers>,
 }
 
 const UNKNOWN: u32 = u32::MAX;
@@ -26,42 +32,68 @@ impl Blaster {
         Blaster::default()
     }
 
+    /// With terms of [`INTEGER_WIDTH`] bits as integers.
+    pub fn with_integers() -> Blaster {
+        Blaster { integers: Some(Integers::default()), ..Blaster::default() }
+    }
+
     /// The literal of a one-bit term. Of a wider one, that of its lowest bit.
     pub fn literal_of(&mut self, terms: &Terms, term: Term, solver: &mut dyn Solver) -> Literal {
         self.bits_of(terms, term, solver).first().copied().unwrap_or(Literal::FALSE)
     }
 
-    /// The bits of a term, lowest first.
+    /// The bits of a term, lowest first. Integers have none.
     pub fn bits_of(&mut self, terms: &Terms, term: Term, solver: &mut dyn Solver) -> &[Literal] {
         if self.start.len() < terms.len() {
             self.start.resize(terms.len(), UNKNOWN);
         }
         let mut waiting = vec![term];
         while let Some(&next) = waiting.last() {
-            if self.start[next.index()] != UNKNOWN {
+            if self.is_done(next) {
                 waiting.pop();
                 continue;
             }
             let node = terms.node(next);
             let before = waiting.len();
+            let mut on_integers = false;
             terms.operands(&node, |operand| {
-                if self.start[operand.index()] == UNKNOWN {
+                on_integers |= self.is_integral(terms, operand);
+                if !self.is_done(operand) {
                     waiting.push(operand);
                 }
             });
-            if waiting.len() == before {
-                let bits = self.translate(terms, next, &node, solver);
+            if waiting.len() > before {
+                continue;
+            }
+            if self.is_integral(terms, next) {
+                self.settle(terms, next, &node, solver);
+            } else {
+                let bits = match on_integers {
+                    true => self.of_integers(terms, next, &node, solver),
+                    false => self.translate(terms, next, &node, solver),
+                };
                 self.start[next.index()] = self.bits.len() as u32;
                 self.bits.extend(bits);
-                waiting.pop();
             }
+            waiting.pop();
         }
-        self.known(terms, term)
+        match self.is_integral(terms, term) {
+            true => &[],
+            false => self.known(terms, term),
+        }
+    }
+
+    fn is_done(&self, term: Term) -> bool {
+        self.start[term.index()] != UNKNOWN
+            || self.integers.as_ref().is_some_and(|integers| integers.is_known(term))
     }
 
     /// The value of a term in the solver's model. What the model does not determine is zero.
     pub fn value(&self, terms: &Terms, term: Term, solver: &dyn Solver) -> Bits {
         let width = terms.width(term);
+        if let Some(integer) = self.integer(term) {
+            return Bits::signed(width, solver.number(integer).unwrap_or(0));
+        }
         if self.start.get(term.index()).is_none_or(|&start| start == UNKNOWN) {
             return Bits::zero(width);
         }

@@ -11,7 +11,7 @@ impl Problem {
         let mut flat = Problem {
             variables: self.variables,
             clauses: self.clauses.clone(),
-            orders: Vec::new(),
+            ..Problem::default()
         };
         for graph in &self.orders {
             let width = usize::BITS - graph.nodes.saturating_sub(1).leading_zeros();
@@ -40,6 +40,9 @@ impl Problem {
 
     /// Writes the problem as DIMACS CNF, with the assumptions as clauses. Variable 1 is true.
     pub fn write_dimacs(&self, assumptions: &[Literal], out: &mut dyn Write) -> io::Result<()> {
+        if !self.integers.is_empty() {
+            return Err(io::Error::other("integers cannot be said in DIMACS; SMT-LIB has them"));
+        }
         let mut flat = self.without_orders();
         let mut clauses = Clauses::default();
         clauses.push(&[Literal::TRUE]);

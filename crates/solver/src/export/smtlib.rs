@@ -3,12 +3,13 @@
 
 use std::io::{self, Write};
 
-use crate::{Literal, Problem};
+use crate::{Arithmetic, Compared, Comparison, Integer, Literal, Problem};
 
 impl Problem {
     /// Writes the problem as a script that asks whether it is satisfiable.
     pub fn write_smtlib(&self, assumptions: &[Literal], out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "(set-logic QF_IDL)")?;
+        let logic = if self.integers.is_empty() { "QF_IDL" } else { "QF_LIA" };
+        writeln!(out, "(set-logic {logic})")?;
         for variable in 0..self.variables {
             writeln!(out, "(declare-const v{variable} Bool)")?;
         }
@@ -17,6 +18,7 @@ impl Problem {
                 writeln!(out, "(declare-const o{number}n{node} Int)")?;
             }
         }
+        self.write_integers(out)?;
         writeln!(out, "(assert v0)")?;
         for clause in self.clauses.iter() {
             let clause: Vec<String> = clause.iter().map(|&literal| name(literal)).collect();
@@ -36,6 +38,33 @@ impl Problem {
             writeln!(out, "(assert {})", name(assumption))?;
         }
         writeln!(out, "(check-sat)")
+    }
+
+    fn write_integers(&self, out: &mut dyn Write) -> io::Result<()> {
+        let of = |integer: Integer| format!("i{}", integer.index());
+        for (number, arithmetic) in self.integers.iter().enumerate() {
+            let value = match *arithmetic {
+                Arithmetic::Variable => {
+                    writeln!(out, "(declare-const i{number} Int)")?;
+                    continue;
+                }
+                Arithmetic::Constant(value) if value < 0 => format!("(- {})", value.unsigned_abs()),
+                Arithmetic::Constant(value) => value.to_string(),
+                Arithmetic::Sum(a, b) => format!("(+ {} {})", of(a), of(b)),
+                Arithmetic::Difference(a, b) => format!("(- {} {})", of(a), of(b)),
+                Arithmetic::Negation(a) => format!("(- {})", of(a)),
+                Arithmetic::Choice(c, a, b) => format!("(ite {} {} {})", name(c), of(a), of(b)),
+            };
+            writeln!(out, "(define-fun i{number} () Int {value})")?;
+        }
+        for Compared { literal, comparison, left, right } in &self.comparisons {
+            let sign = match comparison {
+                Comparison::Equal => "=",
+                Comparison::Less => "<",
+            };
+            writeln!(out, "(assert (= {} ({sign} {} {})))", name(*literal), of(*left), of(*right))?;
+        }
+        Ok(())
     }
 }
 

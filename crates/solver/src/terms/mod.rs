@@ -86,6 +86,11 @@ impl Terms {
         self.nodes.is_empty()
     }
 
+    /// All nodes, in the order in which they were made.
+    pub(crate) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
     pub fn node(&self, term: Term) -> Node {
         self.nodes[term.index()]
     }
