@@ -80,20 +80,20 @@ struct Known {
 }
 
 /// Everything before against everything after.
-const FULL: &[&str] = &["DMB", "MFENCE", "SYNC"];
+const FULL: &[&str] = &["DMB", "DMB.SY", "MFENCE", "SYNC"];
 /// Writes before against writes after.
 const STORES: &[&str] = &["DMB.ST", "EIEIO", "SFENCE"];
 
 const KNOWN: [Known; 15] = [
     Known { name: "dmb", isa: Isa::Arm, tags: FULL },
-    Known { name: "dsb", isa: Isa::Arm, tags: &["DSB", "MFENCE", "SYNC"] },
+    Known { name: "dsb", isa: Isa::Arm, tags: &["DSB", "DSB.SY", "MFENCE", "SYNC"] },
     Known { name: "dmb.st", isa: Isa::Arm, tags: STORES },
     Known { name: "dsb.st", isa: Isa::Arm, tags: &["DSB.ST", "EIEIO", "SFENCE"] },
     Known { name: "isb", isa: Isa::Arm, tags: &["ISB", "ISYNC"] },
     Known { name: "stbar", isa: Isa::Sparc, tags: STORES },
     Known { name: "membar", isa: Isa::Sparc, tags: FULL },
     Known { name: "sync", isa: Isa::Power, tags: FULL },
-    Known { name: "lwsync", isa: Isa::Power, tags: &["DMB.ST", "LWSYNC", "SFENCE"] },
+    Known { name: "lwsync", isa: Isa::Power, tags: &["DMB.LD", "DMB.ST", "LWSYNC", "SFENCE"] },
     Known { name: "eieio", isa: Isa::Power, tags: STORES },
     Known { name: "isync", isa: Isa::Power, tags: &["ISB", "ISYNC"] },
     Known { name: "mfence", isa: Isa::X86, tags: FULL },

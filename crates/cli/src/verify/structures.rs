@@ -28,7 +28,7 @@ use crate::models::{ModelChoice, Models};
 use crate::one_test::{not_replayed, read, shown};
 
 /// Models of machines whose fences the structures can have.
-const MODELS: [&str; 6] = ["sc", "tso", "pso", "rmo", "arm", "power"];
+const MODELS: [&str; 7] = ["sc", "tso", "pso", "rmo", "arm", "aarch64", "power"];
 
 /// Reads a file of operation structures.
 pub fn load(path: &Path) -> Result<Structures, Diagnostics> {

@@ -34,7 +34,7 @@ pub fn globals<'a>(
 
 /// The fences of all machines, so that nothing comes before them, whatever the model is.
 pub fn all_fences() -> Tags {
-    Tags::new(["DMB", "MFENCE", "SYNC"])
+    Tags::new(["DMB", "DMB.SY", "MFENCE", "SYNC"])
 }
 
 /// Says which threads run. The functions are there already, in the order of the threads.

@@ -50,6 +50,9 @@ fn split(mnemonic: &str) -> Option<(String, When)> {
 impl Translator<'_> {
     pub(super) fn arm(&mut self, line: &Line<'_>) -> Done {
         let unsupported = || line.unsupported(Isa::Arm);
+        if matches!(line.mnemonic, "cbz" | "cbnz") {
+            return self.compare_and_branch(line);
+        }
         let (name, when) = split(line.mnemonic).ok_or_else(unsupported)?;
         if DROPPED.contains(&name.as_str()) {
             return Ok(());
@@ -76,6 +79,14 @@ impl Translator<'_> {
             None => body,
         };
         self.instr(body, line.text);
+        Ok(())
+    }
+
+    fn compare_and_branch(&mut self, line: &Line<'_>) -> Done {
+        let [register, label] = line.take()?;
+        let (register, label) = (self.register(line, register)?, self.target(line, label)?);
+        let test = if line.mnemonic == "cbz" { "=" } else { "!=" };
+        self.instr(format!("val := {register}; branch(val {test} 0, label({label}))"), line.text);
         Ok(())
     }
 

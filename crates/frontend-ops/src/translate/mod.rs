@@ -12,7 +12,7 @@ mod properties;
 mod sparc;
 mod x86;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use parallax_program::{Diagnostic, Diagnostics, SourceFile, Span};
 
@@ -75,6 +75,8 @@ struct Translator<'a> {
     is_open: bool,
     /// Labels of the open thread, and where control may go.
     labels: HashSet<String>,
+    /// How often each label that is a number was there.
+    local: HashMap<String, u32>,
     jumps: Vec<(String, Span)>,
     /// A delayed branch that waits for the instruction after it.
     delayed: Option<sparc::Delayed>,
@@ -98,6 +100,7 @@ impl<'a> Translator<'a> {
             has_thread: false,
             is_open: false,
             labels: HashSet::new(),
+            local: HashMap::new(),
             jumps: Vec::new(),
             delayed: None,
             errors: Vec::new(),
@@ -115,7 +118,8 @@ impl<'a> Translator<'a> {
                 return Err(line.error("the instruction after a delayed branch has no label"));
             }
             self.open(&line)?;
-            if !self.labels.insert(label.to_string()) {
+            let label = self.defined(label);
+            if !self.labels.insert(label.clone()) {
                 let message = format!("the label '{label}' is here for the second time");
                 return Err(line.error(message));
             }
@@ -252,9 +256,11 @@ impl<'a> Translator<'a> {
             return Err(self.source.error(span, message));
         }
         let labels = std::mem::take(&mut self.labels);
+        self.local.clear();
         for (label, span) in std::mem::take(&mut self.jumps) {
             if !labels.contains(&label) {
-                let message = format!("there is no label '{label}' in this thread");
+                let wanted = in_source(&label);
+                let message = format!("there is no label '{wanted}' in this thread");
                 self.errors.push(self.source.error(span, message));
             }
         }
@@ -280,8 +286,32 @@ impl<'a> Translator<'a> {
         if !is_label(label) {
             return Err(line.error(format!("expected a label, found '{label}'")));
         }
-        self.jumps.push((label.to_string(), line.span));
-        Ok(label.to_string())
+        let label = self.meant(label);
+        self.jumps.push((label.clone(), line.span));
+        Ok(label)
+    }
+
+    /// The name of a label that stands here. Numbers may stand several times in a thread, as local
+    /// labels of assemblers do.
+    fn defined(&mut self, label: &str) -> String {
+        if !is_number(label) {
+            return label.to_string();
+        }
+        let times = self.local.entry(label.to_string()).or_insert(0);
+        *times += 1;
+        local_label(label, *times)
+    }
+
+    /// The name of the label that an instruction means: `1b` is the last 1 before it, `1f` the
+    /// next one after it.
+    fn meant(&self, label: &str) -> String {
+        let times = |number: &str| self.local.get(number).copied().unwrap_or(0);
+        let is_local = |number: &&str| is_number(number);
+        match (label.strip_suffix('b').filter(is_local), label.strip_suffix('f').filter(is_local)) {
+            (Some(number), _) => local_label(number, times(number)),
+            (_, Some(number)) => local_label(number, times(number).saturating_add(1)),
+            _ => label.to_string(),
+        }
     }
 
     fn is_register(&self, name: &str) -> bool {
@@ -331,6 +361,24 @@ impl<'a> Translator<'a> {
             }
         }
     }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_digit())
+}
+
+/// The name of a number that is a label for so many times.
+fn local_label(number: &str, times: u32) -> String {
+    match times {
+        1 => number.to_string(),
+        _ => format!("local_{number}_{times}"),
+    }
+}
+
+/// As [`local_label`] had it.
+fn in_source(label: &str) -> &str {
+    let local = label.strip_prefix("local_").and_then(|rest| rest.split_once('_'));
+    local.map_or(label, |(number, _)| number)
 }
 
 fn is_label(text: &str) -> bool {

@@ -11,23 +11,25 @@ impl Translator<'_> {
         if line.mnemonic == "nop" {
             return Ok(());
         }
-        let body = match line.mnemonic {
+        // A hint, whether the branch will be taken.
+        let name = line.mnemonic.strip_suffix(['-', '+']).unwrap_or(line.mnemonic);
+        let body = match name {
             "b" => {
                 let [label] = line.take()?;
                 let label = self.target(line, label)?;
                 format!("branch(T, label({label}))")
             }
-            "beq" | "bne" | "blt" | "bge" | "bgt" | "ble" => self.conditional(line)?,
+            "beq" | "bne" | "blt" | "bge" | "bgt" | "ble" => self.conditional(line, name)?,
             _ => self.power_body(line)?,
         };
         self.instr(body, line.text);
         Ok(())
     }
 
-    fn conditional(&mut self, line: &Line<'_>) -> Result<String, Diagnostic> {
+    fn conditional(&mut self, line: &Line<'_>, name: &str) -> Result<String, Diagnostic> {
         let [label] = line.take()?;
         let label = self.target(line, label)?;
-        let (flag, value) = match line.mnemonic {
+        let (flag, value) = match name {
             "beq" => ("eq", 1),
             "bne" => ("eq", 0),
             "blt" => ("lt", 1),

@@ -52,6 +52,7 @@ impl Translator<'_> {
     }
 
     fn place(&self, line: &Line<'_>, text: &str) -> Result<Place, Diagnostic> {
+        let text = without_size(text);
         if text.starts_with('[') {
             let (before, place) = self.address(line, text)?;
             return Ok(Place::Memory(before, place));
@@ -78,19 +79,30 @@ impl Translator<'_> {
             }
             "add" | "sub" => {
                 let [to, from] = line.take()?;
-                let (to, from) = (self.register(line, to)?, self.operand(line, from)?);
-                let sign = if name == "add" { "+" } else { "-" };
-                let reads = read_both(&Operand::Register(to.clone()), "rt", &from, "rd");
-                format!(
-                    "{reads}; val := rt {sign} rd{}; {to} := val",
-                    self.set_flags(&flags(name, "val", "rt", "rd"))
-                )
+                self.change(line, name, to, from)?
+            }
+            "inc" | "dec" => {
+                let [to] = line.take()?;
+                self.change(line, name, to, "1")?
             }
             "cmp" => {
                 let [first, second] = line.take()?;
-                let (first, second) = (self.operand(line, first)?, self.operand(line, second)?);
-                let reads = read_both(&first, "rt", &second, "rd");
+                let reads = self.read_places(line, first, second)?;
                 format!("{reads}{}", self.set_flags(&flags("sub", "rt - rd", "rt", "rd")))
+            }
+            "test" | "xor" => {
+                let [first, second] = line.take()?;
+                let register = self.register(line, first)?;
+                if register != self.register(line, second)? {
+                    let message = format!("'{name}' is supported of a register with itself only");
+                    return Err(line.error(message));
+                }
+                let value = if name == "test" { register.as_str() } else { "0" };
+                let zero = ("zf", "(val = 0) ? 1 : 0".to_string());
+                let flags = self.set_flags(&[zero, ("cf", "0".to_string())]);
+                let write =
+                    if name == "xor" { format!("; {register} := val") } else { String::new() };
+                format!("val := {value}{write}{flags}")
             }
             "xchg" => self.exchange(line)?,
             _ => match Fence::named(name).filter(|fence| fence.isa() == Some(Isa::X86)) {
@@ -100,9 +112,49 @@ impl Translator<'_> {
         })
     }
 
+    /// Reads two operands, into rt and rd.
+    fn read_places(
+        &self,
+        line: &Line<'_>,
+        first: &str,
+        second: &str,
+    ) -> Result<String, Diagnostic> {
+        Ok(match (self.place(line, first)?, self.place(line, second)?) {
+            (Place::Value(first), Place::Value(second)) => read_both(&first, "rt", &second, "rd"),
+            (Place::Memory(before, place), Place::Value(other)) => {
+                format!("{before}rt := {place}; {}", other.read("rd"))
+            }
+            (Place::Value(other), Place::Memory(before, place)) => {
+                format!("{before}{}; rd := {place}", other.read("rt"))
+            }
+            _ => return Err(line.error("one operand is in memory at most")),
+        })
+    }
+
+    /// Adds or subtracts. In memory that is a read and a write, between which others may come.
+    fn change(
+        &self,
+        line: &Line<'_>,
+        name: &str,
+        to: &str,
+        from: &str,
+    ) -> Result<String, Diagnostic> {
+        let reads = self.read_places(line, to, from)?;
+        let to = match self.place(line, to)? {
+            Place::Memory(_, place) => place,
+            Place::Value(Operand::Register(register)) => register,
+            Place::Value(Operand::Number(_)) => {
+                return Err(line.error(format!("expected a register, found '{to}'")));
+            }
+        };
+        let sign = if matches!(name, "add" | "inc") { "+" } else { "-" };
+        let flags = self.set_flags(&flags(name, "val", "rt", "rd"));
+        Ok(format!("{reads}; val := rt {sign} rd{flags}; {to} := val"))
+    }
+
     /// Atomic with and without `lock`.
     fn exchange(&self, line: &Line<'_>) -> Result<String, Diagnostic> {
-        let [first, second] = line.take()?;
+        let [first, second] = line.take()?.map(without_size);
         let (memory, register) =
             if first.starts_with('[') { (first, second) } else { (second, first) };
         let register = self.register(line, register)?;
@@ -113,7 +165,7 @@ impl Translator<'_> {
     }
 
     fn locked(&self, line: &Line<'_>, name: &str) -> Result<String, Diagnostic> {
-        let two = || line.take().map(|[first, second]: [&str; 2]| (first, second));
+        let two = || line.take().map(|[first, second]: [&str; 2]| (without_size(first), second));
         Ok(match name {
             "xchg" => self.exchange(line)?,
             "cmpxchg" => {
@@ -138,7 +190,9 @@ impl Translator<'_> {
             }
             "add" | "sub" | "inc" | "dec" => {
                 let (memory, operand) = match name {
-                    "inc" | "dec" => (line.take().map(|[memory]| memory)?, Operand::Number(1)),
+                    "inc" | "dec" => {
+                        (line.take().map(|[memory]| without_size(memory))?, Operand::Number(1))
+                    }
                     _ => {
                         let (memory, source) = two()?;
                         (memory, self.operand(line, source)?)
@@ -155,6 +209,18 @@ impl Translator<'_> {
             }
             _ => return Err(line.error(format!("'{name}' cannot be locked here"))),
         })
+    }
+}
+
+/// `[x]` of `dword ptr [x]`; sizes make no difference here.
+fn without_size(text: &str) -> &str {
+    let sizes = ["byte", "word", "dword", "qword"];
+    let mut words = text.split_whitespace();
+    let (size, ptr) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
+    let is_size = sizes.iter().any(|known| size.eq_ignore_ascii_case(known));
+    match text.find('[') {
+        Some(start) if is_size && ptr.eq_ignore_ascii_case("ptr") => &text[start..],
+        _ => text,
     }
 }
 
