@@ -7,6 +7,8 @@
 
 use parallax_program::{Function, Terminator};
 
+use crate::components::components;
+
 /// The blocks of one function, arranged.
 #[derive(Debug)]
 pub struct Arrangement {
@@ -91,57 +93,6 @@ pub fn targets(terminator: &Terminator) -> Vec<u32> {
         Terminator::Branch { then, otherwise, .. } => vec![then.0, otherwise.0],
         Terminator::Return(_) | Terminator::Exit => Vec::new(),
     }
-}
-
-/// The strongly connected components of some blocks, last ones first, as far as they can be
-/// reached from the entries (R. Tarjan, Depth-first search and linear graph algorithms, 1972). The
-/// first block of each is where it is entered.
-fn components(successors: &[Vec<u32>], blocks: &[u32], entries: &[u32]) -> Vec<Vec<u32>> {
-    const NEW: u32 = u32::MAX;
-    let mut inside = vec![false; successors.len()];
-    blocks.iter().for_each(|block| inside[*block as usize] = true);
-    let mut number = vec![NEW; successors.len()];
-    let mut low = vec![0; successors.len()];
-    let mut open: Vec<u32> = Vec::new();
-    let mut is_open = vec![false; successors.len()];
-    let mut found = Vec::new();
-    let mut next = 0;
-    for entry in entries.iter().filter(|entry| inside[**entry as usize]) {
-        if number[*entry as usize] != NEW {
-            continue;
-        }
-        let mut path = vec![(*entry, 0)];
-        while let Some((block, child)) = path.pop() {
-            let at = block as usize;
-            if child == 0 {
-                (number[at], low[at]) = (next, next);
-                next += 1;
-                open.push(block);
-                is_open[at] = true;
-            }
-            let target = successors[at].get(child).copied();
-            if let Some(target) = target {
-                path.push((block, child + 1));
-                let to = target as usize;
-                if inside[to] && number[to] == NEW {
-                    path.push((target, 0));
-                } else if is_open[to] {
-                    low[at] = low[at].min(number[to]);
-                }
-                continue;
-            }
-            if let Some((parent, _)) = path.last() {
-                low[*parent as usize] = low[*parent as usize].min(low[at]);
-            }
-            if low[at] == number[at] {
-                let start = open.iter().rposition(|other| *other == block).unwrap_or(0);
-                let component = open.split_off(start);
-                component.iter().for_each(|member| is_open[*member as usize] = false);
-                found.push(component);
-            }
-        }
-    }
-    found
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod checks;
 mod circuit;
 mod claim;
 mod communication;
+mod components;
 mod encoding;
 mod event;
 mod gharachorloo;

@@ -8,6 +8,7 @@ use parallax_program::{Diagnostic, Diagnostics, Program, Question, Span};
 use parallax_solver::{Answer, Literal};
 use parallax_verdict::{Execution, Reason, smallest_access};
 
+use crate::addresses::{Premises, addresses};
 use crate::encoding::{Asking, Encoding, why};
 use crate::gharachorloo::admit;
 use crate::memory::Memory;
@@ -129,7 +130,9 @@ impl Test<'_, '_> {
             .ok_or_else(|| Diagnostic::new("the globals of the program are too large"))?;
         let places = asked.places(self.code, self.granule);
         let mut terms = std::mem::take(&mut values.terms);
-        let structure = match Structure::new(events, &mut terms, &memory, &places) {
+        let premises = Premises { coherent: self.model.implies_coherence(), grounded: false };
+        let possible = addresses(&events, &[], &terms, &memory, premises).within;
+        let structure = match Structure::new(events, &possible, &mut terms, &memory, &places) {
             Ok(structure) => structure,
             Err(Refusal::Overlap) if self.granule.is_none() => return Ok(Progress::Split),
             Err(Refusal::Overlap) => {

@@ -11,12 +11,12 @@ use parallax_program::Diagnostic;
 use parallax_solver::{Term, Terms};
 use parallax_verdict::Reason;
 
-use crate::addresses::{Addresses, addresses};
+use crate::addresses::{Addresses, Premises, addresses};
 use crate::cells::{Access, accesses, cuts};
 use crate::event::Step;
 use crate::memory::Memory;
 use crate::structure::{Refusal, Structure};
-use crate::unfold::{Obstruction, Plan, Unfolding, unfold};
+use crate::unfold::{Callees, Obstruction, Plan, Unfolding, unfold};
 use crate::watch::Watch;
 
 pub struct Preparation<'a, 'p> {
@@ -43,6 +43,10 @@ pub struct Prepared {
 /// So often a program is unfolded.
 const MOST_ROUNDS: usize = 64;
 
+/// After so many rounds no more is taken for known: each value that is may let a loop go on, and
+/// show another one.
+const FREE_ROUNDS: usize = 12;
+
 const ANYWHERE: &str = "an access that may go to too many addresses";
 const MIXED: &str = "an access of mixed size that others may interrupt";
 
@@ -58,7 +62,8 @@ pub fn prepare(
         lives: true,
         ..Plan::default()
     };
-    for _ in 0..MOST_ROUNDS {
+    let premises = preparation.premises();
+    for round in 0..MOST_ROUNDS {
         let mut unfolding = match unfold(preparation.code, &plan, watch) {
             Ok(unfolding) => unfolding,
             Err(Obstruction::Stopped) => return Ok(Err(reason("the search was stopped"))),
@@ -75,14 +80,15 @@ pub fn prepare(
             .iter()
             .map(|access| access.address)
             .chain(unfolding.frees.iter().map(|free| free.address))
+            .chain(unfolding.calls.iter().map(|call| call.address))
             .collect();
-        let found = addresses(&unfolding.events, &others, &terms, &memory);
-        if preparation.learn(&unfolding, &found, &memory, &mut plan) {
+        let found = addresses(&unfolding.events, &others, &terms, &memory, premises);
+        if preparation.learn(&unfolding, &found, &memory, &mut plan, round >= FREE_ROUNDS) {
             continue;
         }
         let (checked, freed) = split(&unfolding, &found);
         let events = std::mem::take(&mut unfolding.events);
-        let structure = match Structure::new(events, &mut terms, &memory, &[]) {
+        let structure = match Structure::new(events, &found.within, &mut terms, &memory, &[]) {
             Ok(structure) => structure,
             Err(Refusal::Overlap) => return Ok(Err(reason("accesses overlap in part"))),
             Err(Refusal::Anywhere) => return Ok(Err(reason(ANYWHERE))),
@@ -100,6 +106,7 @@ fn reason(message: &str) -> Reason {
 fn split(unfolding: &Unfolding, found: &Addresses) -> (Vec<Vec<u128>>, Vec<Vec<u128>>) {
     let known = found.others.iter().map(|places| places.clone().unwrap_or_default());
     let mut known: Vec<Vec<u128>> = known.collect();
+    known.truncate(unfolding.checked.len() + unfolding.frees.len());
     let mut freed = known.split_off(unfolding.checked.len());
     for (places, found) in freed.iter_mut().zip(&found.others[unfolding.checked.len()..]) {
         if found.is_none() {
@@ -109,7 +116,16 @@ fn split(unfolding: &Unfolding, found: &Addresses) -> (Vec<Vec<u128>>, Vec<Vec<u
     (known, freed)
 }
 
+/// Models in which no value comes from itself by way of dependencies and reads.
+const GROUNDED: [&str; 11] =
+    ["sc", "tso", "pso", "rmo", "ra", "rc11", "imm", "aarch64", "arm", "power", "riscv"];
+
 impl Preparation<'_, '_> {
+    fn premises(&self) -> Premises {
+        let grounded = self.model.is_builtin() && GROUNDED.contains(&self.model.name());
+        Premises { coherent: self.model.implies_coherence(), grounded }
+    }
+
     /// Whether there is something that the next unfolding has to know.
     fn learn(
         &self,
@@ -117,64 +133,56 @@ impl Preparation<'_, '_> {
         found: &Addresses,
         memory: &Memory,
         plan: &mut Plan,
+        is_late: bool,
     ) -> bool {
-        let mut learned = false;
-        for (number, event) in unfolding.events.iter().enumerate() {
-            let (Some(thread), Step::Access { whole }) = (event.thread, event.step) else {
-                continue;
-            };
-            let key = (thread, event.access);
-            match &found.computed[number] {
-                None => learned |= plan.lost.insert(key, ANYWHERE).is_none(),
-                Some(places) => {
-                    let bytes = if event.bytes == whole { whole } else { event.bytes };
-                    let writes = event.kind.is_write();
-                    let bad = places.iter().any(|place| !memory.allows(*place, bytes, writes));
-                    learned |= bad && plan.suspects.insert(key);
-                }
+        let mut learned = suspect(unfolding, found, memory, plan);
+        let mut known = known_values(unfolding, found);
+        let mut callees = callees(unfolding, found);
+        if is_late {
+            known.retain(|key, value| plan.known.get(key) == Some(value));
+            for (key, before) in &plan.callees {
+                callees.entry(*key).or_default().extend(before);
             }
         }
-        learned |= self.pair_suspects(unfolding, plan);
         let all = accesses(&unfolding.events, &found.within);
-        learned |= self.mixed(unfolding, &all, plan);
-        let known = known_values(unfolding, found);
-        if known != plan.known {
-            learned = true;
-            plan.known = known;
-        }
         let cuts = cuts(&all);
-        if cuts != plan.cuts {
-            learned = true;
-            plan.cuts = cuts;
-        }
-        learned
+        learned |= known != plan.known || callees != plan.callees || cuts != plan.cuts;
+        (plan.known, plan.callees, plan.cuts) = (known, callees, cuts);
+        // Only where nothing else can be found out, something is given up.
+        learned || self.lose(unfolding, found, &all, plan)
     }
 
-    /// The check of a read-modify-write is made with its read, whose number is one less.
-    fn pair_suspects(&self, unfolding: &Unfolding, plan: &mut Plan) -> bool {
-        let mut learned = false;
-        for event in unfolding.events.iter().filter(|event| !event.pairs.is_empty()) {
-            let Some(thread) = event.thread else { continue };
-            for pair in event.pairs.iter().filter(|pair| pair.is_single) {
-                let read = unfolding.events[pair.read as usize].access;
-                if plan.suspects.contains(&(thread, event.access)) {
-                    learned |= plan.suspects.insert((thread, read));
-                }
-                if let Some(why) = plan.lost.get(&(thread, event.access)).copied() {
-                    learned |= plan.lost.insert((thread, read), why).is_none();
-                }
+    /// Gives accesses up that may go anywhere, or cannot be taken in parts.
+    fn lose(
+        &self,
+        unfolding: &Unfolding,
+        found: &Addresses,
+        all: &[Access],
+        plan: &mut Plan,
+    ) -> bool {
+        let before = plan.lost.len();
+        for (number, event) in unfolding.events.iter().enumerate() {
+            if let (Some(thread), Step::Access { .. }) = (event.thread, event.step)
+                && found.computed[number].is_none()
+            {
+                plan.lost.insert((thread, event.access), ANYWHERE);
             }
         }
-        learned
+        self.mixed(unfolding, all, plan);
+        for (thread, read, write) in pairs(unfolding) {
+            if let Some(why) = plan.lost.get(&(thread, write)).copied() {
+                plan.lost.insert((thread, read), why);
+            }
+        }
+        plan.lost.len() > before
     }
 
     /// Accesses in several parts are one where the model says so. Where it does not, atomic ones
     /// are beyond the engine, and others where races are no errors.
-    fn mixed(&self, unfolding: &Unfolding, all: &[Access], plan: &mut Plan) -> bool {
+    fn mixed(&self, unfolding: &Unfolding, all: &[Access], plan: &mut Plan) {
         if self.model.input("si").is_some() {
-            return false;
+            return;
         }
-        let mut learned = false;
         for access in all.iter().filter(|a| plan.cuts.contains_key(&(a.thread, a.number))) {
             let event = &unfolding.events[access.event];
             if !event.tags.tags.contains("A") && self.has_races {
@@ -189,11 +197,53 @@ impl Preparation<'_, '_> {
                     })
             };
             if all.iter().any(|other| meets(&other)) {
-                learned |= plan.lost.insert((access.thread, access.number), MIXED).is_none();
+                plan.lost.insert((access.thread, access.number), MIXED);
             }
         }
-        learned
     }
+}
+
+/// Whether there are new accesses that may go wrong. The check of a read-modify-write is made with
+/// its read.
+fn suspect(unfolding: &Unfolding, found: &Addresses, memory: &Memory, plan: &mut Plan) -> bool {
+    let before = plan.suspects.len();
+    for (number, event) in unfolding.events.iter().enumerate() {
+        let (Some(thread), Step::Access { .. }) = (event.thread, event.step) else {
+            continue;
+        };
+        let (bytes, writes) = (event.bytes, event.kind.is_write());
+        let mut places = found.computed[number].iter().flatten();
+        if places.any(|place| !memory.allows(*place, bytes, writes)) {
+            plan.suspects.insert((thread, event.access));
+        }
+    }
+    for (thread, read, write) in pairs(unfolding) {
+        if plan.suspects.contains(&(thread, write)) {
+            plan.suspects.insert((thread, read));
+        }
+    }
+    plan.suspects.len() > before
+}
+
+/// The reads and writes of single instructions: thread, and numbers of the accesses.
+fn pairs(unfolding: &Unfolding) -> Vec<(u32, u32, u32)> {
+    let mut all = Vec::new();
+    for event in &unfolding.events {
+        let (Some(thread), write) = (event.thread, event.access) else { continue };
+        let single = event.pairs.iter().filter(|pair| pair.is_single);
+        all.extend(single.map(|pair| (thread, unfolding.events[pair.read as usize].access, write)));
+    }
+    all
+}
+
+/// The addresses that are called, where they are known.
+fn callees(unfolding: &Unfolding, found: &Addresses) -> Callees {
+    let places = found.others.iter().skip(unfolding.checked.len() + unfolding.frees.len());
+    let calls = unfolding.calls.iter().zip(places);
+    let known = calls.filter_map(|(call, places)| {
+        places.as_ref().map(|places| (call.key, places.iter().copied().collect()))
+    });
+    known.collect()
 }
 
 /// The accesses that can read one value only.

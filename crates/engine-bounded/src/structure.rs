@@ -6,7 +6,7 @@ use parallax_memory::{EventSet, Relation};
 use parallax_program::{Bits, Program};
 use parallax_solver::Terms;
 
-use crate::addresses::{Possible, addresses};
+use crate::addresses::Possible;
 use crate::event::{Dependency, Event, Kind, Step, TagChoice};
 use crate::guard::Guard;
 use crate::memory::Memory;
@@ -38,16 +38,17 @@ pub enum Refusal {
 }
 
 impl Structure {
-    /// `more` are places that need an initial write though nothing may access them.
+    /// `possible` are the addresses of the events; `more` are places that need an initial write
+    /// though nothing may access them.
     pub fn new(
         mut events: Vec<Event>,
+        possible: &[Possible],
         terms: &mut Terms,
         memory: &Memory,
         more: &[Footprint],
     ) -> Result<Structure, Refusal> {
-        let possible = addresses(&events, &[], terms, memory).within;
         let mut places = Vec::with_capacity(events.len());
-        for possible in &possible {
+        for possible in possible {
             places.push(within_memory(possible).ok_or(Refusal::Anywhere)?);
         }
         let mut footprints: BTreeSet<Footprint> = BTreeSet::new();

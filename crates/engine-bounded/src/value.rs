@@ -38,6 +38,8 @@ pub struct Values {
     restrictions: FxHashMap<(Sources, Term), Sources>,
     /// Whether anyone asks where values come from.
     traces: bool,
+    /// A term that is taken for a constant for the moment.
+    pub assumed: Option<(Term, Bits)>,
 }
 
 impl Values {
@@ -50,6 +52,7 @@ impl Values {
             unions: FxHashMap::default(),
             restrictions: FxHashMap::default(),
             traces,
+            assumed: None,
         }
     }
 
@@ -219,7 +222,10 @@ impl Domain for Values {
     }
 
     fn known(&self, value: &Value) -> Option<Bits> {
-        self.terms.as_constant(value.term)
+        match self.assumed {
+            Some((term, bits)) if term == value.term => Some(bits),
+            _ => self.terms.as_constant(value.term),
+        }
     }
 }
 

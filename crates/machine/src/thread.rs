@@ -118,6 +118,20 @@ impl<V: Clone> Thread<V> {
         self.frames.get(call).and_then(|frame| frame.vars.get(var.0 as usize))
     }
 
+    /// The address that the thread is about to call, or to start a thread at, if it does so through
+    /// a pointer.
+    pub fn callee<D: Domain<Value = V>>(&self, code: &Code<'_>, domain: &mut D) -> Option<V> {
+        let frame = self.frames.last()?;
+        let block = &code.program.function(frame.function).blocks[frame.block.0 as usize];
+        match &block.insts.get(frame.index)?.kind {
+            InstKind::Call { callee: Callee::Indirect(address), .. }
+            | InstKind::Spawn { callee: Callee::Indirect(address), .. } => {
+                Some(code.evaluate(address, &frame.vars, domain))
+            }
+            _ => None,
+        }
+    }
+
     /// Conditions of the branches that the next operation depends on.
     pub fn control(&self) -> impl Iterator<Item = &V> {
         self.control.iter().map(|control| &control.condition)

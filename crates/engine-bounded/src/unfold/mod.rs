@@ -7,6 +7,7 @@
 //! only decides which way to follow next, and notes the events.
 
 mod access;
+mod calls;
 mod lives;
 mod objects;
 mod operations;
@@ -49,7 +50,12 @@ pub struct Plan {
     pub known: BTreeMap<(u32, u32), u128>,
     /// Accesses that are beyond the engine, and why.
     pub lost: BTreeMap<(u32, u32), &'static str>,
+    /// What calls through pointers can call.
+    pub callees: Callees,
 }
+
+/// Addresses that may be called, by thread and number of the call through a pointer.
+pub type Callees = BTreeMap<(u32, u32), BTreeSet<u128>>;
 
 /// All that threads may do, up to the bound.
 pub struct Unfolding {
@@ -67,6 +73,15 @@ pub struct Unfolding {
     pub objects: Vec<Object>,
     pub frees: Vec<Free>,
     pub waits: Vec<Waiting>,
+    pub calls: Vec<Call>,
+}
+
+/// A call through a pointer.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// Thread, and number of the call.
+    pub key: (u32, u32),
+    pub address: Term,
 }
 
 /// An access that happens only where `ok` holds, which has to be where its address is right.
@@ -161,6 +176,7 @@ pub fn unfold(
         watch,
         thread: 0,
         accesses: 0,
+        calls: 0,
         steps: 0,
         result: Unfolding {
             values: Values::new(plan.traces),
@@ -173,6 +189,7 @@ pub fn unfold(
             objects: Vec::new(),
             frees: Vec::new(),
             waits: Vec::new(),
+            calls: Vec::new(),
         },
         spawned: VecDeque::new(),
         threads: code.program.threads.len() as u32,
@@ -194,9 +211,10 @@ struct Unfolder<'a, 'p, 'w> {
     plan: &'a Plan,
     blocks: Vec<Arrangement>,
     watch: &'a mut Watch<'w>,
-    /// The thread that is being unfolded, and its accesses so far.
+    /// The thread that is being unfolded, its accesses and its calls through pointers so far.
     thread: u32,
     accesses: u32,
+    calls: u32,
     steps: u64,
     result: Unfolding,
     /// Threads that are still to be unfolded, and how many there are in all.
@@ -232,7 +250,7 @@ impl<'p> Unfolder<'_, 'p, '_> {
         guard: Guard,
         spawned: Option<Option<Site>>,
     ) -> Result<(), Obstruction> {
-        (self.thread, self.accesses) = (number, 0);
+        (self.thread, self.accesses, self.calls) = (number, 0, 0);
         self.result.threads.push(ThreadRun::default());
         let args = match spawned {
             Some(site) => self.begin(&guard, site, args),

@@ -168,6 +168,10 @@ impl<'p> Unfolder<'_, 'p, '_> {
                 self.exceed(&state);
                 return Ok(None);
             }
+            Operation::Fault(Fault::BadCallee) => {
+                self.call_through_pointer(&state, open)?;
+                return Ok(None);
+            }
             other => {
                 self.obstacle(&state, describe(&other));
                 return Ok(None);
@@ -375,7 +379,6 @@ impl<'p> Unfolder<'_, 'p, '_> {
 fn describe(operation: &Operation<'_, Value>) -> String {
     match operation {
         Operation::Fault(Fault::External(name)) => format!("call of '{name}', which has no body"),
-        Operation::Fault(Fault::BadCallee) => "call through an unknown address".to_string(),
         Operation::Fault(Fault::BadArguments) => "call with arguments that do not fit".to_string(),
         Operation::Fault(Fault::Unsupported(what)) => what.clone(),
         _ => "atomic sections".to_string(),

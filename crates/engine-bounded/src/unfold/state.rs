@@ -74,6 +74,7 @@ impl State {
         let (mut position, mut looked) = (Vec::new(), Vec::new());
         for (call, (level, site)) in self.levels.iter().zip(self.thread.stack()).enumerate() {
             let arrangement = &blocks[level.function as usize];
+            position.push(level.function);
             for round in &level.loops {
                 position.extend([arrangement.place(round.head), round.number]);
                 looked.push(self.thread.has_only_looked_since(call, BlockId(round.head)));
