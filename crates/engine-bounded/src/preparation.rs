@@ -3,7 +3,7 @@
 //! How an access is cut into parts, and whether something can be wrong with it, depends on where
 //! all others go; so the program is unfolded again and again, until nothing new is learned.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_machine::Code;
 use parallax_memory::Model;
@@ -16,7 +16,7 @@ use crate::cells::{Access, accesses, cuts};
 use crate::event::Step;
 use crate::memory::Memory;
 use crate::structure::{Refusal, Structure};
-use crate::unfold::{Callees, Obstruction, Plan, Unfolding, unfold};
+use crate::unfold::{Callees, Obstruction, Plan, Private, Unfolding, unfold};
 use crate::watch::Watch;
 
 pub struct Preparation<'a, 'p> {
@@ -146,10 +146,42 @@ impl Preparation<'_, '_> {
         }
         let all = accesses(&unfolding.events, &found.within);
         let cuts = cuts(&all);
-        learned |= known != plan.known || callees != plan.callees || cuts != plan.cuts;
-        (plan.known, plan.callees, plan.cuts) = (known, callees, cuts);
+        let mut private = self.private(&all, memory);
+        if is_late {
+            private.retain(|place, _| plan.private.contains_key(place));
+        }
+        learned |= known != plan.known || callees != plan.callees;
+        learned |= cuts != plan.cuts || private != plan.private;
+        (plan.known, plan.callees) = (known, callees);
+        (plan.cuts, plan.private) = (cuts, private);
         // Only where nothing else can be found out, something is given up.
         learned || self.lose(unfolding, found, &all, plan)
+    }
+
+    /// The places that one thread accesses and no other, always as a whole.
+    fn private(&self, all: &[Access], memory: &Memory) -> Private {
+        if !self.model.implies_coherence() {
+            return Private::new();
+        }
+        // The thread, if it is one.
+        let mut places: BTreeMap<(u64, u32), Option<u32>> = BTreeMap::new();
+        for access in all {
+            let thread = Some(access.thread).filter(|_| access.places.len() == 1);
+            for place in &access.places {
+                let known = places.entry((*place, access.bytes)).or_insert(thread);
+                *known = thread.filter(|_| *known == thread);
+            }
+        }
+        let mut shared = BTreeSet::new();
+        for ((first, bytes), (second, _)) in places.keys().zip(places.keys().skip(1)) {
+            if second - first < u64::from(*bytes) {
+                shared.extend([*first, *second]);
+            }
+        }
+        let alone = places
+            .iter()
+            .filter(|((place, _), thread)| thread.is_some() && !shared.contains(place));
+        alone.map(|((place, bytes), _)| (*place, memory.initial(*place, *bytes))).collect()
     }
 
     /// Gives accesses up that may go anywhere, or cannot be taken in parts.

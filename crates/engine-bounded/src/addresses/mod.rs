@@ -75,6 +75,9 @@ pub fn addresses(
 /// So many values are told apart.
 const MOST_VALUES: usize = 256;
 
+/// So often all rules are followed before what still grows is given up.
+const MOST_ROUNDS: usize = 32;
+
 struct Analysis<'a> {
     events: &'a [Event],
     terms: &'a Terms,
@@ -136,13 +139,16 @@ impl<'a> Analysis<'a> {
         self.values.get(&term).unwrap_or(&None)
     }
 
-    /// The least solution.
+    /// The least solution. What goes on growing is given up.
     fn settle(&mut self) {
-        while self.round() {}
+        let mut rounds = 0;
+        while self.round(rounds >= MOST_ROUNDS) {
+            rounds += 1;
+        }
     }
 
     /// Whether something was learned.
-    fn round(&mut self) -> bool {
+    fn round(&mut self, gives_up: bool) -> bool {
         let mut changed = false;
         for index in 0..self.cone.len() {
             let term = self.cone[index];
@@ -152,7 +158,8 @@ impl<'a> Analysis<'a> {
             let new = self.evaluate(term);
             if self.values.get(&term) != Some(&new) {
                 changed = true;
-                self.values.insert(term, new);
+                let grows = gives_up && self.terms.width(term) > 1;
+                self.values.insert(term, new.filter(|_| !grows));
             }
         }
         changed

@@ -55,6 +55,21 @@ impl Unfolder<'_, '_, '_> {
         state.guard.require(ok, &mut self.result.values.terms)
     }
 
+    /// A place that only this thread accesses, and what it holds at first.
+    fn own_place(&self, address: Value, bytes: u32) -> Option<(u64, Bits)> {
+        let address = self.result.values.terms.as_constant(address.term)?;
+        let address = u64::try_from(address.unsigned()).ok()?;
+        let initial = self.plan.private.get(&address).copied()?;
+        (initial.width() == bytes * 8).then_some((address, initial))
+    }
+
+    /// What a place holds that only this thread accesses.
+    fn held(&mut self, state: &State, address: Value, bytes: u32) -> Option<Term> {
+        let (place, initial) = self.own_place(address, bytes)?;
+        let written = state.cells.get(&place).copied();
+        Some(written.unwrap_or_else(|| self.result.values.terms.constant(initial)))
+    }
+
     /// The value read, and the events that read it, lowest address first.
     pub(super) fn read(
         &mut self,
@@ -77,6 +92,8 @@ impl Unfolder<'_, '_, '_> {
             let mut value = Value { term, sources, picks: Sources::NONE };
             if let Some(known) = known.filter(|_| bytes == size.bytes()) {
                 value.term = self.result.values.terms.constant(Bits::new(bytes * 8, known));
+            } else if let Some(held) = self.held(state, address, bytes) {
+                value.term = held;
             }
             whole = Some(match whole {
                 Some(low) => self.result.values.concat(&value, &low),
@@ -94,7 +111,7 @@ impl Unfolder<'_, '_, '_> {
     /// atomic with the reads of each of the pairings.
     pub(super) fn write(
         &mut self,
-        state: &State,
+        state: &mut State,
         address: Value,
         value: Value,
         size: AccessSize,
@@ -117,6 +134,9 @@ impl Unfolder<'_, '_, '_> {
                 }
             }
             events.push(number);
+        }
+        if let Some((place, _)) = self.own_place(address, size.bytes()) {
+            state.cells.insert(place, value.term);
         }
         self.accesses += 1;
         events

@@ -52,7 +52,12 @@ pub struct Plan {
     pub lost: BTreeMap<(u32, u32), &'static str>,
     /// What calls through pointers can call.
     pub callees: Callees,
+    /// Places that one thread accesses and no other.
+    pub private: Private,
 }
+
+/// Bytes and first values of places that one thread accesses and no other, as a whole.
+pub type Private = BTreeMap<u64, Bits>;
 
 /// Addresses that may be called, by thread and number of the call through a pointer.
 pub type Callees = BTreeMap<(u32, u32), BTreeSet<u128>>;
@@ -177,6 +182,7 @@ pub fn unfold(
         thread: 0,
         accesses: 0,
         calls: 0,
+        is_alone: true,
         steps: 0,
         result: Unfolding {
             values: Values::new(plan.traces),
@@ -215,6 +221,9 @@ struct Unfolder<'a, 'p, 'w> {
     thread: u32,
     accesses: u32,
     calls: u32,
+    /// Whether no other way has come to the same place. What differs between ways that could not
+    /// meet decides branches, but it does not count.
+    is_alone: bool,
     steps: u64,
     result: Unfolding,
     /// Threads that are still to be unfolded, and how many there are in all.
@@ -260,7 +269,11 @@ impl<'p> Unfolder<'_, 'p, '_> {
         let mut open = Open::new();
         let first = State::new(thread, function, guard, &self.blocks);
         self.wait(first, &mut open);
-        while let Some((_, states)) = open.pop_first() {
+        let mut last = None;
+        while let Some(((position, _), states)) = open.pop_first() {
+            let goes_on = open.first_key_value().is_some_and(|(next, _)| next.0 == position);
+            self.is_alone = !goes_on && last.as_ref() != Some(&position);
+            last = Some(position);
             if let Some(state) = self.meet(states) {
                 self.run(state, &mut open)?;
             }
@@ -278,7 +291,7 @@ impl<'p> Unfolder<'_, 'p, '_> {
         while states.len() > 1 {
             let (first, second) = self.best_pair(&states);
             let other = states.remove(second);
-            states[first].meet(&other, &mut self.result.values);
+            states[first].meet(&other, &self.plan.private, &mut self.result.values);
         }
         states.pop()
     }
@@ -299,7 +312,7 @@ impl<'p> Unfolder<'_, 'p, '_> {
             self.look_out()?;
             match state.thread.advance(self.code, &Self::LIMITS, &mut self.result.values) {
                 None => {
-                    self.follow(state, true, open);
+                    self.follow(state, self.is_alone, open);
                     return Ok(());
                 }
                 Some(operation) => match self.serve(state, operation, open)? {

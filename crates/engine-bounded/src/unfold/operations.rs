@@ -32,7 +32,7 @@ impl<'p> Unfolder<'_, 'p, '_> {
                 if !self.check(&mut state, address, size, true) {
                     return Ok(None);
                 }
-                self.write(&state, address, value, size, tags, &[]);
+                self.write(&mut state, address, value, size, tags, &[]);
                 state.thread.done();
             }
             Operation::Rmw { address, op, operand, size, read_tags, write_tags } => {
@@ -44,7 +44,7 @@ impl<'p> Unfolder<'_, 'p, '_> {
                 let new = modify(op, &old, &operand, &mut self.result.values);
                 let when = self.result.values.terms.truth();
                 let pairing = Pairing { when, reads, is_single: true };
-                self.write(&state, address, new, size, write_tags, &[pairing]);
+                self.write(&mut state, address, new, size, write_tags, &[pairing]);
                 return Ok(self.read_and_written(state, old, new, None, open));
             }
             Operation::Cas { .. } => return Ok(self.compare_and_swap(state, operation, open)),
@@ -297,11 +297,12 @@ impl<'p> Unfolder<'_, 'p, '_> {
         }
         let terms = &mut self.result.values.terms;
         let differs = terms.not(same.term);
-        let (truth, falsity) = (terms.truth(), terms.falsity());
+        let truth = terms.truth();
+        // The result stays a condition: what it decides is no reason to go round a loop again.
         let mut failed = state.clone();
         if failed.guard.require(differs, terms) {
             failed.thread.leaves_no_trace();
-            failed.thread.results(self.code, old, Some(Value { term: falsity, ..same }));
+            failed.thread.results(self.code, old, Some(same));
             self.wait(failed, open);
         }
         if !state.guard.require(same.term, &mut self.result.values.terms) {
@@ -309,9 +310,8 @@ impl<'p> Unfolder<'_, 'p, '_> {
         }
         let desired = self.result.values.picked(desired, &same);
         let pairing = Pairing { when: truth, reads, is_single: true };
-        self.write(&state, address, desired, size, write_tags, &[pairing]);
-        let ok = Value { term: truth, ..same };
-        if let Some(next) = self.read_and_written(state, old, desired, Some(ok), open) {
+        self.write(&mut state, address, desired, size, write_tags, &[pairing]);
+        if let Some(next) = self.read_and_written(state, old, desired, Some(same), open) {
             self.wait(next, open);
         }
         None
@@ -347,8 +347,7 @@ impl<'p> Unfolder<'_, 'p, '_> {
         let succeeds = terms.and(wants, possible);
         let status = terms.not(succeeds);
         self.silent(&state, status, Step::Choice);
-        let (truth, falsity) =
-            (self.result.values.terms.truth(), self.result.values.terms.falsity());
+        let mut result = self.result.values.plain(status);
         let fails = self.result.values.terms.not(wants);
         for read in pairings.iter().flat_map(|pairing| &pairing.reads) {
             self.result.events[*read as usize].fails = Some(fails);
@@ -356,22 +355,20 @@ impl<'p> Unfolder<'_, 'p, '_> {
         let mut failed = state.clone();
         if failed.guard.require(status, &mut self.result.values.terms) {
             failed.thread.leaves_no_trace();
-            let one = self.result.values.plain(truth);
-            failed.thread.result(self.code, one);
+            failed.thread.result(self.code, result);
             self.wait(failed, open);
         }
         if !state.guard.require(succeeds, &mut self.result.values.terms) {
             return;
         }
-        let writes = self.write(&state, address, value, size, tags, &pairings);
-        let mut zero = self.result.values.plain(falsity);
+        let writes = self.write(&mut state, address, value, size, tags, &pairings);
         if tags.contains(Tags::STATUS_DEPENDS) {
             for write in writes {
                 let source = self.result.values.single(write);
-                zero.sources = self.result.values.union(zero.sources, source);
+                result.sources = self.result.values.union(result.sources, source);
             }
         }
-        state.thread.result(self.code, zero);
+        state.thread.result(self.code, result);
         self.wait(state, open);
     }
 }

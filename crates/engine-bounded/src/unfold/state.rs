@@ -1,9 +1,12 @@
 //! A way through a thread that is being followed.
 
+use std::collections::BTreeMap;
+
 use parallax_machine::{Code, Thread};
 use parallax_program::{AccessSize, BlockId, Expr, FunctionId, Terminator};
 use parallax_solver::Term;
 
+use super::Private;
 use crate::arrangement::{Arrangement, targets};
 use crate::guard::Guard;
 use crate::value::{Meeting, Value, Values};
@@ -18,6 +21,8 @@ pub struct State {
     pub reservations: Vec<Reservation>,
     /// The events of the last read, where that holds.
     pub last_reads: Vec<(Term, u32)>,
+    /// What was written to places that only this thread accesses.
+    pub cells: BTreeMap<u64, Term>,
 }
 
 /// Where a call stands, as far as loops go.
@@ -67,7 +72,14 @@ impl State {
         blocks: &[Arrangement],
     ) -> State {
         let levels = vec![Level::enter(function, blocks)];
-        State { thread, guard, levels, reservations: Vec::new(), last_reads: Vec::new() }
+        State {
+            thread,
+            guard,
+            levels,
+            reservations: Vec::new(),
+            last_reads: Vec::new(),
+            cells: BTreeMap::new(),
+        }
     }
 
     pub fn place(&self, blocks: &[Arrangement]) -> Place {
@@ -139,7 +151,7 @@ impl State {
     }
 
     /// Joins another state at the same place.
-    pub fn meet(&mut self, other: &State, values: &mut Values) {
+    pub fn meet(&mut self, other: &State, private: &Private, values: &mut Values) {
         let (guard, first) = self.guard.join(&other.guard, &mut values.terms);
         self.guard = guard;
         self.thread.merge(&other.thread, values, &mut Meeting { first });
@@ -164,11 +176,26 @@ impl State {
             }
             self.last_reads = all;
         }
+        self.meet_cells(other, first, private, values);
         for (level, other) in self.levels.iter_mut().zip(&other.levels) {
             level.has_forked |= other.has_forked;
             for (round, other) in level.loops.iter_mut().zip(&other.loops) {
                 round.open = round.open.max(other.open);
                 round.is_counted &= other.is_counted;
+            }
+        }
+    }
+}
+
+impl State {
+    /// What was never written holds its first value.
+    fn meet_cells(&mut self, other: &State, first: Term, private: &Private, values: &mut Values) {
+        for (place, initial) in private {
+            let (mine, others) = (self.cells.get(place), other.cells.get(place));
+            if mine != others {
+                let initial = values.terms.constant(*initial);
+                let (mine, others) = (*mine.unwrap_or(&initial), *others.unwrap_or(&initial));
+                self.cells.insert(*place, values.terms.select(first, mine, others));
             }
         }
     }
