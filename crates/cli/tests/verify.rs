@@ -333,6 +333,9 @@ fn machine_code() {
     folder.run(&["verify", "-q", "weak.s"]).ends_with(1).says("ud2").says("weak.s.lst:");
     folder.run(&["verify", "-q", "--model", "sc", "weak.s"]).ends_with(0).says("model sc");
     folder.run(&["verify", "-q", "--engine", "explore", "weak.s"]).ends_with(1);
+    // What clang writes, its own assembler reads.
+    folder.write("clang.s", assembly("mfence") + "\t.addrsig\n");
+    folder.run(&["verify", "-q", "clang.s"]).ends_with(0);
     folder.run(&["verify", "-q", "--listing", "l", "fenced.s"]).ends_with(0);
     let listing = std::fs::read_to_string(folder.path().join("l")).unwrap();
     assert!(listing.contains("mfence  ; fenced.s:8"), "{listing}");

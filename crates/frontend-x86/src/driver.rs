@@ -10,6 +10,11 @@ use parallax_program::Diagnostic;
 /// No file is larger.
 const LARGEST: u64 = 1 << 30;
 
+/// What assembles, and what is asked where that complains: compilers write directives that only
+/// their own assembler knows.
+const ASSEMBLER: &str = "cc";
+const OTHER_ASSEMBLERS: [&str; 2] = ["clang-19", "clang"];
+
 /// Reads a file, or what the assembler makes of it.
 pub fn read(path: &Path) -> Result<Vec<u8>, Diagnostic> {
     match path.extension().and_then(OsStr::to_str) {
@@ -46,19 +51,21 @@ fn assemble(shown: &Path, path: &Path) -> Result<Vec<u8>, Diagnostic> {
     let folder = shown.parent().filter(|folder| *folder != Path::new(""));
     let folder = folder.unwrap_or(Path::new("."));
     // Lines of the assembler source are shown beside the instructions.
-    let run = Command::new("cc")
-        .args(["-c", "-g", "-I"])
-        .arg(folder)
-        .arg("-o")
-        .arg(&object.path)
-        .arg(path)
-        .stdin(Stdio::null())
-        .output();
-    let output = run.map_err(|error| Diagnostic::new(format!("{name}: cannot run cc: {error}")))?;
-    if !output.status.success() {
+    let run = |assembler: &str| {
+        let mut command = Command::new(assembler);
+        command.args(["-c", "-g", "-I"]).arg(folder).arg("-o").arg(&object.path).arg(path);
+        command.stdin(Stdio::null()).output()
+    };
+    let output = run(ASSEMBLER)
+        .map_err(|error| Diagnostic::new(format!("{name}: cannot run {ASSEMBLER}: {error}")))?;
+    let by_another = || {
+        let mut outputs = OTHER_ASSEMBLERS.iter().filter_map(|assembler| run(assembler).ok());
+        outputs.any(|output| output.status.success())
+    };
+    if !output.status.success() && !by_another() {
         let said = String::from_utf8_lossy(&output.stderr);
         let said = said.trim_end().replace(&path.display().to_string(), &name.to_string());
-        return Err(Diagnostic::new(format!("{name}: cc cannot assemble it\n{said}")));
+        return Err(Diagnostic::new(format!("{name}: {ASSEMBLER} cannot assemble it\n{said}")));
     }
     bytes(&object.path, shown)
 }
