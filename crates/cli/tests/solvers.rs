@@ -196,3 +196,23 @@ fn races_name_their_accesses() {
             .says("other#1 writes x = 1 (not atomic)");
     }
 }
+
+/// An object may be used before another thread frees it, and what follows may be wrong.
+#[test]
+fn what_follows_an_error_of_memory_counts() {
+    let folder = Folder::new();
+    let text = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n\
+                _Atomic(int *) box;\n\
+                void *giver(void *p) { int x = 1; box = &x; x = 2; return 0; }\n\
+                void *taker(void *p) { int *o = box; if (o) assert(*o == 1); return 0; }\n\
+                int main(void) { pthread_t t[2]; pthread_create(&t[0], 0, giver, 0);\n\
+                pthread_create(&t[1], 0, taker, 0); return 0; }\n";
+    folder.write("box.c", text);
+    let run = |engine| {
+        folder.run(&["verify", "--engine", engine, "--model", "sc", "-p", "assert", "box.c"])
+    };
+    run("explore").ends_with(3).says("another thread may have freed");
+    for engine in ["auto", "bounded", "states"] {
+        run(engine).ends_with(1).says("assertion failed: *o == 1");
+    }
+}

@@ -346,8 +346,28 @@ impl<'a, 'p> Observer<'a, 'p> {
         self.report(graph, memory, Property::Memory, message, None, vec![user, end]);
     }
 
+    /// A thread stopped at an object that another has freed. It might have been there before, but
+    /// such orders are not explored: whoever asks for errors of memory has one, and nobody else
+    /// is told that all is well.
+    fn stopped_too_soon(&mut self, graph: &Graph<'p>, runner: &Runner<'p>, thread: usize) {
+        if self.is_silent || self.wants(Property::Memory) {
+            return;
+        }
+        let reason = Reason {
+            message: "an access to an object that another thread may have freed: what follows it \
+                      is not explored"
+                .to_string(),
+            place: self.place(runner, graph.now(thread).and_then(Standing::site)),
+            help: Some(
+                "look for errors of memory as well (--property), or try --engine bounded"
+                    .to_string(),
+            ),
+        };
+        self.shared.findings().reason.get_or_insert(reason);
+    }
+
     /// No thread can go on.
-    pub fn complete(&mut self, graph: &Graph<'p>, memory: &Memory) {
+    pub fn complete(&mut self, graph: &Graph<'p>, memory: &Memory, runner: &Runner<'p>) {
         let (mut is_blocked, mut has_failed) = (false, false);
         for number in 0..graph.threads.len() {
             match graph.now(number).map(|now| &now.at) {
@@ -360,7 +380,11 @@ impl<'a, 'p> Observer<'a, 'p> {
                     Some(wrong) => {
                         has_failed = true;
                         let message = wrong.message().to_string();
-                        let involved = freed_by(graph, at).into_iter().collect();
+                        let end = freed_by(graph, at);
+                        if end.is_some_and(|end| end.thread() != number) {
+                            self.stopped_too_soon(graph, runner, number);
+                        }
+                        let involved = end.into_iter().collect();
                         let property = Property::Memory;
                         self.report(graph, memory, property, message, Some(number), involved);
                     }

@@ -271,7 +271,7 @@ impl<'a, 'p> Search<'a, 'p> {
                 }
                 let look = self.judge.look(&self.graph, &self.memory);
                 self.observer.notice(&self.graph, &self.memory, look);
-                self.observer.complete(&self.graph, &self.memory);
+                self.observer.complete(&self.graph, &self.memory, self.runner);
                 false
             }
         }
