@@ -6,12 +6,6 @@
 #ifndef ROUNDS
 #define ROUNDS 1
 #endif
-#ifndef FIRST
-#define FIRST ROUNDS
-#endif
-#ifndef SECOND
-#define SECOND ROUNDS
-#endif
 
 static atomic_int flag0, flag1;
 static atomic_int inside;
@@ -22,7 +16,7 @@ static void critical(void) {
 }
 
 static void *first(void *unused) {
-    for (int i = 0; i < FIRST; i++) {
+    for (int i = 0; i < ROUNDS; i++) {
         atomic_store_explicit(&flag0, 1, memory_order_release);
         atomic_thread_fence(memory_order_acq_rel);
         if (atomic_load_explicit(&flag1, memory_order_acquire) == 0)
@@ -33,7 +27,7 @@ static void *first(void *unused) {
 }
 
 static void *second(void *unused) {
-    for (int i = 0; i < SECOND; i++) {
+    for (int i = 0; i < ROUNDS; i++) {
         atomic_store_explicit(&flag1, 1, memory_order_release);
         if (atomic_load_explicit(&flag0, memory_order_acquire) == 0)
             critical();

@@ -1,17 +1,11 @@
 /* Peterson's lock with an exchange that does not acquire, so that the look at the other's flag may
- * come before. FIRST and SECOND critical sections for the two threads. */
+ * come before. ROUNDS critical sections for each of the two threads. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
 #ifndef ROUNDS
 #define ROUNDS 1
-#endif
-#ifndef FIRST
-#define FIRST ROUNDS
-#endif
-#ifndef SECOND
-#define SECOND ROUNDS
 #endif
 
 static atomic_int wants[2], turn;
@@ -31,7 +25,7 @@ static void unlock(int me) {
 
 static void *worker(void *argument) {
     int me = (int)(long)argument;
-    for (int i = 0; i < (me == 0 ? FIRST : SECOND); i++) {
+    for (int i = 0; i < ROUNDS; i++) {
         lock(me);
         counter++;
         unlock(me);
@@ -45,5 +39,5 @@ int main(void) {
         pthread_create(&threads[i], NULL, worker, (void *)i);
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    assert(counter == FIRST + SECOND);
+    assert(counter == 2 * ROUNDS);
 }

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use parallax_engine_bounded::{Figures, Framework, Options, verify};
-use parallax_engine_inductive::{Conclusion as Proved, Obligation, prove};
+use parallax_engine_inductive::{Conclusion as Proved, MARK, Order, prove};
 use parallax_frontend_ops::syntax::Structures;
-use parallax_frontend_ops::{Judging, Lowered, induction, lower, parse, translate};
+use parallax_frontend_ops::{Judging, lower, marked, parse, translate};
 use parallax_memory::Model;
 use parallax_program::Property;
 use parallax_verdict::Conclusion;
@@ -223,13 +223,9 @@ fn bounded(
 
 /// What is not proved counts as a violation, as it does in the dissertation.
 fn inductive(structures: &Structures, model: &Model) -> (Option<bool>, Figures) {
-    let induction = induction(structures).expect("structures for the method");
-    let lowered = lower(&induction.structures, Judging::ByQuestion).expect("a program");
-    let ended = induction.ended(&lowered);
-    let Lowered { program, question, .. } = lowered;
-    let refuted = question.expect("a question");
-    let obligation = Obligation { program: &program, refuted: &refuted, ended: &ended };
-    let proof = prove(&obligation, model, &Options::default()).expect("an answer");
+    let program = marked(structures, MARK).expect("structures for the method");
+    let options = Options::default();
+    let proof = prove(&program, model, Order::Unsigned, &options).expect("an answer");
     let violated = match proof.conclusion {
         Proved::Proved { .. } => Some(false),
         Proved::NotProved(_) => Some(true),

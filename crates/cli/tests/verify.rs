@@ -288,7 +288,7 @@ fn bad_input_is_refused() {
         (&["nowhere.program"][..], "cannot read 'nowhere.program'"),
         (&["what"], "there is no telling what this is"),
         (&["a.yml"], "not available yet"),
-        (&["--engine", "inductive", "a.c"], "needs loops with invariants"),
+        (&["--engine", "inductive", "SB.litmus"], "not for inputs of this kind"),
         (&["SB.litmus", "MP.litmus"], "one input"),
         (&["SB.litmus", "message.program"], "different kinds"),
         (&["--engine", "symbolic", "message.program"], "the engine 'symbolic' is not available"),

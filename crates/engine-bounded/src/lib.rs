@@ -24,6 +24,7 @@ mod event;
 mod gharachorloo;
 mod guard;
 mod litmus;
+mod loads;
 mod mapping;
 mod memory;
 mod options;
@@ -40,6 +41,7 @@ mod watch;
 mod witness;
 
 pub use litmus::{Finding, Outcome, check};
+pub use loads::loads;
 pub use mapping::{Machine, compile};
 pub use options::{Asked, Certified, Figures, Framework, Options, Solving};
 pub use parallax_solver::Backend;

@@ -22,6 +22,9 @@ pub struct Options<'a> {
     pub stop: Option<&'a AtomicBool>,
     pub solving: Solving,
     pub framework: Framework,
+    /// Whether only executions count in which no assumption fails, also later, or in another
+    /// thread. Otherwise an assumption that fails is the end of its thread.
+    pub throughout: bool,
 }
 
 /// How it is said which executions are allowed.
@@ -86,6 +89,7 @@ impl Default for Options<'_> {
             stop: None,
             solving: Solving::default(),
             framework: Framework::default(),
+            throughout: false,
         }
     }
 }

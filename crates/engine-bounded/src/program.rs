@@ -55,6 +55,7 @@ pub fn verify(
         started,
         figures: Figures::default(),
         asked: Vec::new(),
+        counts: Literal::TRUE,
     };
     let mut last = None;
     for bound in options.bounds() {
@@ -94,6 +95,8 @@ struct Search<'a, 'p> {
     started: Instant,
     figures: Figures,
     asked: Vec<Asked>,
+    /// Holds in executions that count.
+    counts: Literal,
 }
 
 impl Search<'_, '_> {
@@ -123,6 +126,10 @@ impl Search<'_, '_> {
             framework: self.options.framework,
         };
         let mut encoding = Encoding::new(self.model, structure, values, terms, &asking)?;
+        self.counts = match self.options.throughout {
+            true => !any(&mut encoding, &unfolding.discarded),
+            false => Literal::TRUE,
+        };
         let ordered = self.ordered(&mut encoding, &uses);
         let threads = unfolding.threads.len();
         let suspects = {
@@ -190,7 +197,9 @@ impl Search<'_, '_> {
         if assumption == Literal::FALSE {
             return Answer::Unsatisfiable;
         }
-        let answer = encoding.ask(&[assumption], &self.watch, self.options.memory_limit);
+        let counts = (self.counts != Literal::TRUE).then_some(self.counts);
+        let assumptions: Vec<Literal> = counts.into_iter().chain([assumption]).collect();
+        let answer = encoding.ask(&assumptions, &self.watch, self.options.memory_limit);
         self.figures = encoding.figures(self.started);
         self.asked.extend(encoding.circuit.take_asked());
         answer
@@ -335,9 +344,7 @@ impl Search<'_, '_> {
                 return Ok(self.unknown(Reason { message, place, help: None }));
             }
         }
-        let guards: Vec<Literal> =
-            exceeded.iter().map(|stop| encoding.circuit.literal(stop.guard)).collect();
-        let beyond = encoding.circuit.or(&guards);
+        let beyond = any(encoding, exceeded);
         let scope = match self.ask(encoding, beyond) {
             Answer::Unsatisfiable => Scope::Complete,
             _ => Scope::Bounded(bound),
@@ -380,6 +387,13 @@ impl Search<'_, '_> {
         let message = format!("the search was stopped: {why}");
         self.unknown(Reason { message, place: None, help: None })
     }
+}
+
+/// Whether some of these ways is taken.
+fn any(encoding: &mut Encoding, stops: &[Stop]) -> Literal {
+    let guards: Vec<Literal> =
+        stops.iter().map(|stop| encoding.circuit.literal(stop.guard)).collect();
+    encoding.circuit.or(&guards)
 }
 
 /// Under `sc` races are told as in C: by which atomic accesses see one another.

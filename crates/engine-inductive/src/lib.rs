@@ -1,44 +1,84 @@
 //! Proofs without a bound on loops.
 //!
-//! A front end that knows invariants replaces each loop by stand-ins of its iterations; what is left
-//! is a program without loops, and a question for final states in which something is not as it
-//! should be. If a solver finds that no execution leads to one, the program with its loops is
-//! right. If it finds one, that may be because the invariants say too little: nothing is proved,
-//! and nothing is refuted. After P. Maleehuan, "Program Verification for Multiprocessors with
+//! Loops are replaced by stand-ins of their iterations ([`image`]), from the invariants that the
+//! program has ([`marks`]), or from invariants that are found ([`propose`]). What is left has no loop, or
+//! only such that end, and a solver answers for it. If no execution violates anything, the program
+//! with its loops is right. If one does, that may be because the invariants say too little: nothing
+//! is proved, and nothing is refuted. After P. Maleehuan, "Program Verification for Multiprocessors with
 //! Relaxed Memory Models using an SMT Solver", dissertation, JAIST 2018, chapter 4.
 
-use parallax_engine_bounded::{Figures, Finding, Options, check};
-use parallax_memory::Model;
-use parallax_program::{Diagnostics, Program, Question};
-use parallax_verdict::{Execution, Reason};
+mod candidates;
+mod fitness;
+mod flow;
+mod image;
+mod loops;
+mod marks;
+mod propose;
+mod search;
+mod silent;
+mod subject;
 
-/// What has to be shown.
-pub struct Obligation<'a> {
-    /// Without loops.
-    pub program: &'a Program,
-    /// Asks for final states that refute something.
-    pub refuted: &'a Question,
-    /// Asks for final states in which all threads have come to their ends.
-    pub ended: &'a Question,
-}
+use std::time::Instant;
+
+use parallax_engine_bounded::{Figures, Options, Verified};
+use parallax_memory::Model;
+use parallax_program::{Diagnostics, Location, Program};
+use parallax_verdict::{Reason, Scope, Violation};
+
+pub use candidates::Order;
+pub use marks::MARK;
+
+use image::Check;
+use search::{Asked, Search};
+use subject::{Purpose, Subject};
 
 /// What came of it.
 #[derive(Clone, Debug)]
 pub struct Proof {
     pub conclusion: Conclusion,
     pub figures: Figures,
+    /// What a proof stands on.
+    pub invariants: Vec<Invariant>,
 }
 
 #[derive(Clone, Debug)]
 pub enum Conclusion {
-    /// Nothing is ever refuted. Where it is `vacuous`, no execution comes to its end.
+    /// Nothing is ever violated. Where it is `vacuous`, no execution comes to its end.
     Proved {
         vacuous: bool,
     },
-    /// An execution of the program without loops that refutes something. It need not be one of the
-    /// program with its loops.
-    NotProved(Box<Execution>),
+    /// What could not be shown.
+    NotProved(Unproved),
     Unknown(Reason),
+}
+
+/// An obligation that could not be shown. That may be because something is wrong, or because invariants
+/// say too little.
+#[derive(Clone, Debug)]
+pub struct Unproved {
+    pub obligation: Obligation,
+    pub place: Option<Location>,
+    /// What the assertion says.
+    pub message: String,
+}
+
+/// What has to be shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Obligation {
+    /// An assertion of the source.
+    Asserted,
+    /// An invariant when a loop first comes to it.
+    AtFirst,
+    /// An invariant after any other iteration.
+    Kept,
+}
+
+/// An invariant that a proof used.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Invariant {
+    pub place: Location,
+    /// None for one that is in the source.
+    pub proposed: Option<Vec<String>>,
 }
 
 /// The models that stand-ins of iterations are right for: program order and reads-from have no
@@ -50,38 +90,130 @@ pub fn admits(model: &Model) -> bool {
     model.is_builtin() && MODELS.contains(&model.name())
 }
 
-/// Tries to prove. Under other models than [`MODELS`] there is no answer.
+/// Loops that are not replaced repeat so often at most, one bound after the other.
+const BOUNDS: [u32; 6] = [1, 2, 4, 8, 16, 32];
+
+/// Tries to prove that no assertion of a program fails. Under other models than [`MODELS`] there is no
+/// answer. Proposed invariants compare numbers in the given order. The option `unroll` is for loops
+/// that stay.
 pub fn prove(
-    obligation: &Obligation<'_>,
+    program: &Program,
     model: &Model,
+    order: Order,
     options: &Options<'_>,
 ) -> Result<Proof, Diagnostics> {
+    let none = |conclusion| Proof { conclusion, figures: Figures::default(), invariants: vec![] };
     if !admits(model) {
-        let reason = Reason {
+        return Ok(none(Conclusion::Unknown(Reason {
             message: format!("proofs by invariants say nothing about the model '{}'", model.name()),
             place: None,
             help: Some(format!("models for proofs are {}", MODELS.join(", "))),
-        };
-        let conclusion = Conclusion::Unknown(reason);
-        return Ok(Proof { conclusion, figures: Figures::default() });
+        })));
     }
-    let outcome = check(obligation.program, obligation.refuted, model, options)?;
-    let conclusion = match outcome.finding {
-        Finding::Reachable(execution) => Conclusion::NotProved(execution),
-        Finding::Unknown(reason) => Conclusion::Unknown(reason),
-        Finding::Unreachable { complete: false } => Conclusion::Unknown(Reason {
-            message: "there is a loop left".to_string(),
-            place: None,
-            help: None,
-        }),
-        Finding::Unreachable { complete: true } => {
-            let ended = check(obligation.program, obligation.ended, model, options)?;
-            match ended.finding {
-                Finding::Reachable(_) => Conclusion::Proved { vacuous: false },
-                Finding::Unreachable { .. } => Conclusion::Proved { vacuous: true },
-                Finding::Unknown(reason) => Conclusion::Unknown(reason),
-            }
+    let mut subject = match Subject::new(program) {
+        Ok(subject) => subject,
+        Err(reason) => return Ok(none(Conclusion::Unknown(reason))),
+    };
+    propose::start(&mut subject, order);
+    let end = options.timeout.and_then(|limit| Instant::now().checked_add(limit));
+    let bounds = match (subject.left.is_empty(), options.unroll) {
+        (true, _) => vec![0],
+        (false, Some(bound)) => vec![bound],
+        (false, None) => BOUNDS.to_vec(),
+    };
+    let mut proof = none(Conclusion::Unknown(left_over(&subject)));
+    for bound in bounds {
+        let search = Search { model, bound, options, end };
+        let (next, goes_on) = attempt(&mut subject, &search)?;
+        proof = next;
+        if !goes_on {
+            break;
+        }
+    }
+    if let Conclusion::Proved { .. } = proof.conclusion {
+        proof.invariants = used(&subject, order);
+    }
+    Ok(proof)
+}
+
+/// One bound for loops that stay, and whether to go on with another.
+fn attempt(subject: &mut Subject, search: &Search<'_>) -> Result<(Proof, bool), Diagnostics> {
+    let mut proof = Proof {
+        conclusion: Conclusion::Unknown(left_over(subject)),
+        figures: Figures::default(),
+        invariants: Vec::new(),
+    };
+    if let Some(reason) = search.measure(subject)? {
+        proof.conclusion = Conclusion::Unknown(reason);
+        return Ok((proof, false));
+    }
+    propose::settle(subject, search)?;
+    propose::tidy(subject);
+    let Verified { verdict, figures, .. } = match search.ask(subject, Purpose::Show)? {
+        Asked::Answered(verified) => *verified,
+        Asked::Unknown(reason) => {
+            proof.conclusion = Conclusion::Unknown(reason);
+            return Ok((proof, false));
         }
     };
-    Ok(Proof { conclusion, figures: outcome.figures })
+    proof.figures = figures;
+    if let Some(violation) = verdict.violations.into_iter().next() {
+        proof.conclusion = Conclusion::NotProved(unproved(subject, violation));
+        return Ok((proof, false));
+    }
+    if let Some(reason) = verdict.reason {
+        proof.conclusion = Conclusion::Unknown(reason);
+        return Ok((proof, false));
+    }
+    if verdict.scope != Some(Scope::Complete) {
+        return Ok((proof, true));
+    }
+    propose::spare(subject, search)?;
+    let vacuous = match search.ask(subject, Purpose::End)? {
+        Asked::Answered(ended) => {
+            let Verified { verdict, .. } = *ended;
+            verdict.violations.is_empty() && verdict.scope == Some(Scope::Complete)
+        }
+        Asked::Unknown(_) => false,
+    };
+    proof.conclusion = Conclusion::Proved { vacuous };
+    Ok((proof, false))
+}
+
+fn unproved(subject: &Subject, violation: Violation) -> Unproved {
+    let Violation { message, place, .. } = violation;
+    let Some((number, check)) = Check::of_message(&message) else {
+        return Unproved { obligation: Obligation::Asserted, place, message };
+    };
+    let obligation = match check {
+        Check::AtFirst => Obligation::AtFirst,
+        Check::Kept => Obligation::Kept,
+    };
+    let known = subject.loops.iter().find(|known| known.replaced.number == number);
+    let place = known.map(|known| subject.program.source.location(known.replaced.span));
+    Unproved { obligation, place, message }
+}
+
+/// Why a loop that stays is one.
+fn left_over(subject: &Subject) -> Reason {
+    let left = subject.left.first();
+    let why = left.map_or("", |left| left.why.as_str());
+    Reason {
+        message: format!("a loop that is not replaced may repeat more often: {why}"),
+        place: left.map(|left| subject.program.source.location(left.span)),
+        help: Some("--unroll says how often it is repeated".to_string()),
+    }
+}
+
+fn used(subject: &Subject, order: Order) -> Vec<Invariant> {
+    let all = subject.loops.iter().map(|known| {
+        let function = subject.program.functions.get(known.function.0 as usize);
+        let show = |function| known.facts.iter().map(|fact| fact.show(function, order)).collect();
+        let proposed = function.map(show).unwrap_or_default();
+        Invariant {
+            place: subject.program.source.location(known.replaced.span),
+            proposed: (!known.is_given).then_some(proposed),
+        }
+    });
+    all.collect()
 }

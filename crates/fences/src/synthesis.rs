@@ -38,7 +38,7 @@ use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program};
 use parallax_verdict::{Conclusion, Reason, Scope, Verdict, Violation};
 
-use crate::cover::{Demand, Objective, cheapest};
+use crate::cover::{Cover, Demand, Objective};
 use crate::decision::{Decisions, Plan};
 use crate::marked::apply;
 use crate::suspect::Suspect;
@@ -112,10 +112,11 @@ pub enum Ending {
 pub fn synthesize<'m>(
     task: &Task<'m>,
     engine: &mut dyn Engine,
+    cover: &mut dyn Cover,
 ) -> Result<Synthesis<'m>, Diagnostics> {
     let mut search =
         Search { task, suspects: Vec::new(), demands: Vec::new(), traces: 0, iterations: 0 };
-    let ending = search.run(engine)?;
+    let ending = search.run(engine, cover)?;
     let Search { suspects, demands, traces, iterations, .. } = search;
     Ok(Synthesis { ending, suspects, traces, iterations, demands: demands.len() })
 }
@@ -129,9 +130,13 @@ struct Search<'t, 'm> {
 }
 
 impl<'m> Search<'_, 'm> {
-    fn run(&mut self, engine: &mut dyn Engine) -> Result<Ending, Diagnostics> {
+    fn run(
+        &mut self,
+        engine: &mut dyn Engine,
+        cover: &mut dyn Cover,
+    ) -> Result<Ending, Diagnostics> {
         let Task { marked, decisions, collecting, .. } = *self.task;
-        let mut settled = self.settle()?;
+        let mut settled = self.settle(cover)?;
         let mut is_new = collecting == Collecting::All;
         loop {
             let plan = match settled {
@@ -142,7 +147,7 @@ impl<'m> Search<'_, 'm> {
             let program = apply(marked, decisions, &plan);
             let known = self.suspects.len();
             let verdict = match std::mem::take(&mut is_new) {
-                true => self.collect(&program, &plan, engine)?,
+                true => self.collect(&program, &plan, engine, cover)?,
                 false => engine.search(&program, 1)?,
             };
             match verdict.conclusion {
@@ -157,15 +162,15 @@ impl<'m> Search<'_, 'm> {
                 }
                 Conclusion::Unsafe => {}
             }
-            settled = self.settle()?;
+            settled = self.settle(cover)?;
         }
     }
 
     /// The cheapest plan that no bad execution survives that is known.
-    fn settle(&mut self) -> Result<Settled, Diagnostics> {
+    fn settle(&mut self, cover: &mut dyn Cover) -> Result<Settled, Diagnostics> {
         let Task { decisions, objective, .. } = *self.task;
         loop {
-            let plan = cheapest(decisions, &self.demands, objective);
+            let plan = cover.cheapest(decisions, &self.demands, objective);
             let plan = plan.ok_or_else(|| vec![internal("no plan meets all demands")])?;
             match self.learn(&plan)? {
                 None => return Ok(Settled::Plan(plan)),
@@ -217,11 +222,12 @@ impl<'m> Search<'_, 'm> {
         program: &Program,
         plan: &Plan,
         engine: &mut dyn Engine,
+        cover: &mut dyn Cover,
     ) -> Result<Verdict, Diagnostics> {
         let mut best = Ok(Settled::Plan(plan.clone()));
         let verdict = engine.every(program, &mut |violation| {
             if let Ok(Settled::Plan(plan)) = &best
-                && let Some(better) = self.consider(violation, plan).transpose()
+                && let Some(better) = self.consider(violation, plan, cover).transpose()
             {
                 best = better;
             }
@@ -236,6 +242,7 @@ impl<'m> Search<'_, 'm> {
         &mut self,
         violation: Violation,
         plan: &Plan,
+        cover: &mut dyn Cover,
     ) -> Result<Option<Settled>, Diagnostics> {
         self.traces += 1;
         let mut suspect = Suspect::new(self.task, violation).map_err(not_retraced)?;
@@ -243,7 +250,7 @@ impl<'m> Search<'_, 'm> {
             return Ok(None);
         }
         self.suspects.push(suspect);
-        self.settle().map(Some)
+        self.settle(cover).map(Some)
     }
 }
 

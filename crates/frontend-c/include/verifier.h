@@ -25,6 +25,9 @@ extern float __VERIFIER_nondet_float(void);
 extern double __VERIFIER_nondet_double(void);
 extern void *__VERIFIER_nondet_pointer(void);
 
+/* Inside of a loop: what holds whenever an iteration comes by. For proofs; nothing otherwise. */
+extern void __PARALLAX_invariant(int condition);
+
 /* Marks of loops that only wait. */
 extern void __VERIFIER_loop_begin(void);
 extern void __VERIFIER_spin_start(void);

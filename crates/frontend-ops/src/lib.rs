@@ -18,7 +18,7 @@ mod translate;
 
 use parallax_program::Diagnostics;
 
-pub use induct::{Induction, Meaning, induction};
+pub use induct::marked;
 pub use lower::{Assertion, Judging, Lowered, WIDTH, lower, with_integers};
 use syntax::Structures;
 pub use translate::translate;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use parallax_frontend_ops::{Judging, induction, lower, parse, translate};
+use parallax_frontend_ops::{Judging, lower, marked, parse, translate};
 use proptest::prelude::*;
 
 fn examples(extension: &str) -> Vec<String> {
@@ -50,11 +50,8 @@ proptest! {
                     let lowered = lower(&structures, judging).err().unwrap_or_default();
                     prop_assert!(lowered.iter().all(|error| error.location.is_some()));
                 }
-                if let Ok(induction) = induction(&structures) {
-                    let lowered = lower(&induction.structures, Judging::ByQuestion);
-                    let errors = lowered.err().unwrap_or_default();
-                    prop_assert!(errors.iter().all(|error| error.location.is_some()));
-                }
+                let marked = marked(&structures, "mark").err().unwrap_or_default();
+                prop_assert!(marked.iter().all(|error| error.location.is_some()));
             }
         }
     }

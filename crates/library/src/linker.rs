@@ -14,6 +14,9 @@ use crate::inline::{At, inline, is_small};
 use crate::modules::{Definition, Modules, plain_name};
 use crate::{Through, adapt, message, rewrite};
 
+/// Its calls say something to those who know it, and stay.
+const MARK: &str = "__PARALLAX_invariant";
+
 pub(crate) struct Linker<'p> {
     program: &'p mut Program,
     through: &'p [Through],
@@ -118,7 +121,7 @@ impl<'p> Linker<'p> {
             return Ok(false);
         };
         adapt_callbacks(self.program, &transfer.name, &mut args);
-        if transfer.spawn || !is_small(function) {
+        if transfer.spawn || !is_small(function) || transfer.name == MARK {
             let target = self.add(definition)?;
             self.direct(caller, at, target, args, &transfer);
             return Ok(false);

@@ -12,8 +12,8 @@ use engines::{Clock, Enumerating, Exploring, Solving};
 use parallax_engine_bounded::{Machine, compile};
 use parallax_fences::source::{Document, Language};
 use parallax_fences::{
-    Collecting, Compile, Dialect, Engine, Helpers, Job, Means, Objective, Outcome, Repair,
-    Repaired, Weights, repair,
+    BranchAndBound, Collecting, Compile, Dialect, Engine, Helpers, Job, Means, Objective, Outcome,
+    Repair, Repaired, Weights, repair,
 };
 use parallax_frontend_litmus::Arch;
 use parallax_memory::Model;
@@ -132,6 +132,7 @@ fn litmus(path: &Path, options: &FencesArguments) -> Result<Answer, Diagnostics>
         engine: &mut engine,
         compile: None,
         interleaving: &mut interleaving,
+        cover: &mut BranchAndBound,
     };
     let repaired = repair(job, &mut helpers)?;
     Ok(Answer { repaired, model: model.name().to_string(), engine: "enumerate" })
@@ -181,7 +182,8 @@ fn c(options: &FencesArguments) -> Result<Answer, Diagnostics> {
         false => (&mut exploring, "explore"),
     };
     let interleaving = &mut interleaving;
-    let mut helpers = Helpers { load: &load, engine, compile, interleaving };
+    let mut helpers =
+        Helpers { load: &load, engine, compile, interleaving, cover: &mut BranchAndBound };
     let repaired = repair(job, &mut helpers)?;
     Ok(Answer { repaired, model: model.name().to_string(), engine: name })
 }
@@ -215,6 +217,7 @@ fn assembly(options: &FencesArguments) -> Result<Answer, Diagnostics> {
         engine: &mut engine,
         compile: None,
         interleaving: &mut interleaving,
+        cover: &mut BranchAndBound,
     };
     let repaired = repair(job, &mut helpers)?;
     Ok(Answer { repaired, model: model.name().to_string(), engine: "explore" })

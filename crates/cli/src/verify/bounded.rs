@@ -111,6 +111,7 @@ fn limits(options: &VerifyArguments, unroll: Option<u32>) -> Options<'static> {
             FrameworkName::Cat => Framework::Cat,
             FrameworkName::Gharachorloo => Framework::Gharachorloo,
         },
+        throughout: false,
     }
 }
 

@@ -155,6 +155,13 @@ pub fn load_c(input: &InputArguments, overflow: bool) -> Result<Program, Diagnos
     load_edited(input, overflow, Vec::new())
 }
 
+/// The same, where variables have the names that the source has for them, as far as clang knows.
+pub fn load_named(input: &InputArguments) -> Result<Program, Diagnostics> {
+    let mut named = input.clone();
+    named.reading.clang.push("-fno-discard-value-names".to_string());
+    load_c(&named, false)
+}
+
 /// The same, where these texts are taken for the contents of files.
 pub fn load_edited(
     input: &InputArguments,

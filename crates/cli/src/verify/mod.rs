@@ -33,7 +33,7 @@ use crate::models::ModelChoice;
 use crate::{Exit, interrupt};
 
 /// Deeply nested input makes deep recursion; address space costs nothing until it is used.
-pub const STACK_BYTES: usize = 256 << 20;
+const STACK_BYTES: usize = 256 << 20;
 
 /// The model of C, and that of x86.
 pub const C_MODEL: &str = "rc11";
@@ -114,7 +114,9 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
     let kind = options.input.kind()?;
     check_witness(options)?;
     check_solver(options)?;
-    check_invariants(kind, options)?;
+    if options.engine == Engine::Inductive {
+        inductive::check_kind(kind)?;
+    }
     check_integers(kind, options)?;
     let usual = || Wanted::usual_of(kind);
     let properties = options.property.clone().unwrap_or_else(usual).properties()?;
@@ -138,20 +140,15 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
             }
             search(&program, MACHINE_MODEL, properties, options)
         }
+        Kind::C if options.engine == Engine::Inductive => {
+            let program = input::load_named(&options.input)?;
+            inductive::verify_program(&program, &properties, options)
+        }
         Kind::C => {
             let overflow = properties.contains(&Property::Overflow);
             search(&input::load_c(&options.input, overflow)?, C_MODEL, properties, options)
         }
     }
-}
-
-/// Only operation structures say what their loops keep.
-fn check_invariants(kind: Kind, options: &VerifyArguments) -> Result<(), Diagnostics> {
-    if options.engine == Engine::Inductive && kind != Kind::Structures {
-        let error = Diagnostic::new("the engine 'inductive' needs loops with invariants");
-        return Err(vec![error.with_help("operation structures (.ops) have them")]);
-    }
-    Ok(())
 }
 
 /// Other programs look at the bits of their values.
@@ -241,6 +238,7 @@ fn search(
         }
         Engine::States => stateful::verify(program, usual_model, properties, options),
         Engine::Bounded => bounded::verify(program, usual_model, properties, options),
+        Engine::Inductive => inductive::verify_program(program, &properties, options),
         Engine::Auto if usual_model == C_MODEL && is_for_solvers(options.model.as_deref()) => {
             bounded::verify(program, usual_model, properties, options)
         }

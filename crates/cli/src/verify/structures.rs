@@ -8,9 +8,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parallax_engine_enumerate::{Options, enumerate};
+use parallax_engine_inductive::{MARK, Order};
 use parallax_frontend_ops::isa::Fence;
 use parallax_frontend_ops::syntax::{OpKind, Structures};
-use parallax_frontend_ops::{Assertion, Judging, Lowered, lower, parse};
+use parallax_frontend_ops::{Assertion, Judging, Lowered, lower, marked, parse};
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property, Question, SourceFile};
 use parallax_verdict::{
@@ -68,7 +69,8 @@ pub fn verify(
         Engine::Bounded => return bounded::verify(program, usual, properties, options),
         Engine::Inductive => {
             let model = chosen_model(usual, options)?;
-            return inductive::verify(&structures, &model, options);
+            let program = marked(&structures, MARK)?;
+            return inductive::verify(&program, &model, Order::Unsigned, options);
         }
         _ if options.witness.is_some() => stateful::verify(program, usual, properties, options)?,
         _ if !has_machine => enumerated(&structures, usual, options)?,
@@ -215,30 +217,21 @@ fn verdict(
     }
 }
 
-/// An assertion that has failed, by its number in its thread.
-#[derive(Clone, Copy)]
-pub struct Failed<'a> {
-    pub thread: &'a str,
-    pub number: usize,
-    pub assertion: &'a Assertion,
-}
-
 /// The final state tells which assertion has failed.
-pub fn failed_assertion<'a>(
+fn failed_assertion<'a>(
     assertions: &'a [Assertion],
     execution: &Execution,
-) -> Option<Failed<'a>> {
+) -> Option<&'a Assertion> {
     execution.final_state.iter().find_map(|value| {
         let thread = value.name.strip_suffix(":failed")?;
         let number = usize::try_from(value.bits.unsigned()).ok()?.checked_sub(1)?;
         let mut own = assertions.iter().filter(|assertion| assertion.thread == thread);
-        let assertion = own.nth(number)?;
-        Some(Failed { thread: &assertion.thread, number, assertion })
+        own.nth(number)
     })
 }
 
 fn violation(source: &SourceFile, assertions: &[Assertion], execution: Execution) -> Violation {
-    let failed = failed_assertion(assertions, &execution).map(|failed| failed.assertion);
+    let failed = failed_assertion(assertions, &execution);
     let message = failed.map_or("an assertion fails", |failed| &failed.message).to_string();
     Violation {
         property: Property::Assert,

@@ -71,6 +71,8 @@ pub struct Unfolding {
     pub exceeded: Vec<Stop>,
     /// Ways that come to what the engine does not follow.
     pub obstacles: Vec<(Stop, String)>,
+    /// Ways on which an assumption fails.
+    pub discarded: Vec<Stop>,
     /// Assertions that fail.
     pub failures: Vec<Failure>,
     /// Accesses that go on only where nothing is wrong with them.
@@ -190,6 +192,7 @@ pub fn unfold(
             threads: Vec::new(),
             exceeded: Vec::new(),
             obstacles: Vec::new(),
+            discarded: Vec::new(),
             failures: Vec::new(),
             checked: Vec::new(),
             objects: Vec::new(),

@@ -134,6 +134,12 @@ impl<'p> Unfolder<'_, 'p, '_> {
                 None => return Ok(None),
             },
             Operation::Assume { condition } => {
+                let mut failed = state.clone();
+                let wrong = self.result.values.terms.not(condition.term);
+                if failed.guard.require(wrong, &mut self.result.values.terms) {
+                    let stop = self.stop(&failed);
+                    self.result.discarded.push(stop);
+                }
                 if !state.guard.require(condition.term, &mut self.result.values.terms) {
                     return Ok(None);
                 }

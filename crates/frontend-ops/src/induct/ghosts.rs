@@ -2,8 +2,42 @@
 
 use std::collections::BTreeSet;
 
-use super::compute;
-use crate::syntax::{Condition, ElementKind, Ex, Exp, OpKind, Place, Target, Thread, elements};
+use crate::syntax::{
+    Condition, Element, ElementKind, Ex, Exp, Mark, Op, OpKind, Place, Target, Thread, elements,
+};
+
+/// The thread, with what it writes to the locations that its invariants speak of kept in temporaries,
+/// and invariants on those.
+pub fn with_ghosts(thread: &Thread) -> Thread {
+    let ghosts = mentioned(thread);
+    // Nothing was written yet, so it is anything.
+    let first = ghosts.iter().map(|location| {
+        let kind = OpKind::Anything { dst: ghost(location) };
+        let ex = Ex::Op(Op { kind, mark: Mark::default() });
+        Element { kind: ElementKind::Instr(ex), mark: thread.mark }
+    });
+    let elements = first.chain(all_followed(&thread.elements, &ghosts)).collect();
+    Thread { elements, ..thread.clone() }
+}
+
+fn all_followed(list: &[Element], ghosts: &BTreeSet<String>) -> Vec<Element> {
+    let one = |element: &Element| {
+        let kind = match &element.kind {
+            ElementKind::Instr(ex) => ElementKind::Instr(followed(ex, ghosts)),
+            ElementKind::IfBranch(condition, body) => {
+                ElementKind::IfBranch(condition.clone(), all_followed(body, ghosts))
+            }
+            ElementKind::DoWhile { body, invariant, condition } => ElementKind::DoWhile {
+                body: all_followed(body, ghosts),
+                invariant: invariant.as_ref().map(located),
+                condition: condition.clone(),
+            },
+            other => other.clone(),
+        };
+        Element { kind, mark: element.mark }
+    };
+    list.iter().map(one).collect()
+}
 
 /// Locations that the invariants of a thread speak of.
 pub fn mentioned(thread: &Thread) -> BTreeSet<String> {
@@ -21,12 +55,12 @@ pub fn mentioned(thread: &Thread) -> BTreeSet<String> {
 }
 
 /// The temporary for what a thread last wrote to a location.
-pub fn ghost(location: &str) -> String {
+fn ghost(location: &str) -> String {
     format!("[{location}]'")
 }
 
 /// The same, on what the thread last wrote in the place of locations.
-pub fn located(condition: &Condition) -> Condition {
+fn located(condition: &Condition) -> Condition {
     let both =
         |left: &Condition, right: &Condition| (Box::new(located(left)), Box::new(located(right)));
     match condition {
@@ -60,7 +94,7 @@ fn located_exp(exp: &Exp) -> Exp {
 }
 
 /// The same, with what is written to locations that invariants speak of kept in temporaries.
-pub fn followed(ex: &Ex, ghosts: &BTreeSet<String>) -> Ex {
+fn followed(ex: &Ex, ghosts: &BTreeSet<String>) -> Ex {
     let all = |parts: &[Ex]| -> Vec<Ex> {
         let mut list = Vec::new();
         for part in parts {
@@ -79,7 +113,11 @@ pub fn followed(ex: &Ex, ghosts: &BTreeSet<String>) -> Ex {
                 return ex.clone();
             };
             match ghosts.contains(name) {
-                true => Ex::Seq(vec![compute(&ghost(name), value.clone()), ex.clone()]),
+                true => {
+                    let kind = OpKind::Compute { dst: ghost(name), value: value.clone() };
+                    let keep = Ex::Op(Op { kind, mark: operation.mark });
+                    Ex::Seq(vec![keep, ex.clone()])
+                }
                 false => ex.clone(),
             }
         }

@@ -16,11 +16,11 @@ mod start;
 use std::collections::HashMap;
 
 use parallax_program::{
-    BlockId, Diagnostic, Diagnostics, Expr, FunctionBuilder, GlobalId, InstKind, Program, Question,
-    Span, Terminator, VarId,
+    BlockId, Callee, Diagnostic, Diagnostics, Expr, FunctionBuilder, FunctionId, GlobalId,
+    InstKind, Program, Question, Span, Terminator, VarId,
 };
 
-use crate::syntax::{Element, ElementKind, Ex, Initial, Structures, Thread};
+use crate::syntax::{Condition, Element, ElementKind, Ex, Initial, Structures, Thread};
 pub use integers::with_integers;
 use judge::Failures;
 
@@ -70,6 +70,15 @@ pub struct Assertion {
 
 /// Makes a program that behaves as the structures do.
 pub fn lower(structures: &Structures, judging: Judging) -> Result<Lowered, Diagnostics> {
+    lower_with(structures, judging, None)
+}
+
+/// The same; invariants become calls of a function of that name, which does nothing.
+pub fn lower_with(
+    structures: &Structures,
+    judging: Judging,
+    mark: Option<&str>,
+) -> Result<Lowered, Diagnostics> {
     let name = structures.source.name();
     let mut program = Program::new(name, 64, structures.source.clone());
     let globals = start::globals(structures, &mut program);
@@ -80,6 +89,7 @@ pub fn lower(structures: &Structures, judging: Judging) -> Result<Lowered, Diagn
     let mut failed = Vec::new();
     for (number, thread) in structures.threads.iter().enumerate() {
         let mut lowering = Lowering::new(structures, &globals, judging, thread);
+        lowering.mark = mark.map(|_| FunctionId(structures.threads.len() as u32));
         lowering.others = others(structures.threads.len(), number, has_starter);
         if has_starter {
             lowering.fence_everything();
@@ -91,6 +101,7 @@ pub fn lower(structures: &Structures, judging: Judging) -> Result<Lowered, Diagn
         assertions.extend(failures.assertions);
         program.functions.push(builder.finish());
     }
+    program.functions.extend(mark.map(start::mark));
     start::threads(structures, &globals, has_starter, &mut program);
     if !errors.is_empty() {
         return Err(errors);
@@ -123,6 +134,8 @@ struct Lowering<'a> {
     builder: FunctionBuilder,
     others: Vec<u32>,
     failures: Failures,
+    /// What is called with invariants.
+    mark: Option<FunctionId>,
     errors: Diagnostics,
 }
 
@@ -141,7 +154,8 @@ impl<'a> Lowering<'a> {
         }
         let failures = Failures::new(&thread.name);
         let others = Vec::new();
-        Lowering { structures, globals, judging, builder, others, failures, errors: Vec::new() }
+        let (mark, errors) = (None, Vec::new());
+        Lowering { structures, globals, judging, builder, others, failures, mark, errors }
     }
 
     fn thread(&mut self, thread: &Thread) {
@@ -184,15 +198,34 @@ impl<'a> Lowering<'a> {
                 self.elements(body);
                 self.builder.enter(end);
             }
-            ElementKind::DoWhile { body, condition, .. } => {
+            ElementKind::DoWhile { body, condition, invariant } => {
                 let head = self.builder.new_block("do");
                 self.builder.enter(head);
                 self.elements(body);
                 self.builder.at(element.mark.0);
                 let condition = self.condition(condition);
-                self.builder.branch(condition, head);
+                match (self.mark, invariant) {
+                    (Some(mark), Some(invariant)) => {
+                        self.marked(condition, head, mark, invariant);
+                    }
+                    _ => self.builder.branch(condition, head),
+                }
             }
         }
+    }
+
+    /// Goes back to the head of a loop where a condition holds, by a mark.
+    fn marked(&mut self, again: Expr, head: BlockId, mark: FunctionId, invariant: &Condition) {
+        let end = self.builder.new_block("end");
+        self.builder.branch(!again, end);
+        let holds = self.condition(invariant);
+        self.builder.emit(InstKind::Call {
+            dst: None,
+            callee: Callee::Direct(mark),
+            args: vec![holds.zero_extend(WIDTH)],
+        });
+        self.builder.terminate(Terminator::Jump(head));
+        self.builder.enter(end);
     }
 
     /// Does something where a condition holds. As of predicated instructions, what is done

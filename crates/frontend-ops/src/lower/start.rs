@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use parallax_program::{
-    AccessSize, Callee, Cell, Expr, FunctionBuilder, FunctionId, Global, GlobalId, InstKind,
-    Program, Tags, ThreadStart,
+    AccessSize, Callee, Cell, Expr, Function, FunctionBuilder, FunctionId, Global, GlobalId,
+    InstKind, Program, Tags, ThreadStart,
 };
 
 use super::WIDTH;
@@ -35,6 +35,13 @@ pub fn globals<'a>(
 /// The fences of all machines, so that nothing comes before them, whatever the model is.
 pub fn all_fences() -> Tags {
     Tags::new(["DMB", "DMB.SY", "MFENCE", "SYNC"])
+}
+
+/// A function that gets a condition and does nothing.
+pub fn mark(name: &str) -> Function {
+    let mut builder = FunctionBuilder::new(name);
+    builder.param("condition", WIDTH);
+    builder.finish()
 }
 
 /// Says which threads run. The functions are there already, in the order of the threads.

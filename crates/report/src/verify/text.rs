@@ -80,7 +80,7 @@ impl Writer<'_> {
     fn counts(&mut self, run: &VerifyRun<'_>, verdict: &Verdict) -> fmt::Result {
         let counts = &verdict.counts;
         // A solver looks at all executions at once, and counts none.
-        let mut searched = match run.engine == "bounded" {
+        let mut searched = match matches!(run.engine, "bounded" | "inductive") {
             true => counted(counts.events, "event"),
             false => counted(counts.executions, "execution"),
         };

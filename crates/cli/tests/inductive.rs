@@ -1,0 +1,71 @@
+//! Proofs of C programs: the answers are those of `examples/c-inductive/expected.csv`, and what is not
+//! proved because it is wrong, another engine finds.
+
+#[allow(dead_code)]
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use support::run_in;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn answer(engine: &str, model: &str, file: &str) -> Value {
+    let arguments = ["verify", "--engine", engine, "--model", model, "--property", "assert"];
+    let arguments = [&arguments[..], &["--format", "json", "--quiet", file]].concat();
+    serde_json::from_str(&run_in(&root(), &arguments).stdout).expect("it is JSON")
+}
+
+#[test]
+fn answers_are_as_expected() {
+    let folder = root().join("examples/c-inductive");
+    let table = fs::read_to_string(folder.join("expected.csv")).expect("it is there");
+    for line in table.lines().skip(1) {
+        let [file, model, verdict, says] = line.split(',').collect::<Vec<_>>()[..] else {
+            panic!("a line without four fields: {line}");
+        };
+        let found = answer("inductive", model, &format!("examples/c-inductive/{file}"));
+        assert_eq!(found["verdict"], verdict, "{line}: {found}");
+        let told = format!("{} {}", found["reason"], found["notes"]);
+        assert!(told.contains(says), "{line}: {told}");
+        if verdict == "unknown" {
+            assert!(model == "rc11" || found["reason_place"]["line"].is_u64(), "{line}");
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_is_found_by_a_search() {
+    for (file, model) in [("bounded-counter-wrong.c", "tso"), ("message-passing.c", "pso")] {
+        let found = answer("bounded", model, &format!("examples/c-inductive/{file}"));
+        assert_eq!(found["verdict"], "unsafe", "{file}");
+    }
+}
+
+/// To the others an invariant is nothing, whatever it says.
+#[test]
+fn other_engines_do_not_mind_invariants() {
+    for engine in ["explore", "states", "bounded"] {
+        let found = answer(engine, "sc", "examples/c-inductive/spinlock.c");
+        assert_eq!(found["verdict"], "safe", "{engine}");
+    }
+}
+
+/// Classic algorithms in which an assertion fails are not proved, and right ones are, with no invariant.
+#[test]
+fn algorithms_without_invariants() {
+    for (file, model, verdict) in [
+        ("dekker.c", "tso", "safe"),
+        ("dekker-release-acquire.c", "tso", "unknown"),
+        ("ttas-lock.c", "tso", "safe"),
+        ("ttas-lock-relaxed.c", "pso", "unknown"),
+        ("ticket-lock.c", "pso", "safe"),
+    ] {
+        let found = answer("inductive", model, &format!("examples/c/{file}"));
+        assert_eq!(found["verdict"], verdict, "{file}: {found}");
+    }
+}

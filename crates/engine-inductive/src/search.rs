@@ -1,0 +1,123 @@
+//! Asking the bounded engine about images.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use parallax_engine_bounded::{Options, Verified, loads, verify};
+use parallax_memory::Model;
+use parallax_program::{Diagnostics, GlobalId, Program, Property};
+use parallax_verdict::Reason;
+
+use crate::candidates::Fact;
+use crate::fitness::Writes;
+use crate::subject::{Purpose, Subject};
+
+/// A model, a bound for the loops that are left, and limits.
+pub struct Search<'a> {
+    pub model: &'a Model,
+    pub bound: u32,
+    pub options: &'a Options<'a>,
+    pub end: Option<Instant>,
+}
+
+pub enum Asked {
+    Answered(Box<Verified>),
+    Unknown(Reason),
+}
+
+/// A loop that needs more stand-ins is beyond the method.
+const MOST_ROUNDS: usize = 64;
+
+/// So often it is looked whether there are enough stand-ins.
+const MOST_TRIES: usize = 8;
+
+impl Search<'_> {
+    fn limited(&self) -> Options<'_> {
+        let now = Instant::now();
+        Options {
+            properties: vec![Property::Assert],
+            unroll: Some(self.bound),
+            throughout: true,
+            nondet: None,
+            timeout: self.end.map(|end| end.saturating_duration_since(now)),
+            ..self.options.clone()
+        }
+    }
+
+    pub fn ask(&self, subject: &Subject, purpose: Purpose) -> Result<Asked, Diagnostics> {
+        match subject.image(purpose) {
+            Ok(image) => {
+                let verified = verify(&image, self.model, &self.limited())?;
+                Ok(Asked::Answered(Box::new(verified)))
+            }
+            Err(_) => Ok(Asked::Unknown(too_large())),
+        }
+    }
+
+    /// Gives each loop as many stand-ins as there are loads of what it writes, whatever is proposed.
+    pub fn measure(&self, subject: &mut Subject) -> Result<Option<Reason>, Diagnostics> {
+        let facts: Vec<Vec<Fact>> =
+            subject.loops.iter_mut().map(|known| std::mem::take(&mut known.facts)).collect();
+        let reason = self.measure_without_facts(subject);
+        for (known, facts) in subject.loops.iter_mut().zip(facts) {
+            known.facts = facts;
+        }
+        reason
+    }
+
+    fn measure_without_facts(&self, subject: &mut Subject) -> Result<Option<Reason>, Diagnostics> {
+        for _ in 0..MOST_TRIES {
+            let Ok(image) = subject.image(Purpose::Show) else { return Ok(Some(too_large())) };
+            let loads = match loads(&image, self.model, &self.limited())? {
+                Ok(loads) => loads,
+                Err(reason) => return Ok(Some(reason)),
+            };
+            let mut is_enough = true;
+            for known in &mut subject.loops {
+                let needed = count(&image, &loads, &known.writes);
+                if needed > MOST_ROUNDS {
+                    let span = known.replaced.span;
+                    return Ok(Some(Reason {
+                        message: format!("this loop needs {needed} stand-ins of iterations"),
+                        place: Some(subject.program.source.location(span)),
+                        help: Some("there are too many loads of what it writes".to_string()),
+                    }));
+                }
+                is_enough &= needed <= known.replaced.rounds;
+                known.replaced.rounds = known.replaced.rounds.max(needed);
+            }
+            if is_enough {
+                return Ok(None);
+            }
+        }
+        let message = "the number of stand-ins of iterations does not settle".to_string();
+        Ok(Some(Reason { message, place: None, help: None }))
+    }
+}
+
+fn too_large() -> Reason {
+    Reason {
+        message: "the loops need too many stand-ins of iterations".to_string(),
+        place: None,
+        help: Some("loops inside of loops multiply; fewer loads make fewer".to_string()),
+    }
+}
+
+/// How many loads there are of what a loop writes.
+fn count(program: &Program, loads: &[Vec<u64>], writes: &Writes) -> usize {
+    let layout = program.layout();
+    let is_in = |place: u64, global: &GlobalId| {
+        let number = global.0 as usize;
+        let (Some(start), Some(global)) = (layout.get(number), program.globals.get(number)) else {
+            return true;
+        };
+        place >= *start && place < start.saturating_add(global.size.max(1))
+    };
+    let may_read = |places: &[u64], written: &BTreeSet<GlobalId>| {
+        places.iter().any(|place| written.iter().any(|global| is_in(*place, global)))
+    };
+    match writes {
+        Writes::Anywhere => loads.len(),
+        Writes::To(written) => loads.iter().filter(|places| may_read(places, written)).count(),
+    }
+}
