@@ -56,7 +56,7 @@ examples: ## compile the programs in examples/x86, by all compilers at all level
 long: ## all of examples/x86, the rows that take minutes included
 	PARALLAX_LONG=1 $(CARGO) test --locked --release -p parallax-cli --test x86_examples
 
-bench: ## timings: whole suites and scaling families
+bench: build ## timings: whole suites and scaling families
 	$(CARGO) bench --locked -p parallax-bench
 
 curves: ## time the exploration engine; draw the curves of the book, fill the table of the README

@@ -7,6 +7,12 @@
 #ifndef ROUNDS
 #define ROUNDS 1
 #endif
+#ifndef FIRST
+#define FIRST ROUNDS
+#endif
+#ifndef SECOND
+#define SECOND ROUNDS
+#endif
 
 static atomic_int choosing[2], number[2];
 static int counter;
@@ -33,7 +39,7 @@ static void unlock(int me) {
 
 static void *worker(void *argument) {
     int me = (int)(long)argument;
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < (me == 0 ? FIRST : SECOND); i++) {
         lock(me);
         counter++;
         unlock(me);
@@ -47,5 +53,5 @@ int main(void) {
         pthread_create(&threads[i], NULL, worker, (void *)i);
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    assert(counter == 2 * ROUNDS);
+    assert(counter == FIRST + SECOND);
 }

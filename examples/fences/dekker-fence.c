@@ -6,6 +6,12 @@
 #ifndef ROUNDS
 #define ROUNDS 1
 #endif
+#ifndef FIRST
+#define FIRST ROUNDS
+#endif
+#ifndef SECOND
+#define SECOND ROUNDS
+#endif
 
 static atomic_int flag0, flag1;
 static atomic_int inside;
@@ -16,7 +22,7 @@ static void critical(void) {
 }
 
 static void *first(void *unused) {
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < FIRST; i++) {
         atomic_store_explicit(&flag0, 1, memory_order_release);
         atomic_thread_fence(memory_order_acq_rel);
         if (atomic_load_explicit(&flag1, memory_order_acquire) == 0)
@@ -27,7 +33,7 @@ static void *first(void *unused) {
 }
 
 static void *second(void *unused) {
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < SECOND; i++) {
         atomic_store_explicit(&flag1, 1, memory_order_release);
         if (atomic_load_explicit(&flag0, memory_order_acquire) == 0)
             critical();

@@ -1,10 +1,17 @@
-/* The first half of Dekker's lock, ROUNDS times: who sees the other's flag gives way. */
+/* The first half of Dekker's lock, FIRST times in one thread and SECOND times in the other: who sees
+ * the other's flag gives way. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
 #ifndef ROUNDS
 #define ROUNDS 1
+#endif
+#ifndef FIRST
+#define FIRST ROUNDS
+#endif
+#ifndef SECOND
+#define SECOND ROUNDS
 #endif
 
 static atomic_int flag0, flag1;
@@ -16,7 +23,7 @@ static void critical(void) {
 }
 
 static void *first(void *unused) {
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < FIRST; i++) {
         atomic_store_explicit(&flag0, 1, memory_order_release);
         if (atomic_load_explicit(&flag1, memory_order_acquire) == 0)
             critical();
@@ -26,7 +33,7 @@ static void *first(void *unused) {
 }
 
 static void *second(void *unused) {
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < SECOND; i++) {
         atomic_store_explicit(&flag1, 1, memory_order_release);
         if (atomic_load_explicit(&flag0, memory_order_acquire) == 0)
             critical();

@@ -1,14 +1,15 @@
 /* The reader-writer lock of old Linux kernels: readers take one of BIAS, writers all of it. Locking
- * does not acquire, and unlocking does not release. */
+ * does not acquire, and unlocking does not release. One thread reads READS times, another writes
+ * WRITES times. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
-#ifndef READERS
-#define READERS 1
+#ifndef READS
+#define READS 1
 #endif
-#ifndef WRITERS
-#define WRITERS 2
+#ifndef WRITES
+#define WRITES 1
 #endif
 #define BIAS 0x100000
 
@@ -27,30 +28,30 @@ static void give_back(int amount) {
 }
 
 static void *reader(void *unused) {
-    if (can_take(1)) {
-        assert(data % 2 == 0);
-        give_back(1);
+    for (int i = 0; i < READS; i++) {
+        if (can_take(1)) {
+            assert(data % 2 == 0);
+            give_back(1);
+        }
     }
     return NULL;
 }
 
 static void *writer(void *unused) {
-    if (can_take(BIAS)) {
-        data++;
-        data++;
-        give_back(BIAS);
+    for (int i = 0; i < WRITES; i++) {
+        if (can_take(BIAS)) {
+            data++;
+            data++;
+            give_back(BIAS);
+        }
     }
     return NULL;
 }
 
 int main(void) {
-    pthread_t readers[READERS], writers[WRITERS];
-    for (int i = 0; i < READERS; i++)
-        pthread_create(&readers[i], NULL, reader, NULL);
-    for (int i = 0; i < WRITERS; i++)
-        pthread_create(&writers[i], NULL, writer, NULL);
-    for (int i = 0; i < READERS; i++)
-        pthread_join(readers[i], NULL);
-    for (int i = 0; i < WRITERS; i++)
-        pthread_join(writers[i], NULL);
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, reader, NULL);
+    pthread_create(&threads[1], NULL, writer, NULL);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
 }

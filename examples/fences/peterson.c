@@ -1,11 +1,17 @@
 /* Peterson's lock with an exchange that does not acquire, so that the look at the other's flag may
- * come before. ROUNDS critical sections for each of the two threads. */
+ * come before. FIRST and SECOND critical sections for the two threads. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
 #ifndef ROUNDS
 #define ROUNDS 1
+#endif
+#ifndef FIRST
+#define FIRST ROUNDS
+#endif
+#ifndef SECOND
+#define SECOND ROUNDS
 #endif
 
 static atomic_int wants[2], turn;
@@ -25,7 +31,7 @@ static void unlock(int me) {
 
 static void *worker(void *argument) {
     int me = (int)(long)argument;
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < (me == 0 ? FIRST : SECOND); i++) {
         lock(me);
         counter++;
         unlock(me);
@@ -39,5 +45,5 @@ int main(void) {
         pthread_create(&threads[i], NULL, worker, (void *)i);
     for (int i = 0; i < 2; i++)
         pthread_join(threads[i], NULL);
-    assert(counter == 2 * ROUNDS);
+    assert(counter == FIRST + SECOND);
 }

@@ -9,6 +9,9 @@
 #ifndef ROUNDS
 #define ROUNDS 1
 #endif
+#ifndef READS
+#define READS 1
+#endif
 
 static atomic_int sequence, left, right;
 
@@ -24,12 +27,14 @@ static void *writer(void *unused) {
 }
 
 static void *reader(void *unused) {
-    int before = atomic_load_explicit(&sequence, memory_order_acquire);
-    int l = atomic_load_explicit(&left, memory_order_relaxed);
-    int r = atomic_load_explicit(&right, memory_order_relaxed);
-    int after = atomic_load_explicit(&sequence, memory_order_relaxed);
-    if (before == after && before % 2 == 0)
-        assert(l == r);
+    for (int i = 0; i < READS; i++) {
+        int before = atomic_load_explicit(&sequence, memory_order_acquire);
+        int l = atomic_load_explicit(&left, memory_order_relaxed);
+        int r = atomic_load_explicit(&right, memory_order_relaxed);
+        int after = atomic_load_explicit(&sequence, memory_order_relaxed);
+        if (before == after && before % 2 == 0)
+            assert(l == r);
+    }
     return NULL;
 }
 

@@ -1,117 +1,91 @@
-//! Repairs of the programs in `examples/fences` over rising sizes: fences, weight, bad executions,
-//! explorations, seconds.
+//! Repairs of the programs in `examples/fences`, at the sizes that others have published times for
+//! (S. Singh, Program analysis under relaxed memory concurrency, thesis, IIT Delhi, 2023, table 6.4):
+//! fences, bad executions and seconds in both modes, and how many times sooner than published.
 //!
-//! `PARALLAX_FAMILY` names a part of the names of the programs to repair.
+//! It is the command that is measured, from start to end, compiler and verification included:
+//! `target/release/parallax`, or what `PARALLAX` names. `PARALLAX_FAMILY` names a part of the
+//! names of the programs to repair.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
-use parallax_engine_explore::explore;
-use parallax_fences::source::{Document, Language};
-use parallax_fences::{
-    BranchAndBound, Collecting, Dialect, Engine, Helpers, Job, Means, Objective, Repair, Weights,
-    repair,
-};
-use parallax_memory::Model;
-use parallax_program::{Diagnostics, Program};
-use parallax_verdict::Verdict;
+use serde_json::Value;
 
-/// The allocator of the command.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-/// Larger ones are left out.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Programs, the macro that makes them larger, and its values.
-const FAMILIES: [(&str, &str, &[u32]); 11] = [
-    ("peterson", "ROUNDS", &[2, 3, 5]),
-    ("barrier", "ROUNDS", &[5, 10, 100, 150, 200]),
-    ("store-buffer", "ROUNDS", &[2, 4, 5, 6, 10]),
-    ("dekker", "ROUNDS", &[2, 3]),
-    ("dekker-fence", "ROUNDS", &[2, 3, 4]),
-    ("burns", "ROUNDS", &[1, 2, 3]),
-    ("burns-fence", "ROUNDS", &[2, 3]),
-    ("linuxrwlocks", "READERS", &[2, 3]),
-    ("seqlock", "READERS", &[1, 2, 3]),
-    ("bakery", "ROUNDS", &[1, 2, 3]),
-    ("flipper", "ROUNDS", &[5, 7, 10]),
-];
-
-struct Exploring<'a>(&'a Model);
-
-impl Engine for Exploring<'_> {
-    fn search(&mut self, program: &Program, most: usize) -> Result<Verdict, Diagnostics> {
-        let options = parallax_engine_explore::Options {
-            all: most > 1,
-            timeout: Some(PATIENCE),
-            ..parallax_engine_explore::Options::default()
-        };
-        explore(program, self.0, &options)
-    }
-}
+/// Longer runs are given up.
+const PATIENCE: &str = "120";
 
 fn main() {
     let only = std::env::var("PARALLAX_FAMILY").unwrap_or_default();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/fences");
+    let Ok(table) = std::fs::read_to_string(folder.join("published.csv")) else {
+        println!("there is no table of published times");
+        return;
+    };
+    let Some(command) = command() else {
+        println!("there is no command to measure: cargo build --release -p parallax-cli makes it");
+        return;
+    };
     println!(
-        "{:<14} {:>4} {:>8} {:>6} {:>6} {:>6} {:>7} {:>9}",
-        "program", "n", "result", "fences", "weight", "traces", "rounds", "seconds"
+        "{:<38} {:>8} {:>6} {:>6} | {:>8} {:>8} {:>6} | {:>8} {:>8} {:>7}",
+        "program",
+        "result",
+        "fences",
+        "theirs",
+        "fast s",
+        "theirs s",
+        "times",
+        "all s",
+        "theirs s",
+        "traces"
     );
-    for (name, parameter, sizes) in FAMILIES {
-        for size in sizes.iter().filter(|_| name.contains(&only)) {
-            if !measure(name, parameter, *size) {
-                break;
-            }
+    for row in table.lines().skip(1).filter(|row| row.contains(&only)) {
+        let cells: Vec<&str> = row.split(',').collect();
+        if let [program, arguments, optimal, fast, fences] = cells[..] {
+            measure(&command, &folder, [program, arguments], [optimal, fast, fences]);
         }
     }
 }
 
-/// False if it took too long.
-fn measure(name: &str, parameter: &str, size: u32) -> bool {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/fences");
-    let path: PathBuf = folder.join(format!("{name}.c"));
-    let models = ["rc11", "sc"].map(|name| Model::builtin(name).and_then(Result::ok));
-    let (Ok(text), [Some(model), Some(sc)]) = (std::fs::read_to_string(&path), models) else {
-        println!("{name}: cannot be read");
-        return false;
+/// The command that was built beside this.
+fn command() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("PARALLAX") {
+        return Some(named.into());
+    }
+    let own = std::env::current_exe().ok()?;
+    let built = own.parent()?.parent()?.join("parallax");
+    built.exists().then_some(built)
+}
+
+fn measure(command: &Path, folder: &Path, row: [&str; 2], published: [&str; 3]) {
+    let [program, arguments] = row;
+    let [optimal, fast, fences] = published;
+    let run = |mode: &str| -> Option<Value> {
+        let mut run = Command::new(command);
+        run.args(["fences", "--format", "json", "--timeout", PATIENCE, "--mode", mode]);
+        run.arg(folder.join(format!("{program}.c"))).arg("--");
+        run.args(arguments.split_whitespace());
+        serde_json::from_slice(&run.output().ok()?.stdout).ok()
     };
-    let load = |texts: &[String]| {
-        let texts = texts.iter().map(|text| (path.clone(), text.clone())).collect();
-        let clang_args = vec![format!("-D{parameter}={size}")];
-        let options = parallax_frontend_c::Options { clang_args, texts, ..Default::default() };
-        parallax_frontend_c::load(std::slice::from_ref(&path), &options)
+    let Some(one) = run("fast") else {
+        println!("{program}: no answer");
+        return;
     };
-    let document = Document::new(&path.display().to_string(), &text, Language::C, 0..text.len());
-    let weights = Weights::default();
-    let (dialect, repair_by) = (Dialect::C11, Repair::Fences);
-    let fences = dialect.known_to(&model);
-    let means = Means { dialect, fences, model: &model, weights: &weights, repair: repair_by };
-    let (documents, objective) = (vec![document], Objective::Count);
-    let job = Job { documents, means, objective, collecting: Collecting::OneByOne, check: false };
-    let mut helpers = Helpers {
-        load: &load,
-        engine: &mut Exploring(&model),
-        compile: None,
-        interleaving: &mut Exploring(&sc),
-        cover: &mut BranchAndBound,
+    let all = run("optimal").unwrap_or_default();
+    let length = |name: &str| one[name].as_array().map_or(0, Vec::len);
+    let seconds = |answer: &Value| answer["time_s"].as_f64().unwrap_or(f64::NAN);
+    let times = fast
+        .parse::<f64>()
+        .map_or("-".to_string(), |theirs| format!("{:.0}", theirs / seconds(&one)));
+    let collected = match all["result"].as_str() {
+        Some("unknown") | None => "-".to_string(),
+        Some(_) => format!("{:.2}", seconds(&all)),
     };
-    let started = Instant::now();
-    let repaired = match repair(job, &mut helpers) {
-        Ok(repaired) => repaired,
-        Err(errors) => {
-            println!("{name}: {}", errors.first().map_or("", |error| &error.message));
-            return false;
-        }
-    };
-    let seconds = started.elapsed();
     println!(
-        "{name:<14} {size:>4} {:>8} {:>6} {:>6} {:>6} {:>7} {:>9.3}",
-        repaired.outcome.name(),
-        repaired.cost.0,
-        repaired.cost.1,
-        repaired.traces,
-        repaired.iterations,
-        seconds.as_secs_f64()
+        "{:<38} {:>8} {:>6} {fences:>6} | {:>8.2} {fast:>8} {times:>6} | {collected:>8} {optimal:>8} {:>7}",
+        format!("{program} {arguments}"),
+        one["result"].as_str().unwrap_or("-"),
+        length("inserted") + length("strengthened"),
+        seconds(&one),
+        all["traces"],
     );
-    seconds < PATIENCE
 }

@@ -242,6 +242,44 @@ fn headers_are_changed_on_request_only() {
     folder.run(&["verify", "main.c"]).ends_with(0);
 }
 
+const OPERATORS: &str = "\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int data, flag, count;
+static void *sender(void *unused) {
+    data = 42;
+    count++;
+    flag = data;
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, sender, 0);
+    int seen = flag;
+    assert(!seen || data == 42);
+}
+";
+
+#[test]
+fn operators_become_calls_with_orders() {
+    let folder = Folder::new();
+    folder.write("main.c", OPERATORS);
+    let run = folder.run(&["fences", "--relax", "--in-place", "main.c"]);
+    run.ends_with(0).complains("not edited: main.c:15:5");
+    let text = fs::read_to_string(folder.path().join("main.c")).unwrap();
+    for line in [
+        "    atomic_store_explicit(&data, 42, memory_order_relaxed);\n",
+        "    atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);\n",
+        "    atomic_store_explicit(&flag, atomic_load_explicit(&data, memory_order_relaxed), \
+         memory_order_release);\n",
+        "    int seen = atomic_load_explicit(&flag, memory_order_acquire);\n",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+    folder.run(&["verify", "main.c"]).ends_with(0);
+}
+
 const IN_A_MACRO: &str = "\
 #include <assert.h>
 #include <pthread.h>

@@ -78,7 +78,7 @@ fn raise_one(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cover::{BranchAndBound, Cover, Demand, Objective};
+    use crate::cover::{Demand, Objective};
     use crate::decision::{Choice, Decision, Subject};
     use crate::repertoire::Dialect;
     use parallax_program::Location;
@@ -107,7 +107,7 @@ mod tests {
         let concerned: Vec<u32> = (0..decisions.0.len() as u32).collect();
         let mut demands: Vec<Demand> = Vec::new();
         loop {
-            let plan = BranchAndBound.cheapest(decisions, &demands, objective).unwrap();
+            let plan = crate::cover::cheapest(decisions, &demands, objective).unwrap();
             let lives = |killers: &&Vec<Plan>, plan: &Plan| {
                 !killers.iter().any(|killer| decisions.is_at_most(killer, plan))
             };

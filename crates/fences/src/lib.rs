@@ -15,7 +15,7 @@ pub mod source;
 mod suspect;
 mod synthesis;
 
-pub use cover::{BranchAndBound, Cover, Demand, Objective};
+pub use cover::{Demand, Objective};
 pub use decision::{Choice, Decision, Decisions, Plan, Subject};
 pub use marked::apply;
 pub use prepare::{Load, Means, Prepared, Repair, prepare};

@@ -35,7 +35,7 @@ impl Locator {
         });
         let listing = match (documents, texts) {
             ([document], [text]) if document.language == Language::Assembly => {
-                Some(Listing::new(program, text))
+                Some(Listing::new(program, &document.name, text))
             }
             _ => None,
         };
@@ -86,12 +86,14 @@ impl Locator {
 }
 
 impl Listing {
-    fn new(program: &Program, text: &str) -> Listing {
+    fn new(program: &Program, name: &str, text: &str) -> Listing {
         let assembly = Assembly::new(text);
+        // The assembler is told other folders.
+        let name = name.rsplit('/').next().unwrap_or(name);
         let mut listing = Listing::default();
         for span in spans(program) {
-            let (shown, origin) = (program.source.location(span), program.source.origin(span));
-            let offset = assembly.instruction_in(origin.line).filter(|_| shown != origin);
+            let origin = program.source.origin(span);
+            let offset = assembly.instruction_in(origin.line).filter(|_| &*origin.file == name);
             if let Some(offset) = offset {
                 listing.offsets.insert(span.start, offset);
                 listing.spans.entry(offset).or_insert(span);

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, Span, Tags};
+use parallax_program::{Diagnostic, Diagnostics, InstKind, Location, Program, Span, Tags};
 
 use crate::decision::{Choice, Decision, Decisions, Subject};
 use crate::locator::Locator;
@@ -55,6 +55,8 @@ pub struct Prepared {
     pub marked: Program,
     /// Files with accesses that are not among the documents.
     pub untouched: Vec<String>,
+    /// Accesses whose orders could be other ones, if they were written in another way.
+    pub unwritten: Vec<Location>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -79,6 +81,7 @@ pub fn prepare(
     let mut prepared = Prepared {
         dialect: means.dialect,
         untouched: untouched(&plain, &locator),
+        unwritten: Vec::new(),
         documents,
         decisions: Decisions::default(),
         sites: Vec::new(),
@@ -155,6 +158,16 @@ fn is_access(kind: &InstKind) -> bool {
             | InstKind::LoadLinked { .. }
             | InstKind::StoreConditional { .. }
     )
+}
+
+/// Whether it is an atomic access of C that is stronger than any must be.
+fn is_strong(kind: &InstKind) -> bool {
+    let tags = match kind {
+        InstKind::Load { tags, .. } | InstKind::Store { tags, .. } => tags,
+        InstKind::Rmw { read_tags, .. } | InstKind::Cas { read_tags, .. } => read_tags,
+        _ => return false,
+    };
+    tags.contains("A") && tags.contains("SC")
 }
 
 fn activities(program: &Program, locator: &Locator, documents: usize) -> Vec<Activity> {
@@ -266,6 +279,11 @@ impl Marking<'_, '_> {
         let at = self.saturated[file].origin(offset);
         let document = &self.prepared.documents[file];
         let Some(orders) = document.orders(at) else {
+            if self.means.repair == Repair::Relax && is_strong(kind) {
+                let place = document.location(at);
+                let unwritten = &mut self.prepared.unwritten;
+                unwritten.extend((!unwritten.contains(&place)).then_some(place));
+            }
             return;
         };
         let site = Site { file, at };

@@ -4,7 +4,7 @@
 use parallax_program::{Diagnostic, Diagnostics, Location, Program};
 use parallax_verdict::{Conclusion, Event, Reason, Scope, Violation};
 
-use crate::cover::{Cover, Objective};
+use crate::cover::Objective;
 use crate::decision::Plan;
 use crate::marked::apply;
 use crate::prepare::{Load, Means, Prepared, Repair, prepare, unmarked};
@@ -32,7 +32,6 @@ pub struct Helpers<'a> {
     pub compile: Option<&'a Compile<'a>>,
     /// An engine under sequential consistency.
     pub interleaving: &'a mut dyn Engine,
-    pub cover: &'a mut dyn Cover,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,6 +76,8 @@ pub struct Repaired {
     pub needless: Vec<Change>,
     /// Files with accesses that nothing was changed in.
     pub untouched: Vec<String>,
+    /// Accesses whose orders could not be changed.
+    pub unwritten: Vec<Location>,
 }
 
 /// A change, and a bad execution that is there without it.
@@ -100,7 +101,7 @@ pub fn repair(job: Job<'_>, helpers: &mut Helpers<'_>) -> Result<Repaired, Diagn
         objective,
         collecting,
     };
-    let synthesis = synthesize(&task, helpers.engine, helpers.cover)?;
+    let synthesis = synthesize(&task, helpers.engine)?;
     repaired.traces = synthesis.traces;
     repaired.iterations += synthesis.iterations;
     repaired.demands = synthesis.demands;
@@ -175,6 +176,7 @@ impl Repaired {
             candidates: prepared.decisions.0.len(),
             needless: Vec::new(),
             untouched: prepared.untouched.clone(),
+            unwritten: prepared.unwritten.clone(),
         }
     }
 

@@ -29,7 +29,7 @@ pub struct Suspect<'m> {
 /// How it is found out whether an execution survives a plan.
 enum Case<'m> {
     /// The model sees fences and orders as they are written.
-    Plain(Trial<'m>),
+    Plain(Box<Trial<'m>>),
     /// The model sees what a compiler makes of them, which may be fences around accesses: each
     /// plan is compiled.
     Compiled(Box<Compiled<'m>>),
@@ -53,7 +53,7 @@ impl<'m> Suspect<'m> {
         let Some(compile) = compile else {
             let bare = without(&violation, |event| event.tags.candidate().is_some());
             let retraced = retrace(marked, &bare.execution, model)?;
-            let trial = Trial::new(&retraced, unordered(&bare), model);
+            let trial = Box::new(Trial::new(&retraced, unordered(&bare), model));
             let concerned = trial.candidates();
             return Ok(Suspect { violation: shown, case: Case::Plain(trial), concerned });
         };

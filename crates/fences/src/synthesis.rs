@@ -38,7 +38,7 @@ use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program};
 use parallax_verdict::{Conclusion, Reason, Scope, Verdict, Violation};
 
-use crate::cover::{Cover, Demand, Objective};
+use crate::cover::{Demand, Objective, cheapest};
 use crate::decision::{Decisions, Plan};
 use crate::marked::apply;
 use crate::suspect::Suspect;
@@ -112,11 +112,10 @@ pub enum Ending {
 pub fn synthesize<'m>(
     task: &Task<'m>,
     engine: &mut dyn Engine,
-    cover: &mut dyn Cover,
 ) -> Result<Synthesis<'m>, Diagnostics> {
     let mut search =
         Search { task, suspects: Vec::new(), demands: Vec::new(), traces: 0, iterations: 0 };
-    let ending = search.run(engine, cover)?;
+    let ending = search.run(engine)?;
     let Search { suspects, demands, traces, iterations, .. } = search;
     Ok(Synthesis { ending, suspects, traces, iterations, demands: demands.len() })
 }
@@ -130,13 +129,9 @@ struct Search<'t, 'm> {
 }
 
 impl<'m> Search<'_, 'm> {
-    fn run(
-        &mut self,
-        engine: &mut dyn Engine,
-        cover: &mut dyn Cover,
-    ) -> Result<Ending, Diagnostics> {
+    fn run(&mut self, engine: &mut dyn Engine) -> Result<Ending, Diagnostics> {
         let Task { marked, decisions, collecting, .. } = *self.task;
-        let mut settled = self.settle(cover)?;
+        let mut settled = self.settle()?;
         let mut is_new = collecting == Collecting::All;
         loop {
             let plan = match settled {
@@ -147,7 +142,7 @@ impl<'m> Search<'_, 'm> {
             let program = apply(marked, decisions, &plan);
             let known = self.suspects.len();
             let verdict = match std::mem::take(&mut is_new) {
-                true => self.collect(&program, &plan, engine, cover)?,
+                true => self.collect(&program, &plan, engine)?,
                 false => engine.search(&program, 1)?,
             };
             match verdict.conclusion {
@@ -162,15 +157,15 @@ impl<'m> Search<'_, 'm> {
                 }
                 Conclusion::Unsafe => {}
             }
-            settled = self.settle(cover)?;
+            settled = self.settle()?;
         }
     }
 
     /// The cheapest plan that no bad execution survives that is known.
-    fn settle(&mut self, cover: &mut dyn Cover) -> Result<Settled, Diagnostics> {
+    fn settle(&mut self) -> Result<Settled, Diagnostics> {
         let Task { decisions, objective, .. } = *self.task;
         loop {
-            let plan = cover.cheapest(decisions, &self.demands, objective);
+            let plan = cheapest(decisions, &self.demands, objective);
             let plan = plan.ok_or_else(|| vec![internal("no plan meets all demands")])?;
             match self.learn(&plan)? {
                 None => return Ok(Settled::Plan(plan)),
@@ -222,12 +217,11 @@ impl<'m> Search<'_, 'm> {
         program: &Program,
         plan: &Plan,
         engine: &mut dyn Engine,
-        cover: &mut dyn Cover,
     ) -> Result<Verdict, Diagnostics> {
         let mut best = Ok(Settled::Plan(plan.clone()));
         let verdict = engine.every(program, &mut |violation| {
             if let Ok(Settled::Plan(plan)) = &best
-                && let Some(better) = self.consider(violation, plan, cover).transpose()
+                && let Some(better) = self.consider(violation, plan).transpose()
             {
                 best = better;
             }
@@ -242,7 +236,6 @@ impl<'m> Search<'_, 'm> {
         &mut self,
         violation: Violation,
         plan: &Plan,
-        cover: &mut dyn Cover,
     ) -> Result<Option<Settled>, Diagnostics> {
         self.traces += 1;
         let mut suspect = Suspect::new(self.task, violation).map_err(not_retraced)?;
@@ -250,7 +243,7 @@ impl<'m> Search<'_, 'm> {
             return Ok(None);
         }
         self.suspects.push(suspect);
-        self.settle(cover).map(Some)
+        self.settle().map(Some)
     }
 }
 

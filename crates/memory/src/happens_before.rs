@@ -25,10 +25,13 @@ impl Model {
             }
             seen.push(part);
             match graph.node(part) {
-                Node::RelationInput(input) => {
-                    if graph.inputs.get(*input as usize).is_some_and(|input| input.name == "po") {
-                        return true;
-                    }
+                Node::RelationInput(input)
+                    if graph
+                        .inputs
+                        .get(*input as usize)
+                        .is_some_and(|input| input.name == "po") =>
+                {
+                    return true;
                 }
                 Node::Union(operands) => parts.extend(operands),
                 Node::Plus(operand) => parts.push(*operand),

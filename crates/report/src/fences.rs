@@ -46,6 +46,8 @@ pub struct RepairRun<'a> {
     /// Places of changes that turned out not to be needed, where that was asked for.
     pub needless: Option<Vec<&'a Location>>,
     pub untouched: &'a [String],
+    /// Accesses whose orders could not be changed.
+    pub unwritten: &'a [Location],
     pub diff: &'a str,
     pub time: Duration,
 }
@@ -74,6 +76,9 @@ pub fn repair_text(run: &RepairRun<'_>) -> String {
     }
     for file in run.untouched {
         line(format!("  not edited: {file} (--edit-headers changes headers)"));
+    }
+    for place in run.unwritten {
+        line(format!("  not edited: {place} (an atomic access without an order; a call has one)"));
     }
     match &run.needless {
         Some(needless) if needless.is_empty() => {
@@ -162,6 +167,7 @@ pub fn repair_json(run: &RepairRun<'_>) -> String {
         violation: run.violation.map(told),
         checked: needless.map(Vec::is_empty),
         untouched: run.untouched,
+        unwritten: run.unwritten.iter().map(Location::to_string).collect(),
         diff: run.diff,
         time_s: run.time.as_secs_f64(),
     };
@@ -192,6 +198,7 @@ struct Answer<'a> {
     violation: Option<String>,
     checked: Option<bool>,
     untouched: &'a [String],
+    unwritten: Vec<String>,
     diff: &'a str,
     time_s: f64,
 }

@@ -14,15 +14,17 @@ use crate::verify::properties::Wanted;
 
 /// Find the cheapest fences, or memory orders, that make a program correct.
 ///
-/// Inputs are C files and litmus tests. The answer on stdout is a unified diff, which `patch` applies;
-/// what each change is for goes to stderr. The changed program has been verified.
+/// Inputs are C files, litmus tests, and assembler files for x86-64. The answer on stdout is a unified
+/// diff, which `patch` applies; what each change is for goes to stderr. The changed program has been
+/// verified.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct FencesArguments {
     #[command(flatten)]
     pub input: InputArguments,
 
-    /// A built-in model or a cat file [default: rc11; of a litmus test its architecture's]
+    /// A built-in model or a cat file [default: rc11; of .s files tso; of a litmus test its
+    /// architecture's]
     #[arg(long, short, value_name = "NAME|FILE.cat")]
     pub model: Option<String>,
 
@@ -116,7 +118,7 @@ Examples:
 pub enum Mode {
     /// One by one, each against the best repair so far
     Fast,
-    /// As many as there are, before the first repair
+    /// All of the program, before the first repair is tried
     Optimal,
 }
 

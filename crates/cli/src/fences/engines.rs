@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use parallax_engine_bounded::{Machine, compile};
@@ -14,7 +15,7 @@ use parallax_verdict::{Conclusion, Scope, Verdict, follow};
 
 use super::FencesArguments;
 use crate::interrupt;
-use crate::verify::litmus;
+use crate::verify::{STACK_BYTES, litmus};
 
 /// What is left of the time.
 #[derive(Clone, Copy)]
@@ -39,11 +40,8 @@ pub struct Exploring<'a> {
     pub clock: Clock,
 }
 
-/// So many executions are explored before a solver is asked, …
+/// So many executions are explored before a solver is asked as well.
 const BRIEFLY: u64 = 2_000;
-
-/// … which gets so much time.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Engine for Exploring<'_> {
     fn search(&mut self, program: &Program, most: usize) -> Result<Verdict, Diagnostics> {
@@ -51,18 +49,9 @@ impl Engine for Exploring<'_> {
         if is_over {
             return Ok(verdict);
         }
-        if let Some(verdict) = self.proved(program, &verdict.properties) {
-            return Ok(verdict);
-        }
-        let jobs = self.options.jobs.get();
-        let options = Options { all: most > 1, jobs, ..self.settings() };
-        let verdict = explore(program, self.model, &options)?;
-        // Which violation several threads find first is chance, and the repair should not be.
-        match verdict.conclusion {
-            Conclusion::Unsafe if jobs > 1 => {
-                explore(program, self.model, &Options { jobs: 1, ..options })
-            }
-            _ => Ok(verdict),
+        match self.options.unroll.0.is_none() && self.options.nondet.is_none() {
+            true => self.race(program, most, &verdict.properties),
+            false => self.explore(program, most, interrupt::stop_flag()),
         }
     }
 
@@ -114,8 +103,8 @@ impl Exploring<'_> {
         let enough = AtomicBool::new(false);
         let progress = |progress: &Progress| {
             let are_many = progress.executions + progress.blocked > BRIEFLY;
-            let is_stopped = interrupt::stop_flag().load(Ordering::Relaxed);
-            enough.fetch_or(are_many || is_stopped, Ordering::Relaxed);
+            enough.fetch_or(are_many, Ordering::Relaxed);
+            stop_if_interrupted(&enough);
         };
         let options = Options { stop: Some(&enough), progress: Some(&progress), ..self.settings() };
         let verdict = explore(program, self.model, &options)?;
@@ -123,25 +112,83 @@ impl Exploring<'_> {
         Ok((verdict, is_over))
     }
 
-    /// A verdict, if a solver finds out soon that all executions have these properties.
-    fn proved(&self, program: &Program, properties: &[Property]) -> Option<Verdict> {
-        if self.options.unroll.0.is_some() || self.options.nondet.is_some() {
-            return None;
+    fn explore(
+        &self,
+        program: &Program,
+        most: usize,
+        stop: &AtomicBool,
+    ) -> Result<Verdict, Diagnostics> {
+        let jobs = self.options.jobs.get();
+        let progress = |_: &Progress| stop_if_interrupted(stop);
+        let options = Options {
+            all: most > 1,
+            jobs,
+            stop: Some(stop),
+            progress: Some(&progress),
+            ..self.settings()
+        };
+        let verdict = explore(program, self.model, &options)?;
+        // Which violation several threads find first is chance, and the repair should not be.
+        match verdict.conclusion {
+            Conclusion::Unsafe if jobs > 1 => {
+                explore(program, self.model, &Options { jobs: 1, ..options })
+            }
+            _ => Ok(verdict),
         }
-        let left = self.clock.left().map_or(PATIENCE, |left| left.min(PATIENCE));
+    }
+
+    /// Exploration and a solver side by side. Bad executions are those that exploration finds, so
+    /// that it is no matter of chance which.
+    fn race(
+        &self,
+        program: &Program,
+        most: usize,
+        properties: &[Property],
+    ) -> Result<Verdict, Diagnostics> {
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let solver = thread::Builder::new().stack_size(STACK_BYTES);
+            let solver = solver.spawn_scoped(scope, || {
+                let proof = self.proof(program, properties, &over);
+                over.fetch_or(proof.is_some(), Ordering::Relaxed);
+                proof
+            });
+            let explored = self.explore(program, most, &over);
+            let is_told = |verdict: &Verdict| verdict.conclusion != Conclusion::Unknown;
+            let is_told = explored.as_ref().map_or(true, is_told);
+            over.fetch_or(is_told, Ordering::Relaxed);
+            let proof = solver.ok().and_then(|solver| solver.join().ok()).flatten();
+            match proof {
+                Some(proof) if !is_told => Ok(proof),
+                _ => explored,
+            }
+        })
+    }
+
+    /// A verdict, if a solver finds out that all executions have these properties.
+    fn proof(
+        &self,
+        program: &Program,
+        properties: &[Property],
+        stop: &AtomicBool,
+    ) -> Option<Verdict> {
         let solving = Solving {
             model: self.model,
             machine: None,
             properties: properties.to_vec(),
             options: self.options,
-            clock: Clock::new(Some(left)),
+            clock: self.clock,
         };
-        let verdict = solving.verdict(program).ok()?;
+        let verdict = solving.verdict(program, stop).ok()?;
         let is_proof = verdict.conclusion == Conclusion::Safe
             && verdict.scope == Some(Scope::Complete)
             && properties.iter().all(|property| verdict.properties.contains(property));
         is_proof.then_some(verdict)
     }
+}
+
+fn stop_if_interrupted(stop: &AtomicBool) {
+    stop.fetch_or(interrupt::stop_flag().load(Ordering::Relaxed), Ordering::Relaxed);
 }
 
 /// Whole programs under models that exploration cannot use.
@@ -156,12 +203,12 @@ pub struct Solving<'a> {
 
 impl Engine for Solving<'_> {
     fn search(&mut self, program: &Program, _: usize) -> Result<Verdict, Diagnostics> {
-        self.verdict(program)
+        self.verdict(program, interrupt::stop_flag())
     }
 }
 
 impl Solving<'_> {
-    fn verdict(&self, program: &Program) -> Result<Verdict, Diagnostics> {
+    fn verdict(&self, program: &Program, stop: &AtomicBool) -> Result<Verdict, Diagnostics> {
         let compiled = self.machine.map(|machine| compile(program, machine)).transpose();
         let compiled = compiled.map_err(|error| vec![error])?;
         let options = parallax_engine_bounded::Options {
@@ -169,7 +216,8 @@ impl Solving<'_> {
             unroll: self.options.unroll.0,
             timeout: self.clock.left(),
             memory_limit: self.options.memory_limit.map(|limit| u64::from(limit.get())),
-            stop: Some(interrupt::stop_flag()),
+            stop: Some(stop),
+            nondet: self.options.nondet,
             ..parallax_engine_bounded::Options::default()
         };
         let program = compiled.as_ref().unwrap_or(program);

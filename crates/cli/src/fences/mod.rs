@@ -12,8 +12,8 @@ use engines::{Clock, Enumerating, Exploring, Solving};
 use parallax_engine_bounded::{Machine, compile};
 use parallax_fences::source::{Document, Language};
 use parallax_fences::{
-    BranchAndBound, Collecting, Compile, Dialect, Engine, Helpers, Job, Means, Objective, Outcome,
-    Repair, Repaired, Weights, repair,
+    Collecting, Compile, Dialect, Engine, Helpers, Job, Means, Objective, Outcome, Repair,
+    Repaired, Weights, repair,
 };
 use parallax_frontend_litmus::Arch;
 use parallax_memory::Model;
@@ -132,7 +132,6 @@ fn litmus(path: &Path, options: &FencesArguments) -> Result<Answer, Diagnostics>
         engine: &mut engine,
         compile: None,
         interleaving: &mut interleaving,
-        cover: &mut BranchAndBound,
     };
     let repaired = repair(job, &mut helpers)?;
     Ok(Answer { repaired, model: model.name().to_string(), engine: "enumerate" })
@@ -182,8 +181,7 @@ fn c(options: &FencesArguments) -> Result<Answer, Diagnostics> {
         false => (&mut exploring, "explore"),
     };
     let interleaving = &mut interleaving;
-    let mut helpers =
-        Helpers { load: &load, engine, compile, interleaving, cover: &mut BranchAndBound };
+    let mut helpers = Helpers { load: &load, engine, compile, interleaving };
     let repaired = repair(job, &mut helpers)?;
     Ok(Answer { repaired, model: model.name().to_string(), engine: name })
 }
@@ -217,7 +215,6 @@ fn assembly(options: &FencesArguments) -> Result<Answer, Diagnostics> {
         engine: &mut engine,
         compile: None,
         interleaving: &mut interleaving,
-        cover: &mut BranchAndBound,
     };
     let repaired = repair(job, &mut helpers)?;
     Ok(Answer { repaired, model: model.name().to_string(), engine: "explore" })

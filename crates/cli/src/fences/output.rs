@@ -82,6 +82,7 @@ fn run<'a>(
         candidates: repaired.candidates,
         needless: is_checked.then_some(needless),
         untouched: &repaired.untouched,
+        unwritten: &repaired.unwritten,
         diff,
         time,
     }

@@ -33,7 +33,7 @@ use crate::models::ModelChoice;
 use crate::{Exit, interrupt};
 
 /// Deeply nested input makes deep recursion; address space costs nothing until it is used.
-const STACK_BYTES: usize = 256 << 20;
+pub const STACK_BYTES: usize = 256 << 20;
 
 /// The model of C, and that of x86.
 pub const C_MODEL: &str = "rc11";

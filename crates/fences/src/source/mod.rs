@@ -4,6 +4,7 @@ mod assembly;
 pub mod c;
 pub mod diff;
 pub mod edits;
+mod operators;
 pub mod orders;
 pub mod statements;
 mod table;

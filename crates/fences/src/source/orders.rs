@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::edits::Edit;
+use super::operators::Operator;
 use super::tokens::tokens;
 
 /// How a call says its orders.
@@ -13,6 +14,8 @@ pub struct Orders {
     words: Vec<Range<usize>>,
     /// For a call that says none: where its name ends, and where its arguments do.
     implicit: Option<(usize, usize)>,
+    /// For an access that is no call.
+    operator: Option<Operator>,
     is_pair: bool,
     /// Whether the word is a whole instruction.
     is_instruction: bool,
@@ -22,9 +25,23 @@ pub struct Orders {
 const MOST_BYTES: usize = 4096;
 
 impl Orders {
-    /// The orders of the call that starts at an offset. None if it is no call that has any, or if
-    /// they are not plain words.
+    const NONE: Orders = Orders {
+        words: Vec::new(),
+        implicit: None,
+        operator: None,
+        is_pair: false,
+        is_instruction: false,
+    };
+
+    /// The orders of the access at an offset. None if it has none, or if they are not plain words.
     pub fn at(text: &str, offset: usize) -> Option<Orders> {
+        let operator = || Operator::at(text, offset).filter(|_| text.contains("stdatomic.h"));
+        Orders::of_call(text, offset)
+            .or_else(|| operator().map(|found| Orders { operator: Some(found), ..Orders::NONE }))
+    }
+
+    /// Those of the call that starts at an offset.
+    fn of_call(text: &str, offset: usize) -> Option<Orders> {
         let mut end = text.len().min(offset.saturating_add(MOST_BYTES));
         while !text.is_char_boundary(end) {
             end -= 1;
@@ -65,7 +82,7 @@ impl Orders {
         }
         if !is_explicit {
             let implicit = Some((name.end(), close));
-            return Some(Orders { words: Vec::new(), implicit, is_pair, is_instruction: false });
+            return Some(Orders { implicit, is_pair, ..Orders::NONE });
         }
         let count = if is_pair { 2 } else { 1 };
         let last = arguments.len().checked_sub(count)?;
@@ -75,12 +92,12 @@ impl Orders {
             is_order(token.text).then(|| token.start..token.end())
         };
         let words: Option<Vec<_>> = arguments.get(last..)?.iter().map(word).collect();
-        Some(Orders { words: words?, implicit: None, is_pair, is_instruction: false })
+        Some(Orders { words: words?, is_pair, ..Orders::NONE })
     }
 
     /// A fence of assembly, which is its own order.
     pub fn instruction(range: Range<usize>) -> Orders {
-        Orders { words: vec![range], implicit: None, is_pair: false, is_instruction: true }
+        Orders { words: vec![range], is_instruction: true, ..Orders::NONE }
     }
 
     /// The change that makes the order of success, or that of failure, another one.
@@ -95,13 +112,16 @@ impl Orders {
         Some(Edit { at: range.start, removed: range.len(), text: new, rank: 0, of: None })
     }
 
-    /// Whether the call has no orders to change, but could have.
+    /// Whether there are no orders to change, but could be.
     pub fn is_implicit(&self) -> bool {
-        self.implicit.is_some()
+        self.implicit.is_some() || self.operator.is_some()
     }
 
     /// The changes that write the orders out.
     pub fn write_out(&self, success: &str, failure: &str) -> Vec<Edit> {
+        if let Some(operator) = &self.operator {
+            return operator.write_out(&spelled(success, false));
+        }
         let Some((name_end, close)) = self.implicit else {
             return Vec::new();
         };

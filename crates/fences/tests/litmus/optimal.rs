@@ -1,20 +1,21 @@
 //! Random tests: the repair makes the bad state impossible, and no cheaper choice does.
 
 use crate::generator::{Access, Threads, Tongue, observed, text, threads};
-use crate::support::{Enumerating, Way, model, prepared};
+use crate::support::{Enumerating, Way, compiled, model, prepared};
+use parallax_engine_bounded::Machine;
 use parallax_engine_enumerate::{Options, enumerate};
 use parallax_fences::{
-    BranchAndBound, Collecting, Ending, Engine, Objective, Plan, Prepared, Repair, Task, Weights,
-    apply, synthesize,
+    Collecting, Ending, Engine, Objective, Plan, Prepared, Repair, Task, Weights, apply, synthesize,
 };
 use parallax_frontend_litmus::parse;
 use parallax_memory::Model;
-use parallax_program::{Program, Question};
+use parallax_program::Program;
 use parallax_verdict::Conclusion;
 use proptest::prelude::*;
 
 /// A state that the model allows and sequential consistency does not, as a condition.
-fn weak_state(tongue: Tongue, threads: &Threads, weak: &Model, sc: &Model) -> Option<String> {
+fn weak_state(tongue: Tongue, threads: &Threads, way: &Way) -> Option<String> {
+    let (weak, sc) = (model(way.model), model("sc"));
     let names = observed(tongue, threads);
     if names.is_empty() {
         return None;
@@ -22,17 +23,17 @@ fn weak_state(tongue: Tongue, threads: &Threads, weak: &Model, sc: &Model) -> Op
     let all: Vec<String> = names.iter().map(|name| format!("{name}=0")).collect();
     let shown = text(tongue, threads, &all.join(" /\\ "));
     let test = parse("t", &shown).unwrap_or_else(|errors| panic!("{shown}\n{errors:?}"));
-    let states = |model: &Model| {
-        let outcomes =
-            enumerate(&test.program, &test.question, model, &Options::default()).unwrap();
+    let states = |model: &Model, machine: Option<Machine>| {
+        let program = compiled(&test.program, machine).unwrap();
+        let outcomes = enumerate(&program, &test.question, model, &Options::default()).unwrap();
         let states = outcomes.states.iter().map(|state| {
             let values = state.values.iter().map(|value| format!("{}={}", value.name, value.shown));
             values.collect::<Vec<_>>().join(" /\\ ")
         });
         states.collect::<Vec<String>>()
     };
-    let strong = states(sc);
-    states(weak).into_iter().find(|state| !strong.contains(state))
+    let strong = states(&sc, None);
+    states(&weak, way.machine()).into_iter().find(|state| !strong.contains(state))
 }
 
 /// All plans that cost less.
@@ -59,38 +60,39 @@ fn cheaper(prepared: &Prepared, objective: Objective, plan: &Plan) -> Vec<Plan> 
 /// Choices to try at most.
 const MOST_PLANS: usize = 3_000;
 
-fn is_safe(program: &Program, question: &Question, model: &Model) -> bool {
-    let verdict = Enumerating { question, model }.search(program, 1).unwrap();
-    verdict.conclusion == Conclusion::Safe
+fn is_safe(program: &Program, engine: &mut Enumerating<'_>) -> bool {
+    engine.search(program, 1).unwrap().conclusion == Conclusion::Safe
 }
 
 /// Repairs a test so that a state that only the weak model has is gone; false if there is none.
 fn check(tongue: Tongue, threads: &Threads, way: &Way) -> Result<bool, TestCaseError> {
-    let (weak, sc) = (model(way.model), model("sc"));
-    let Some(state) = weak_state(tongue, threads, &weak, &sc) else {
+    let weak = model(way.model);
+    let Some(state) = weak_state(tongue, threads, way) else {
         return Ok(false);
     };
     let (prepared, question) = prepared(&text(tongue, threads, &state), &weak, way);
+    let machine = way.machine();
+    let compile = |program: &Program| compiled(program, machine);
     let mut costs = Vec::new();
     for collecting in [Collecting::OneByOne, Collecting::All] {
         let task = Task {
             marked: &prepared.marked,
             decisions: &prepared.decisions,
             model: &weak,
-            compile: None,
+            compile: machine.is_some().then_some(&compile),
             objective: way.objective,
             collecting,
         };
-        let mut engine = Enumerating { question: &question, model: &weak };
-        let synthesis = synthesize(&task, &mut engine, &mut BranchAndBound).unwrap();
-        let safe = |plan: &Plan| {
-            is_safe(&apply(&prepared.marked, &prepared.decisions, plan), &question, &weak)
-        };
+        let mut engine = Enumerating { question: &question, model: &weak, machine };
+        let synthesis = synthesize(&task, &mut engine).unwrap();
+        let mut safe =
+            |plan: &Plan| is_safe(&apply(&prepared.marked, &prepared.decisions, plan), &mut engine);
         match synthesis.ending {
             Ending::Safe { plan, .. } => {
                 prop_assert!(safe(&plan));
                 let written = parse("t.litmus", &prepared.texts(&plan)[0]).unwrap();
-                prop_assert!(is_safe(&written.program, &question, &weak));
+                let mut engine = Enumerating { question: &question, model: &weak, machine };
+                prop_assert!(is_safe(&written.program, &mut engine));
                 costs.push(Some(prepared.decisions.cost(&plan)));
                 if collecting == Collecting::OneByOne {
                     let plans = cheaper(&prepared, way.objective, &plan);
@@ -150,7 +152,7 @@ proptest! {
         objective in objective(),
         weights in weights(),
     ) {
-        prop_assume!(check(Tongue::C, &threads, &Way { model: name, repair, objective, weights })?);
+        prop_assume!(check(Tongue::C, &threads, &Way { model: name, repair, objective, weights, is_compiled: false })?);
     }
 
     #[test]
@@ -167,7 +169,19 @@ proptest! {
         objective in objective(),
     ) {
         let weights = Weights::default();
-        prop_assume!(check(tongue, &threads, &Way { model: name, repair, objective, weights })?);
+        prop_assume!(check(tongue, &threads, &Way { model: name, repair, objective, weights, is_compiled: false })?);
+    }
+
+    #[test]
+    fn programs_for_many_machines_are_right_on_each(
+        threads in threads(2),
+        model in prop::sample::select(vec!["aarch64", "power", "riscv"]),
+        repair in any_repair(),
+        objective in objective(),
+    ) {
+        let weights = Weights::default();
+        let way = Way { model, repair, objective, weights, is_compiled: true };
+        prop_assume!(check(Tongue::C, &threads, &way)?);
     }
 }
 

@@ -1,10 +1,11 @@
 //! Litmus tests to repair, with the engine that enumerates their executions.
 
+use parallax_engine_bounded::{Machine, compile};
 use parallax_engine_enumerate::{Options, enumerate};
 use parallax_fences::source::{Document, Language};
 use parallax_fences::{
-    BranchAndBound, Collecting, Dialect, Ending, Engine, Means, Objective, Prepared, Repair, Task,
-    Weights, prepare, synthesize,
+    Collecting, Dialect, Ending, Engine, Means, Objective, Prepared, Repair, Task, Weights,
+    prepare, synthesize,
 };
 use parallax_frontend_litmus::{Arch, LitmusTest, parse};
 use parallax_memory::Model;
@@ -15,12 +16,23 @@ use parallax_verdict::{Conclusion, Counts, Ending as Stop, Verdict, Violation};
 pub struct Enumerating<'a> {
     pub question: &'a Question,
     pub model: &'a Model,
+    /// What C is compiled for first.
+    pub machine: Option<Machine>,
+}
+
+/// What a machine runs of a program.
+pub fn compiled(program: &Program, machine: Option<Machine>) -> Result<Program, Diagnostics> {
+    match machine {
+        Some(machine) => compile(program, machine).map_err(|error| vec![error]),
+        None => Ok(program.clone()),
+    }
 }
 
 impl Engine for Enumerating<'_> {
     fn search(&mut self, program: &Program, most: usize) -> Result<Verdict, Diagnostics> {
         let options = Options { witnesses: most, ..Options::default() };
-        let outcomes = enumerate(program, self.question, self.model, &options)?;
+        let program = compiled(program, self.machine)?;
+        let outcomes = enumerate(&program, self.question, self.model, &options)?;
         assert!(!matches!(outcomes.ending, Stop::Stopped { .. }));
         let violation = |execution| Violation {
             property: Property::Assert,
@@ -54,11 +66,18 @@ pub struct Way {
     pub repair: Repair,
     pub objective: Objective,
     pub weights: Weights,
+    /// Whether a test in C is compiled for the machine of the model.
+    pub is_compiled: bool,
 }
 
 impl Way {
+    pub fn machine(&self) -> Option<Machine> {
+        Machine::of_model(self.model).filter(|_| self.is_compiled)
+    }
+
     pub fn usual(model: &'static str, repair: Repair) -> Way {
-        Way { model, repair, objective: Objective::Count, weights: Weights::default() }
+        let (objective, weights) = (Objective::Count, Weights::default());
+        Way { model, repair, objective, weights, is_compiled: false }
     }
 }
 
@@ -81,7 +100,10 @@ pub fn prepared(text: &str, model: &Model, way: &Way) -> (Prepared, Question) {
     let code = test.code.start as usize..test.code.end as usize;
     let (dialect, language) = language(&test);
     let document = Document::new("t.litmus", text, language, code);
-    let fences = dialect.known_to(model);
+    let fences = match way.is_compiled {
+        true => dialect.fences().to_vec(),
+        false => dialect.known_to(model),
+    };
     let means = Means { dialect, fences, model, weights: &way.weights, repair: way.repair };
     let load = |texts: &[String]| Ok(parse("t.litmus", &texts[0])?.program);
     (prepare(vec![document], &means, &load).expect("decisions"), test.question)
@@ -99,8 +121,8 @@ pub fn repaired(text: &str, name: &'static str, repair: Repair) -> (Vec<String>,
         compile: None,
         collecting: Collecting::OneByOne,
     };
-    let mut engine = Enumerating { question: &question, model: &model };
-    let synthesis = synthesize(&task, &mut engine, &mut BranchAndBound).expect("an answer");
+    let mut engine = Enumerating { question: &question, model: &model, machine: None };
+    let synthesis = synthesize(&task, &mut engine).expect("an answer");
     match synthesis.ending {
         Ending::Safe { plan, .. } => {
             let changes = prepared.changes(&plan).into_iter();
