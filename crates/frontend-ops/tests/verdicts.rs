@@ -74,6 +74,7 @@ fn examples_have_the_expected_verdicts() {
     for line in lines {
         let path = folder().join(line[0]);
         let structures = parse(line[0], &read(&path)).expect("it reads");
+        assert_eq!(line.len(), models.len(), "{}", line[0]);
         for (model, expected) in models.iter().zip(&line).skip(1) {
             if let Some(model) = model.strip_prefix("gharachorloo ") {
                 let found = by_sub_operations(&structures, model);
