@@ -35,7 +35,7 @@
 //! look at executions in which no assumption fails at all. What the source assumes is another matter: a
 //! thread for which that does not hold stays where it is.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use parallax_program::{
     AccessSize, Block, BlockId, Expr, Function, GlobalId, Inst, InstKind, Property, Span, Tags,
@@ -43,71 +43,11 @@ use parallax_program::{
 };
 
 use crate::flow::successors;
-
-/// A loop, and what stands in for it.
-#[derive(Clone, Debug)]
-pub struct Replaced {
-    /// Its number among all that are replaced in the program.
-    pub number: usize,
-    pub header: BlockId,
-    pub blocks: BTreeSet<BlockId>,
-    /// The block at whose start the invariant holds.
-    pub cut: BlockId,
-    /// Of one bit each; all of them hold.
-    pub invariant: Vec<Expr>,
-    /// The variables that it changes and that are live at the header.
-    pub changed: Vec<VarId>,
-    /// How many rounds between the first and the last are stood in for.
-    pub rounds: usize,
-    /// Whether a round writes something after the cut.
-    pub writes_after_cut: bool,
-    /// Where to write down which parts of the invariant hold before it is asserted.
-    pub record: Option<GlobalId>,
-    pub span: Span,
-}
-
-/// Whether the assertions of the source are what is to be shown.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Assertions {
-    Shown,
-    Assumed,
-}
-
-/// Which obligation an assertion of an image stands for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Check {
-    /// The invariant after the first iteration, or before it.
-    AtFirst,
-    /// The invariant after any other.
-    Kept,
-}
-
-impl Check {
-    const ALL: [(Check, &'static str); 2] = [(Check::AtFirst, "at first"), (Check::Kept, "kept")];
-
-    fn name(self) -> &'static str {
-        Check::ALL.iter().find(|(check, _)| *check == self).map_or("", |(_, name)| name)
-    }
-
-    /// What the assertion for the invariant of a loop says.
-    pub fn message(self, number: usize) -> String {
-        format!("invariant {number} {}", self.name())
-    }
-
-    /// The loop and the check that a message is about.
-    pub fn of_message(message: &str) -> Option<(usize, Check)> {
-        let (number, name) = message.strip_prefix("invariant ")?.split_once(' ')?;
-        let (check, _) = Check::ALL.iter().find(|(_, known)| *known == name)?;
-        Some((number.parse().ok()?, *check))
-    }
-}
+use crate::replaced::{Assertions, Check, RECORDED_AT_ONCE, Replaced};
 
 /// There is no image: it would have too many blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TooLarge;
-
-/// Parts of an invariant that are written down as one word.
-pub const RECORDED_AT_ONCE: usize = 64;
 
 /// The function with its loops replaced. `loops` has those inside of others after them.
 pub fn image(

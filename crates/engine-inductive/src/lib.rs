@@ -13,7 +13,9 @@ mod flow;
 mod image;
 mod loops;
 mod marks;
+mod nesting;
 mod propose;
+mod replaced;
 mod search;
 mod silent;
 mod subject;
@@ -28,7 +30,7 @@ use parallax_verdict::{Reason, Scope, Violation};
 pub use candidates::Order;
 pub use marks::MARK;
 
-use image::Check;
+use replaced::Check;
 use search::{Asked, Search};
 use subject::{Purpose, Subject};
 

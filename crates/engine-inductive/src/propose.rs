@@ -6,7 +6,7 @@ use parallax_program::Diagnostics;
 use parallax_verdict::{Conclusion, EventKind, Execution, Scope, ThreadEnding, Violation};
 
 use crate::candidates::{Order, Templates, essential};
-use crate::image::{Check, RECORDED_AT_ONCE};
+use crate::replaced::{Check, RECORDED_AT_ONCE};
 use crate::search::{Asked, Search};
 use crate::subject::{Purpose, Subject, record_name};
 

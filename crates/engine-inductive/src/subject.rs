@@ -11,9 +11,11 @@ use parallax_verdict::Reason;
 use crate::candidates::Fact;
 use crate::fitness::{Writes, lone_store_conditional, obstacle, writes, written};
 use crate::flow::{all_leaves, live, results};
-use crate::image::{Assertions, RECORDED_AT_ONCE, Replaced, TooLarge, image};
+use crate::image::{TooLarge, image};
 use crate::loops::{Loop, loops};
 use crate::marks::{Mark, take_marks};
+use crate::nesting::separate;
+use crate::replaced::{Assertions, RECORDED_AT_ONCE, Replaced};
 
 /// A program without marks, and what is known of its loops.
 pub struct Subject {
@@ -64,6 +66,7 @@ impl Subject {
         for id in reachable(program) {
             let mut function = program.functions[id.0 as usize].clone();
             let marks = take_marks(program, &mut function);
+            separate(&mut function, &marks);
             subject.add(id, &function, &marks)?;
             subject.program.functions[id.0 as usize] = function;
         }

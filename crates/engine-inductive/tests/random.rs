@@ -67,6 +67,9 @@ fn condition() -> impl Strategy<Value = &'static str> {
         "(n <u 3:32) & (a <u 3:32)",
         "(n <u 3:32) & (m <u 3:32)",
         "b == 0:32",
+        "~((a == 1:32) & (b == 2:32))",
+        "~((a == 2:32) & (b == 1:32))",
+        "~((a == 0:32) & (b == 1:32))",
     ])
 }
 
@@ -106,6 +109,14 @@ fn thread(has_loop: bool) -> impl Strategy<Value = Vec<Statement>> {
     };
     (statements(0), middle, statements(0), condition()).prop_map(|(before, middle, after, last)| {
         [before, middle, after, vec![Statement::Assert(last)]].concat()
+    })
+}
+
+/// A thread that looks twice, so that it can tell iterations of the other apart.
+fn reader() -> impl Strategy<Value = Vec<Statement>> {
+    condition().prop_map(|condition| {
+        let [first, second] = ["a = load.4 &x", "b = load.4 &x"].map(Statement::Plain);
+        vec![first, second, Statement::Assert(condition)]
     })
 }
 
@@ -189,7 +200,7 @@ proptest! {
     #[test]
     fn what_is_proved_is_true(
         first in thread(true),
-        second in thread(false),
+        second in prop_oneof![thread(false), reader()],
         model in prop::sample::select(vec!["sc", "tso", "pso"]),
     ) {
         let text = text(&[first, second]);
