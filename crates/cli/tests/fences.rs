@@ -280,6 +280,36 @@ fn operators_become_calls_with_orders() {
     folder.run(&["verify", "main.c"]).ends_with(0);
 }
 
+const WITH_INPUT: &str = "\
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+extern int __VERIFIER_nondet_int(void);
+static atomic_int flag;
+static int data;
+static void *sender(void *unused) {
+    data = __VERIFIER_nondet_int();
+    atomic_store_explicit(&flag, 1, memory_order_relaxed);
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, sender, 0);
+    if (atomic_load_explicit(&flag, memory_order_acquire))
+        assert(data == data);
+}
+";
+
+/// Exploration cannot try all inputs; a solver can.
+#[test]
+fn inputs_may_have_any_value() {
+    let folder = Folder::new();
+    folder.write("main.c", WITH_INPUT);
+    let (found, _) = answer(&folder, &["--in-place", "main.c"]);
+    assert_eq!((found["result"].as_str(), &found["weight"]), (Some("fixed"), &Value::from(1)));
+    folder.run(&["verify", "main.c"]).ends_with(0);
+}
+
 const IN_A_MACRO: &str = "\
 #include <assert.h>
 #include <pthread.h>

@@ -15,7 +15,7 @@ use parallax_verdict::{Conclusion, Scope, Verdict, follow};
 
 use super::FencesArguments;
 use crate::interrupt;
-use crate::verify::{STACK_BYTES, litmus};
+use crate::verify::{SECOND_TRY, STACK_BYTES, litmus};
 
 /// What is left of the time.
 #[derive(Clone, Copy)]
@@ -47,7 +47,8 @@ impl Engine for Exploring<'_> {
     fn search(&mut self, program: &Program, most: usize) -> Result<Verdict, Diagnostics> {
         let (verdict, is_over) = self.brief(program)?;
         if is_over {
-            return Ok(verdict);
+            let is_told = verdict.conclusion != Conclusion::Unknown;
+            return Ok(if is_told { verdict } else { self.second_try(program, verdict) });
         }
         match self.options.unroll.0.is_none() && self.options.nondet.is_none() {
             true => self.race(program, most, &verdict.properties),
@@ -137,6 +138,27 @@ impl Exploring<'_> {
         }
     }
 
+    /// What a solver says where exploration cannot tell, in what is left of the time.
+    fn second_try(&self, program: &Program, explored: Verdict) -> Verdict {
+        let left = self.clock.left().map_or(SECOND_TRY, |left| left.min(SECOND_TRY));
+        let solving = self.solving(&explored.properties, Clock::new(Some(left)));
+        let Ok(solved) = solving.verdict(program, interrupt::stop_flag()) else {
+            return explored;
+        };
+        let mut properties = explored.properties.iter();
+        let says_as_much = match solved.conclusion {
+            Conclusion::Unsafe => true,
+            Conclusion::Safe => properties.all(|property| solved.properties.contains(property)),
+            Conclusion::Unknown => false,
+        };
+        if says_as_much { solved } else { explored }
+    }
+
+    fn solving(&self, properties: &[Property], clock: Clock) -> Solving<'_> {
+        let properties = properties.to_vec();
+        Solving { model: self.model, machine: None, properties, options: self.options, clock }
+    }
+
     /// Exploration and a solver side by side. Bad executions are those that exploration finds, so
     /// that it is no matter of chance which.
     fn race(
@@ -172,14 +194,7 @@ impl Exploring<'_> {
         properties: &[Property],
         stop: &AtomicBool,
     ) -> Option<Verdict> {
-        let solving = Solving {
-            model: self.model,
-            machine: None,
-            properties: properties.to_vec(),
-            options: self.options,
-            clock: self.clock,
-        };
-        let verdict = solving.verdict(program, stop).ok()?;
+        let verdict = self.solving(properties, self.clock).verdict(program, stop).ok()?;
         let is_proof = verdict.conclusion == Conclusion::Safe
             && verdict.scope == Some(Scope::Complete)
             && properties.iter().all(|property| verdict.properties.contains(property));

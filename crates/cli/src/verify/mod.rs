@@ -40,7 +40,7 @@ pub const C_MODEL: &str = "rc11";
 pub const MACHINE_MODEL: &str = "tso";
 
 /// So long a solver is asked what exploration could not tell, where no other time is given.
-const SECOND_TRY: Duration = Duration::from_secs(60);
+pub const SECOND_TRY: Duration = Duration::from_secs(60);
 
 /// What an engine has found out.
 pub struct Answer {
