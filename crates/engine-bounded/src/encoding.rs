@@ -3,18 +3,20 @@
 use std::time::{Duration, Instant};
 
 use parallax_memory::{Model, NodeId};
-use parallax_program::Diagnostic;
-use parallax_solver::{Answer, Control, Literal, Stop, Terms};
+use parallax_solver::{Answer, Literal, Stop, Terms};
+use parallax_verdict::Reason;
 
 use crate::base::Base;
 use crate::circuit::Circuit;
 use crate::communication::Communication;
 use crate::gharachorloo::{Conditions, constrain};
 use crate::options::{Figures, Framework, Solving};
+use crate::refusal::{as_reason, reason, stopped};
 use crate::relations::axioms::Violation;
 use crate::relations::bounds::Bounds;
 use crate::relations::literals::{Relations, Side};
 use crate::structure::Structure;
+use crate::unfold::Stop as Way;
 use crate::value::Values;
 use crate::watch::Watch;
 
@@ -46,6 +48,8 @@ pub struct Asking {
 impl Encoding {
     /// Models with more relations than this are refused.
     const MOST_RELATIONS: usize = 5_000;
+    /// Of so many pairs, in all relations together, it is told whether they may be and must be.
+    const MOST_PAIRS: usize = 1 << 34;
 
     /// `values` have given their terms away.
     pub fn new(
@@ -54,17 +58,24 @@ impl Encoding {
         values: Values,
         terms: Terms,
         asking: &Asking,
-    ) -> Result<Encoding, Diagnostic> {
-        let formula = model.formula()?;
+        watch: &Watch<'_>,
+    ) -> Result<Encoding, Reason> {
+        let formula = model.formula().map_err(as_reason)?;
         let name = model.name();
-        if formula.nodes().len() > Self::MOST_RELATIONS {
-            return Err(Diagnostic::new(format!("the model '{name}' defines too many relations")));
+        let (relations, events) = (formula.nodes().len(), structure.events.len());
+        if relations > Self::MOST_RELATIONS {
+            return Err(reason(format!("the model '{name}' defines too many relations")));
+        }
+        if relations.saturating_mul(events * events) > Self::MOST_PAIRS {
+            let message = format!("{events} events are too many for the relations of '{name}'");
+            let help = Some("a smaller --unroll makes fewer".to_string());
+            return Err(Reason { help, ..reason(message) });
         }
         let mut circuit = Circuit::new(terms, asking.solving);
         let executed: Vec<Literal> =
             structure.events.iter().map(|event| circuit.literal(event.executed)).collect();
         if asking.framework == Framework::Gharachorloo {
-            let conditions = Conditions::of(model)?;
+            let conditions = Conditions::of(model).map_err(as_reason)?;
             let communication = constrain(conditions, &structure, &executed, &mut circuit);
             // None of the models has flags, or says what happens before what.
             let (flags, before) = (Vec::new(), vec![Literal::TRUE; asking.before.len()]);
@@ -82,9 +93,13 @@ impl Encoding {
         }
         let coherent = model.implies_coherence();
         let communication = Communication::new(&structure, &executed, coherent, &mut circuit);
+        watch.check().map_err(stopped)?;
         let base = Base::new(formula, &structure, &communication, &values, &mut circuit);
-        let bounds = Bounds::new(formula, &structure.facts, &base.bounds).map_err(|_| {
-            Diagnostic::new(format!("a recursive definition of '{name}' is beyond the engine"))
+        watch.check().map_err(stopped)?;
+        let bounds = Bounds::new(formula, &structure.facts, &base.bounds, watch);
+        watch.check().map_err(stopped)?;
+        let bounds = bounds.map_err(|_| {
+            reason(format!("a recursive definition of '{name}' is beyond the engine"))
         })?;
         let mut relations = Relations::new(
             &mut circuit,
@@ -93,6 +108,7 @@ impl Encoding {
             &structure.facts,
             &base.literals,
             &executed,
+            watch,
         );
         let mut flags = Vec::new();
         for (axiom, subject) in formula.tests() {
@@ -105,8 +121,9 @@ impl Encoding {
             };
             result.map_err(|unsupported| {
                 let axiom = unsupported.axiom;
-                Diagnostic::new(format!("the axiom '{axiom}' of '{name}' is beyond the engine"))
+                reason(format!("the axiom '{axiom}' of '{name}' is beyond the engine"))
             })?;
+            watch.check().map_err(stopped)?;
         }
         let order: Option<NodeId> =
             model.happens_before().filter(|order| bounds.relation(*order).is_some());
@@ -119,17 +136,27 @@ impl Encoding {
         Ok(Encoding { circuit, structure, communication, executed, values, flags, before, solving })
     }
 
-    pub fn ask(
-        &mut self,
-        assumptions: &[Literal],
-        watch: &Watch<'_>,
-        memory_limit: Option<u64>,
-    ) -> Answer {
-        let control = Control { deadline: watch.end(), interrupt: watch.stop(), memory_limit };
+    pub fn ask(&mut self, assumptions: &[Literal], watch: &Watch<'_>) -> Answer {
         let started = Instant::now();
-        let answer = self.circuit.solve(assumptions, &control);
+        let open = |literal: &Literal| *literal != Literal::TRUE;
+        let assumptions: Vec<Literal> = assumptions.iter().copied().filter(open).collect();
+        let answer = self.circuit.solve(&assumptions, watch.control());
         self.solving += started.elapsed();
         answer
+    }
+
+    /// One of some ways that an execution takes, given that the literal holds, if one does.
+    pub fn reached(&mut self, ways: &[&Way], given: Literal, watch: &Watch<'_>) -> Result<Option<usize>, Stop> {
+        let guards: Vec<Literal> = ways.iter().map(|way| self.circuit.literal(way.guard)).collect();
+        let some = self.circuit.or(&guards);
+        if some == Literal::FALSE {
+            return Ok(None);
+        }
+        match self.ask(&[given, some], watch) {
+            Answer::Unsatisfiable => Ok(None),
+            Answer::Stopped(stop) => Err(stop),
+            Answer::Satisfiable => Ok(guards.iter().position(|guard| self.circuit.holds(*guard))),
+        }
     }
 
     /// How large the problem is; the caller knows when it began.
@@ -144,14 +171,5 @@ impl Encoding {
             encoding: since.elapsed().saturating_sub(self.solving),
             solving: self.solving,
         }
-    }
-}
-
-pub fn why(stop: Stop) -> &'static str {
-    match stop {
-        Stop::Deadline => "the time limit is reached",
-        Stop::Interrupt => "interrupted",
-        Stop::MemoryLimit => "the memory limit is reached",
-        Stop::Incomplete => "the solver gave up",
     }
 }

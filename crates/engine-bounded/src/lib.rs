@@ -31,7 +31,7 @@ mod options;
 mod preparation;
 mod program;
 mod question;
-mod reach;
+mod refusal;
 mod relations;
 mod structure;
 mod unfold;

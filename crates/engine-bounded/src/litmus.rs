@@ -4,17 +4,17 @@ use std::time::Instant;
 
 use parallax_machine::Code;
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, Program, Question, Span};
+use parallax_program::{Diagnostics, Program, Question};
 use parallax_solver::{Answer, Literal};
 use parallax_verdict::{Execution, Reason, smallest_access};
 
 use crate::addresses::{Premises, addresses};
-use crate::encoding::{Asking, Encoding, why};
+use crate::encoding::{Asking, Encoding};
 use crate::gharachorloo::admit;
 use crate::memory::Memory;
 use crate::options::{Asked as KeptQuestion, Figures, Options};
 use crate::question::{Asked, LastWrites};
-use crate::reach::beyond;
+use crate::refusal::{beyond, located, reason, stopped, unsupported};
 use crate::structure::{Refusal, Structure};
 use crate::unfold::{Obstruction, Plan, Stop, Unfolding, unfold};
 use crate::watch::Watch;
@@ -51,31 +51,28 @@ pub fn check(
     model: &Model,
     options: &Options<'_>,
 ) -> Result<Outcome, Diagnostics> {
-    let located = |mut error: Diagnostic| {
-        error.location.get_or_insert_with(|| program.source.location(Span::new(0, 0)));
-        vec![error]
-    };
+    let located = |error| located(program, error);
     admit(options.framework, model).map_err(located)?;
     let code = Code::new(program);
     let started = Instant::now();
-    let end = options.timeout.and_then(|limit| started.checked_add(limit));
     let mut test = Test {
         code: &code,
         question,
         model,
         options,
-        watch: Watch::new(options.stop, end),
+        watch: Watch::new(options, started),
         granule: None,
         figures: Figures::default(),
         asked: Vec::new(),
         started,
     };
     let finding = loop {
-        match test.run().map_err(located)? {
-            Progress::Done(finding) => break finding,
-            Progress::Split => {
+        match test.run() {
+            Ok(Progress::Done(finding)) => break finding,
+            Ok(Progress::Split) => {
                 test.granule = Some(smallest_access(program, model).map_err(located)?)
             }
+            Err(reason) => break Finding::Unknown(reason),
         }
     };
     Ok(Outcome { finding, figures: test.figures, asked: test.asked })
@@ -100,7 +97,8 @@ struct Test<'a, 'p> {
 }
 
 impl Test<'_, '_> {
-    fn run(&mut self) -> Result<Progress, Diagnostic> {
+    /// The error is why there is no answer.
+    fn run(&mut self) -> Result<Progress, Reason> {
         let asked = Asked::new(self.question);
         let plan = Plan {
             bound: self.options.unroll.unwrap_or(USUAL_BOUND),
@@ -109,45 +107,38 @@ impl Test<'_, '_> {
             asked: asked.variables(self.code.program.threads.len()),
             ..Plan::default()
         };
-        let unfolding = match unfold(self.code, &plan, &mut self.watch) {
-            Ok(unfolding) => unfolding,
-            Err(Obstruction::Stopped) => return Ok(self.stopped("time is up")),
-            Err(Obstruction::TooLarge(error)) => return Ok(unknown(error.message, None)),
-        };
-        if let Some((stop, what)) = unfolding.obstacles.first() {
-            let message = format!("{what}: not supported by the bounded engine");
-            return Err(match stop.site {
-                Some(site) => self.code.program.source.error(self.code.span(site), message),
-                None => Diagnostic::new(message),
-            });
-        }
+        let unfolding = unfold(self.code, &plan, &self.watch).map_err(Obstruction::reason)?;
         self.solve(unfolding, &asked)
     }
 
-    fn solve(&mut self, unfolding: Unfolding, asked: &Asked) -> Result<Progress, Diagnostic> {
-        let Unfolding { mut values, events, threads, exceeded, .. } = unfolding;
+    fn solve(&mut self, unfolding: Unfolding, asked: &Asked) -> Result<Progress, Reason> {
+        let Unfolding { mut values, events, threads, exceeded, obstacles, .. } = unfolding;
         let memory = Memory::of_litmus(self.code)
-            .ok_or_else(|| Diagnostic::new("the globals of the program are too large"))?;
+            .ok_or_else(|| reason("the globals of the program are too large"))?;
         let places = asked.places(self.code, self.granule);
         let mut terms = std::mem::take(&mut values.terms);
         let premises = Premises { coherent: self.model.implies_coherence(), grounded: false };
-        let possible = addresses(&events, &[], &terms, &memory, premises).within;
-        let structure = match Structure::new(events, &possible, &mut terms, &memory, &places) {
+        let possible = addresses(&events, &[], &terms, &memory, premises, &self.watch).within;
+        let structure =
+            Structure::new(events, &possible, &mut terms, &memory, &places, &self.watch);
+        self.watch.check().map_err(stopped)?;
+        let structure = match structure {
             Ok(structure) => structure,
             Err(Refusal::Overlap) if self.granule.is_none() => return Ok(Progress::Split),
             Err(Refusal::Overlap) => {
-                return Err(Diagnostic::new("misaligned accesses overlap; this is not supported"));
+                return Err(reason("misaligned accesses overlap; this is not supported"));
             }
             Err(Refusal::Anywhere) => {
-                return Ok(unknown("an access may go to too many addresses".to_string(), None));
+                return Err(reason("an access may go to too many addresses"));
             }
         };
         if let Some(reason) = beyond(self.options, &structure, &terms, self.code) {
-            return Ok(Progress::Done(Finding::Unknown(reason)));
+            return Err(reason);
         }
         let (solving, framework) = (self.options.solving, self.options.framework);
         let asking = Asking { solving, framework, ..Asking::default() };
-        let encoding = &mut Encoding::new(self.model, structure, values, terms, &asking)?;
+        let encoding =
+            &mut Encoding::new(self.model, structure, values, terms, &asking, &self.watch)?;
         let mut last = LastWrites {
             circuit: &mut encoding.circuit,
             structure: &encoding.structure,
@@ -168,16 +159,22 @@ impl Test<'_, '_> {
                 run.ends.iter().map(|(end, _)| circuit.literal(*end)).collect();
             assumptions.push(circuit.or(&ends));
         }
-        let answer = encoding.ask(&assumptions, &self.watch, self.options.memory_limit);
+        let answer = encoding.ask(&assumptions, &self.watch);
         self.figures = encoding.figures(self.started);
         let finding = match answer {
             Answer::Satisfiable => {
                 let witness = Witness { code: self.code, encoding };
                 Finding::Reachable(Box::new(witness.execution(asked, &finals)))
             }
-            Answer::Stopped(stop) => return Ok(self.stopped(why(stop))),
+            Answer::Stopped(stop) => return Err(stopped(stop)),
             Answer::Unsatisfiable => {
-                let complete = self.is_complete(encoding, &exceeded);
+                let ways: Vec<&Stop> = obstacles.iter().map(|(stop, _)| stop).collect();
+                if let Some(reached) = encoding.reached(&ways, Literal::TRUE, &self.watch).map_err(stopped)? {
+                    let (stop, what) = &obstacles[reached];
+                    return Err(unsupported(stop, what, self.code));
+                }
+                let ways: Vec<&Stop> = exceeded.iter().collect();
+                let complete = encoding.reached(&ways, Literal::TRUE, &self.watch) == Ok(None);
                 self.figures = encoding.figures(self.started);
                 Finding::Unreachable { complete }
             }
@@ -185,23 +182,4 @@ impl Test<'_, '_> {
         self.asked = encoding.circuit.take_asked();
         Ok(Progress::Done(finding))
     }
-
-    /// Whether no way goes beyond the bound.
-    fn is_complete(&self, encoding: &mut Encoding, exceeded: &[Stop]) -> bool {
-        let circuit = &mut encoding.circuit;
-        let beyond: Vec<Literal> =
-            exceeded.iter().map(|stop| circuit.literal(stop.guard)).collect();
-        let beyond = circuit.or(&beyond);
-        beyond == Literal::FALSE
-            || encoding.ask(&[beyond], &self.watch, self.options.memory_limit)
-                == Answer::Unsatisfiable
-    }
-
-    fn stopped(&self, why: &str) -> Progress {
-        unknown(format!("the search was stopped: {why}"), None)
-    }
-}
-
-fn unknown(message: String, help: Option<String>) -> Progress {
-    Progress::Done(Finding::Unknown(Reason { message, place: None, help }))
 }

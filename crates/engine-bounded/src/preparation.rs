@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_machine::Code;
 use parallax_memory::Model;
-use parallax_program::Diagnostic;
 use parallax_solver::{Term, Terms};
 use parallax_verdict::Reason;
 
@@ -15,6 +14,7 @@ use crate::addresses::{Addresses, Premises, addresses};
 use crate::cells::{Access, accesses, cuts};
 use crate::event::Step;
 use crate::memory::Memory;
+use crate::refusal::{reason, stopped};
 use crate::structure::{Refusal, Structure};
 use crate::unfold::{Callees, Obstruction, Plan, Private, Unfolding, unfold};
 use crate::watch::Watch;
@@ -50,11 +50,7 @@ const FREE_ROUNDS: usize = 12;
 const ANYWHERE: &str = "an access that may go to too many addresses";
 const MIXED: &str = "an access of mixed size that others may interrupt";
 
-/// The inner error is why there is no answer.
-pub fn prepare(
-    preparation: &Preparation<'_, '_>,
-    watch: &mut Watch<'_>,
-) -> Result<Result<Prepared, Reason>, Diagnostic> {
+pub fn prepare(preparation: &Preparation<'_, '_>, watch: &Watch<'_>) -> Result<Prepared, Reason> {
     let mut plan = Plan {
         bound: preparation.bound,
         nondet: preparation.nondet,
@@ -64,16 +60,9 @@ pub fn prepare(
     };
     let premises = preparation.premises();
     for round in 0..MOST_ROUNDS {
-        let mut unfolding = match unfold(preparation.code, &plan, watch) {
-            Ok(unfolding) => unfolding,
-            Err(Obstruction::Stopped) => return Ok(Err(reason("the search was stopped"))),
-            Err(Obstruction::TooLarge(error)) => {
-                let help = error.help.clone();
-                return Ok(Err(Reason { message: error.message, place: None, help }));
-            }
-        };
+        let mut unfolding = unfold(preparation.code, &plan, watch).map_err(Obstruction::reason)?;
         let memory = Memory::of_program(preparation.code, unfolding.objects.clone())
-            .ok_or_else(|| Diagnostic::new("the globals of the program are too large"))?;
+            .ok_or_else(|| reason("the globals of the program are too large"))?;
         let mut terms = std::mem::take(&mut unfolding.values.terms);
         let others: Vec<Term> = unfolding
             .checked
@@ -82,24 +71,23 @@ pub fn prepare(
             .chain(unfolding.frees.iter().map(|free| free.address))
             .chain(unfolding.calls.iter().map(|call| call.address))
             .collect();
-        let found = addresses(&unfolding.events, &others, &terms, &memory, premises);
+        let found = addresses(&unfolding.events, &others, &terms, &memory, premises, watch);
+        watch.check().map_err(stopped)?;
         if preparation.learn(&unfolding, &found, &memory, &mut plan, round >= FREE_ROUNDS) {
             continue;
         }
         let (checked, freed) = split(&unfolding, &found);
         let events = std::mem::take(&mut unfolding.events);
-        let structure = match Structure::new(events, &found.within, &mut terms, &memory, &[]) {
+        let structure = match Structure::new(events, &found.within, &mut terms, &memory, &[], watch)
+        {
             Ok(structure) => structure,
-            Err(Refusal::Overlap) => return Ok(Err(reason("accesses overlap in part"))),
-            Err(Refusal::Anywhere) => return Ok(Err(reason(ANYWHERE))),
+            Err(Refusal::Overlap) => return Err(reason("accesses overlap in part")),
+            Err(Refusal::Anywhere) => return Err(reason(ANYWHERE)),
         };
-        return Ok(Ok(Prepared { unfolding, terms, structure, memory, checked, freed }));
+        watch.check().map_err(stopped)?;
+        return Ok(Prepared { unfolding, terms, structure, memory, checked, freed });
     }
-    Ok(Err(reason("unfolding the program does not settle where its accesses go")))
-}
-
-fn reason(message: &str) -> Reason {
-    Reason { message: message.to_string(), place: None, help: None }
+    Err(reason("unfolding the program does not settle where its accesses go"))
 }
 
 /// Which addresses are known of checked accesses, and of ends of objects.

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use parallax_machine::Code;
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, Program, Property, Span};
+use parallax_program::{Diagnostics, Program, Property};
 use parallax_solver::{Answer, Literal};
 use parallax_verdict::{
     Conclusion, Counts, Reason, Scope, Suspicion, ThreadEnding, Verdict, confirm, inputs_tried,
@@ -13,12 +13,12 @@ use parallax_verdict::{
 use crate::before::Before;
 use crate::checks::{Checks, Suspect, Use, uses};
 use crate::claim::claim;
-use crate::encoding::{Asking, Encoding, why};
+use crate::encoding::{Asking, Encoding};
 use crate::gharachorloo::admit;
 use crate::memory::Memory;
 use crate::options::{Asked, Figures, Options};
 use crate::preparation::{Preparation, Prepared, prepare};
-use crate::reach::beyond;
+use crate::refusal::{beyond, located, reason, stopped, unsupported};
 use crate::structure::Structure;
 use crate::unfold::{Stop, Unfolding, WaitKind, Waiting};
 use crate::waiting::{Endless, endless};
@@ -38,20 +38,15 @@ pub fn verify(
     model: &Model,
     options: &Options<'_>,
 ) -> Result<Verified, Diagnostics> {
-    let located = |mut error: Diagnostic| {
-        error.location.get_or_insert_with(|| program.source.location(Span::new(0, 0)));
-        vec![error]
-    };
-    admit(options.framework, model).map_err(located)?;
+    admit(options.framework, model).map_err(|error| located(program, error))?;
     let code = Code::new(program);
     let started = Instant::now();
-    let end = options.timeout.and_then(|limit| started.checked_add(limit));
     let mut search = Search {
         code: &code,
         model,
         options,
         properties: supported(model, options),
-        watch: Watch::new(options.stop, end),
+        watch: Watch::new(options, started),
         started,
         figures: Figures::default(),
         asked: Vec::new(),
@@ -59,7 +54,7 @@ pub fn verify(
     };
     let mut last = None;
     for bound in options.bounds() {
-        let verdict = search.run(bound).map_err(located)?;
+        let verdict = search.run(bound).unwrap_or_else(|reason| search.unknown(reason));
         let goes_on =
             verdict.conclusion == Conclusion::Safe && verdict.scope != Some(Scope::Complete);
         let stopped = verdict.conclusion == Conclusion::Unknown && last.is_some();
@@ -70,7 +65,7 @@ pub fn verify(
             break;
         }
     }
-    let verdict = last.ok_or_else(|| vec![Diagnostic::new("there is no bound to search to")])?;
+    let verdict = last.unwrap_or_else(|| search.unknown(reason("there is no bound to search to")));
     Ok(Verified { verdict, figures: search.figures, asked: search.asked })
 }
 
@@ -100,7 +95,8 @@ struct Search<'a, 'p> {
 }
 
 impl Search<'_, '_> {
-    fn run(&mut self, bound: u32) -> Result<Verdict, Diagnostic> {
+    /// The error is why there is no answer.
+    fn run(&mut self, bound: u32) -> Result<Verdict, Reason> {
         let preparation = Preparation {
             code: self.code,
             model: self.model,
@@ -108,15 +104,12 @@ impl Search<'_, '_> {
             nondet: self.options.nondet,
             has_races: self.properties.contains(&Property::Race),
         };
-        let prepared = match prepare(&preparation, &mut self.watch)? {
-            Ok(prepared) => prepared,
-            Err(reason) => return Ok(self.unknown(reason)),
-        };
+        let prepared = prepare(&preparation, &self.watch)?;
         let Prepared { unfolding, terms, structure, memory, checked, freed } = prepared;
         let Unfolding { values, exceeded, obstacles, failures, frees, objects, waits, .. } =
             unfolding;
         if let Some(reason) = beyond(self.options, &structure, &terms, self.code) {
-            return Ok(self.unknown(reason));
+            return Err(reason);
         }
         let uses = uses(&structure, &frees, &freed, &objects);
         let asking = Asking {
@@ -125,7 +118,8 @@ impl Search<'_, '_> {
             solving: self.options.solving,
             framework: self.options.framework,
         };
-        let mut encoding = Encoding::new(self.model, structure, values, terms, &asking)?;
+        let mut encoding =
+            Encoding::new(self.model, structure, values, terms, &asking, &self.watch)?;
         self.counts = match self.options.throughout {
             true => !any(&mut encoding, &unfolding.discarded),
             false => Literal::TRUE,
@@ -197,12 +191,14 @@ impl Search<'_, '_> {
         if assumption == Literal::FALSE {
             return Answer::Unsatisfiable;
         }
-        let counts = (self.counts != Literal::TRUE).then_some(self.counts);
-        let assumptions: Vec<Literal> = counts.into_iter().chain([assumption]).collect();
-        let answer = encoding.ask(&assumptions, &self.watch, self.options.memory_limit);
+        let answer = encoding.ask(&[self.counts, assumption], &self.watch);
+        self.note(encoding);
+        answer
+    }
+
+    fn note(&mut self, encoding: &mut Encoding) {
         self.figures = encoding.figures(self.started);
         self.asked.extend(encoding.circuit.take_asked());
-        answer
     }
 
     /// The first thing that is wrong, if something is; or that there is no telling.
@@ -217,7 +213,7 @@ impl Search<'_, '_> {
         let some = encoding.circuit.or(&all);
         match self.ask(encoding, some) {
             Answer::Unsatisfiable => return None,
-            Answer::Stopped(stop) => return Some(self.stopped(why(stop))),
+            Answer::Stopped(stop) => return Some(self.unknown(stopped(stop))),
             Answer::Satisfiable => {}
         }
         let suspect = suspects.iter().find(|suspect| encoding.circuit.holds(suspect.when))?;
@@ -248,7 +244,7 @@ impl Search<'_, '_> {
     ) -> Option<Verdict> {
         match self.ask(encoding, endless.of(property)) {
             Answer::Unsatisfiable => return None,
-            Answer::Stopped(stop) => return Some(self.stopped(why(stop))),
+            Answer::Stopped(stop) => return Some(self.unknown(stopped(stop))),
             Answer::Satisfiable => {}
         }
         let is_stuck = |number: &usize| encoding.circuit.holds(endless.waits[*number]);
@@ -328,27 +324,20 @@ impl Search<'_, '_> {
         bound: u32,
         exceeded: &[Stop],
         obstacles: &[(Stop, String)],
-    ) -> Result<Verdict, Diagnostic> {
-        let guards: Vec<Literal> =
-            obstacles.iter().map(|(stop, _)| encoding.circuit.literal(stop.guard)).collect();
-        let beyond = encoding.circuit.or(&guards);
-        match self.ask(encoding, beyond) {
-            Answer::Unsatisfiable => {}
-            Answer::Stopped(stop) => return Ok(self.stopped(why(stop))),
-            Answer::Satisfiable => {
-                let reached = guards.iter().position(|guard| encoding.circuit.holds(*guard));
-                let (stop, what) = &obstacles[reached.unwrap_or(0)];
-                let place =
-                    stop.site.map(|site| self.code.program.source.location(self.code.span(site)));
-                let message = format!("{what}: not supported by the bounded engine");
-                return Ok(self.unknown(Reason { message, place, help: None }));
-            }
+    ) -> Result<Verdict, Reason> {
+        let ways: Vec<&Stop> = obstacles.iter().map(|(stop, _)| stop).collect();
+        let reached = encoding.reached(&ways, self.counts, &self.watch);
+        self.note(encoding);
+        if let Some(reached) = reached.map_err(stopped)? {
+            let (stop, what) = &obstacles[reached];
+            return Err(unsupported(stop, what, self.code));
         }
-        let beyond = any(encoding, exceeded);
-        let scope = match self.ask(encoding, beyond) {
-            Answer::Unsatisfiable => Scope::Complete,
+        let ways: Vec<&Stop> = exceeded.iter().collect();
+        let scope = match encoding.reached(&ways, self.counts, &self.watch) {
+            Ok(None) => Scope::Complete,
             _ => Scope::Bounded(bound),
         };
+        self.note(encoding);
         let mut verdict = self.verdict(Conclusion::Safe);
         verdict.scope = Some(scope);
         Ok(verdict)
@@ -381,11 +370,6 @@ impl Search<'_, '_> {
 
     fn unknown(&self, reason: Reason) -> Verdict {
         Verdict { reason: Some(reason), ..self.verdict(Conclusion::Unknown) }
-    }
-
-    fn stopped(&self, why: &str) -> Verdict {
-        let message = format!("the search was stopped: {why}");
-        self.unknown(Reason { message, place: None, help: None })
     }
 }
 

@@ -11,6 +11,7 @@ use crate::event::{Dependency, Event, Kind, Step, TagChoice};
 use crate::guard::Guard;
 use crate::memory::Memory;
 use crate::relations::bounds::Facts;
+use crate::watch::Watch;
 
 /// Some bytes of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -46,6 +47,7 @@ impl Structure {
         terms: &mut Terms,
         memory: &Memory,
         more: &[Footprint],
+        watch: &Watch<'_>,
     ) -> Result<Structure, Refusal> {
         let mut places = Vec::with_capacity(events.len());
         for possible in possible {
@@ -65,7 +67,7 @@ impl Structure {
             events.push(initial_write(*at, terms, memory));
             places.push(vec![at.address]);
         }
-        let facts = facts(&events, terms);
+        let facts = facts(&events, terms, watch);
         Ok(Structure { events, initials, places, facts })
     }
 
@@ -150,8 +152,9 @@ fn initial_write(at: Footprint, terms: &mut Terms, memory: &Memory) -> Event {
     }
 }
 
-/// Which events can happen together, and which bring others along.
-fn facts(events: &[Event], terms: &mut Terms) -> Facts {
+/// Which events can happen together, and which bring others along. Not all of it is found where
+/// the watch ends it.
+fn facts(events: &[Event], terms: &mut Terms, watch: &Watch<'_>) -> Facts {
     let n = events.len();
     let mut visible = EventSet::new(n);
     let (mut together, mut implies) = (Relation::new(n), Relation::new(n));
@@ -160,6 +163,9 @@ fn facts(events: &[Event], terms: &mut Terms) -> Facts {
             visible.insert(a);
         }
         for (b, other) in events.iter().enumerate() {
+            if watch.is_over() {
+                break;
+            }
             if other.guard.follows_from(&event.guard) {
                 implies.add(a, b);
             }

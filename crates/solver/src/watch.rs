@@ -83,7 +83,7 @@ impl Control<'_> {
     }
 
     /// Why to stop now.
-    pub(crate) fn reason(&self) -> Option<Stop> {
+    pub fn reason(&self) -> Option<Stop> {
         if self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
             return Some(Stop::Interrupt);
         }

@@ -101,7 +101,7 @@ impl Analysis<'_> {
                 let new = self.evaluate(*term);
                 changed |= self.change(*term, new);
             }
-            if !changed {
+            if !changed || self.watch.is_over() {
                 return;
             }
         }

@@ -20,6 +20,7 @@ use parallax_solver::{Term, Terms};
 
 use crate::event::Event;
 use crate::memory::Memory;
+use crate::watch::Watch;
 
 use found::Reads;
 
@@ -47,14 +48,16 @@ pub struct Premises {
     pub grounded: bool,
 }
 
+/// Where the watch ends it, what is found is not complete.
 pub fn addresses(
     events: &[Event],
     others: &[Term],
     terms: &Terms,
     memory: &Memory,
     premises: Premises,
+    watch: &Watch<'_>,
 ) -> Addresses {
-    let mut analysis = Analysis::new(events, others, terms, memory, premises);
+    let mut analysis = Analysis::new(events, others, terms, memory, premises, watch);
     analysis.settle();
     if premises.grounded {
         analysis.refine();
@@ -82,6 +85,7 @@ struct Analysis<'a> {
     events: &'a [Event],
     terms: &'a Terms,
     memory: &'a Memory,
+    watch: &'a Watch<'a>,
     reads: Reads,
     /// The terms that matter, operands first.
     cone: Vec<Term>,
@@ -97,11 +101,13 @@ impl<'a> Analysis<'a> {
         terms: &'a Terms,
         memory: &'a Memory,
         premises: Premises,
+        watch: &'a Watch<'a>,
     ) -> Self {
         let mut analysis = Analysis {
             events,
             terms,
             memory,
+            watch,
             reads: Reads::new(events, premises.coherent),
             cone: Vec::new(),
             values: FxHashMap::default(),
@@ -152,6 +158,9 @@ impl<'a> Analysis<'a> {
         let mut changed = false;
         for index in 0..self.cone.len() {
             let term = self.cone[index];
+            if self.watch.is_over() {
+                return false;
+            }
             if self.values.get(&term) == Some(&None) {
                 continue;
             }

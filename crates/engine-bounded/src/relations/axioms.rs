@@ -30,6 +30,9 @@ impl Relations<'_, '_> {
             }
             (false, TestKind::Irreflexive) => {
                 for event in 0..self.facts.events {
+                    if self.watch.is_over() {
+                        break;
+                    }
                     self.refute(subject, event, event, true, &mut Vec::new());
                 }
                 Some(())
@@ -93,6 +96,9 @@ impl Relations<'_, '_> {
             return None;
         }
         for (from, to) in pairs {
+            if self.watch.is_over() {
+                break;
+            }
             if kind == TestKind::Empty || from == to {
                 let inside = self.pair(subject, from, to, side);
                 let happen = [self.executed[from], self.executed[to], inside];
@@ -115,6 +121,9 @@ impl Relations<'_, '_> {
             None => Vec::new(),
         };
         for (from, to) in pairs {
+            if self.watch.is_over() {
+                return;
+            }
             self.refute(subject, from, to, true, &mut Vec::new());
         }
     }
@@ -198,6 +207,9 @@ impl Relations<'_, '_> {
         reach.transitive_close();
         let order = self.circuit.order(n);
         for (from, to) in may.iter() {
+            if self.watch.is_over() {
+                return;
+            }
             // Only what can be part of a cycle matters.
             if !reach.contains(to, from) || spare.contains(from, to) {
                 continue;

@@ -3,6 +3,8 @@
 
 use parallax_memory::{EventSet, Formula, Node, NodeId, Relation};
 
+use crate::watch::Watch;
+
 /// What is known of a set or a relation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Bound {
@@ -35,16 +37,21 @@ pub struct Bounds<'m> {
 }
 
 impl<'m> Bounds<'m> {
-    /// `inputs` has the bounds of the base sets and relations.
+    /// `inputs` has the bounds of the base sets and relations. Where the watch ends it, the bounds
+    /// are not complete.
     pub fn new(
         formula: Formula<'m>,
         facts: &Facts,
         inputs: &[Bound],
+        watch: &Watch<'_>,
     ) -> Result<Bounds<'m>, NotMonotone> {
         let roots: Vec<NodeId> = formula.tests().map(|(_, subject)| subject).collect();
         let needed = reachable(formula, &roots);
         let mut bounds = Bounds { formula, bounds: vec![None; formula.nodes().len()] };
         for id in needed {
+            if watch.is_over() {
+                return Ok(bounds);
+            }
             if !bounds.is_open(id) {
                 bounds.compute(id, facts, inputs)?;
             }

@@ -13,6 +13,7 @@ use parallax_solver::Literal;
 
 use super::bounds::{Bounds, Facts};
 use crate::circuit::Circuit;
+use crate::watch::Watch;
 
 /// What a literal is good for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -49,6 +50,7 @@ pub struct Relations<'a, 'm> {
     pub inputs: &'a [Input],
     /// Whether each event happens.
     pub executed: &'a [Literal],
+    pub watch: &'a Watch<'a>,
     /// Nodes whose two literals differ.
     two_sided: Vec<bool>,
     pairs: FxHashMap<(NodeId, u32, u32, Side), Literal>,
@@ -71,6 +73,7 @@ impl<'a, 'm> Relations<'a, 'm> {
         facts: &'a Facts,
         inputs: &'a [Input],
         executed: &'a [Literal],
+        watch: &'a Watch<'a>,
     ) -> Self {
         let mut two_sided: Vec<bool> = Vec::with_capacity(formula.nodes().len());
         for (index, node) in formula.nodes().iter().enumerate() {
@@ -86,6 +89,7 @@ impl<'a, 'm> Relations<'a, 'm> {
             facts,
             inputs,
             executed,
+            watch,
             two_sided,
             pairs: FxHashMap::default(),
             members: FxHashMap::default(),

@@ -17,11 +17,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use parallax_machine::{Code, Limits, Operation, Site, Thread};
 use parallax_program::{AllocKind, Bits, Diagnostic, FunctionId, Property, VarId};
-use parallax_solver::Term;
+use parallax_solver::{Stop as Halt, Term};
+use parallax_verdict::Reason;
 
 use crate::arrangement::Arrangement;
 use crate::event::Event;
 use crate::guard::Guard;
+use crate::refusal::{as_reason, stopped};
 use crate::value::{Value, Values};
 use crate::watch::Watch;
 
@@ -162,19 +164,24 @@ pub struct ThreadRun {
     pub ends: Vec<(Term, Vec<Term>)>,
 }
 
+impl Obstruction {
+    pub fn reason(self) -> Reason {
+        match self {
+            Obstruction::Stopped(stop) => stopped(stop),
+            Obstruction::TooLarge(error) => as_reason(error),
+        }
+    }
+}
+
 /// Why there is no unfolding.
 pub enum Obstruction {
     /// Time is up, or somebody has said so.
-    Stopped,
+    Stopped(Halt),
     TooLarge(Diagnostic),
 }
 
 /// Unfolds all threads of a program.
-pub fn unfold(
-    code: &Code<'_>,
-    plan: &Plan,
-    watch: &mut Watch<'_>,
-) -> Result<Unfolding, Obstruction> {
+pub fn unfold(code: &Code<'_>, plan: &Plan, watch: &Watch<'_>) -> Result<Unfolding, Obstruction> {
     let blocks: Vec<Arrangement> = code.program.functions.iter().map(Arrangement::of).collect();
     let mut unfolder = Unfolder {
         code,
@@ -219,7 +226,7 @@ struct Unfolder<'a, 'p, 'w> {
     code: &'a Code<'p>,
     plan: &'a Plan,
     blocks: Vec<Arrangement>,
-    watch: &'a mut Watch<'w>,
+    watch: &'a Watch<'w>,
     /// The thread that is being unfolded, its accesses and its calls through pointers so far.
     thread: u32,
     accesses: u32,
@@ -368,8 +375,8 @@ impl<'p> Unfolder<'_, 'p, '_> {
 
     fn look_out(&mut self) -> Result<(), Obstruction> {
         self.steps += 1;
-        if self.watch.poll().is_break() {
-            return Err(Obstruction::Stopped);
+        if self.watch.is_over() {
+            self.watch.check().map_err(Obstruction::Stopped)?;
         }
         let (events, steps) = (self.result.events.len(), self.steps);
         if events <= Self::MOST_EVENTS && steps <= Self::MOST_STEPS {
