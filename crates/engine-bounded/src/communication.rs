@@ -6,6 +6,7 @@ use parallax_solver::Literal;
 
 use crate::circuit::Circuit;
 use crate::structure::Structure;
+use crate::watch::Watch;
 
 /// Literals of pairs of events.
 pub type Pairs = FxHashMap<(usize, usize), Literal>;
@@ -21,15 +22,16 @@ pub struct Communication {
 }
 
 impl Communication {
-    /// `coherent` tells whether the model keeps each location coherent: then much is decided by
+    /// Where the watch ends it, what is made is of no use. `coherent` tells whether the model keeps each location coherent: then much is decided by
     /// program order, and the order of writes is acyclic by itself.
     pub fn new(
         structure: &Structure,
         executed: &[Literal],
         coherent: bool,
         circuit: &mut Circuit,
+        watch: &Watch<'_>,
     ) -> Communication {
-        let mut builder = Builder { structure, executed, coherent, circuit };
+        let mut builder = Builder { structure, executed, coherent, circuit, watch };
         let same_place = builder.same_place();
         let sources = builder.sources(&same_place);
         let order = builder.order(&same_place);
@@ -41,8 +43,9 @@ impl Communication {
         structure: &Structure,
         executed: &[Literal],
         circuit: &mut Circuit,
+        watch: &Watch<'_>,
     ) -> Communication {
-        let mut builder = Builder { structure, executed, coherent: true, circuit };
+        let mut builder = Builder { structure, executed, coherent: true, circuit, watch };
         let same_place = builder.same_place();
         let sources = builder.sources(&same_place);
         Communication { sources, order: Pairs::default(), same_place }
@@ -54,6 +57,7 @@ struct Builder<'a> {
     executed: &'a [Literal],
     coherent: bool,
     circuit: &'a mut Circuit,
+    watch: &'a Watch<'a>,
 }
 
 impl Builder<'_> {
@@ -64,6 +68,9 @@ impl Builder<'_> {
             (0..structure.events.len()).filter(|e| structure.events[*e].kind.is_access()).collect();
         for (position, a) in accesses.iter().enumerate() {
             for b in &accesses[position..] {
+                if self.watch.is_over() {
+                    return pairs;
+                }
                 if !structure.may_meet(*a, *b) || !structure.facts.together.contains(*a, *b) {
                     continue;
                 }
@@ -95,6 +102,9 @@ impl Builder<'_> {
             let Some(value) = event.kind.value().filter(|_| event.kind.is_read()) else {
                 continue;
             };
+            if self.watch.is_over() {
+                break;
+            }
             let writes = self.candidates(read);
             let happens = self.executed[read];
             let mut literals = Vec::new();

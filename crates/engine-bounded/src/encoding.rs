@@ -76,7 +76,7 @@ impl Encoding {
             structure.events.iter().map(|event| circuit.literal(event.executed)).collect();
         if asking.framework == Framework::Gharachorloo {
             let conditions = Conditions::of(model).map_err(as_reason)?;
-            let communication = constrain(conditions, &structure, &executed, &mut circuit);
+            let communication = constrain(conditions, &structure, &executed, &mut circuit, watch);
             // None of the models has flags, or says what happens before what.
             let (flags, before) = (Vec::new(), vec![Literal::TRUE; asking.before.len()]);
             let solving = Duration::ZERO;
@@ -92,7 +92,8 @@ impl Encoding {
             });
         }
         let coherent = model.implies_coherence();
-        let communication = Communication::new(&structure, &executed, coherent, &mut circuit);
+        let communication =
+            Communication::new(&structure, &executed, coherent, &mut circuit, watch);
         watch.check().map_err(stopped)?;
         let base = Base::new(formula, &structure, &communication, &values, &mut circuit);
         watch.check().map_err(stopped)?;

@@ -6,9 +6,11 @@
 
 use parallax_solver::{Term, Terms};
 
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Guard {
     parts: Vec<Term>,
+    /// All of it as one term; none for a guard that always holds.
+    whole: Option<Term>,
 }
 
 impl Guard {
@@ -20,29 +22,38 @@ impl Guard {
             None if self.parts.contains(&condition) => true,
             None if self.parts.contains(&terms.not(condition)) => false,
             None => {
-                self.parts.push(condition);
+                self.push(condition, terms);
                 true
             }
         }
     }
 
+    fn push(&mut self, condition: Term, terms: &mut Terms) {
+        self.parts.push(condition);
+        self.whole = Some(match self.whole {
+            Some(whole) => terms.and(whole, condition),
+            None => condition,
+        });
+    }
+
+    fn of(parts: &[Term], terms: &mut Terms) -> Guard {
+        let mut guard = Guard::default();
+        parts.iter().for_each(|part| guard.push(*part, terms));
+        guard
+    }
+
     /// All of it as one term.
     pub fn term(&self, terms: &mut Terms) -> Term {
-        let truth = terms.truth();
-        self.parts.iter().fold(truth, |all, part| terms.and(all, *part))
+        self.whole.unwrap_or_else(|| terms.truth())
+    }
+
+    pub fn parts(&self) -> &[Term] {
+        &self.parts
     }
 
     /// Whether this one holds wherever the other does, as far as can be seen.
     pub fn follows_from(&self, other: &Guard) -> bool {
         self.parts.iter().all(|part| other.parts.contains(part))
-    }
-
-    /// Whether the two cannot hold together, as far as can be seen.
-    pub fn excludes(&self, other: &Guard, terms: &mut Terms) -> bool {
-        self.parts.iter().any(|part| {
-            let opposite = terms.not(*part);
-            other.parts.contains(&opposite)
-        })
     }
 
     /// How many conditions two guards begin with that are the same.
@@ -63,15 +74,14 @@ impl Guard {
     /// tells the first from the second there.
     pub fn join(&self, other: &Guard, terms: &mut Terms) -> (Guard, Term) {
         let common = self.common(other);
-        let rest = |guard: &Guard, terms: &mut Terms| {
-            Guard { parts: guard.parts[common..].to_vec() }.term(terms)
-        };
+        let rest =
+            |guard: &Guard, terms: &mut Terms| Guard::of(&guard.parts[common..], terms).term(terms);
         let (first, second) = (rest(self, terms), rest(other, terms));
-        let mut both = Guard { parts: self.parts[..common].to_vec() };
+        let mut both = Guard::of(&self.parts[..common], terms);
         let either = terms.or(first, second);
         // Where it is no condition at all, the ways are the two arms of a branch.
         if terms.as_constant(either).is_none() {
-            both.parts.push(either);
+            both.push(either, terms);
         }
         (both, first)
     }
@@ -91,7 +101,7 @@ mod tests {
         let mut second = first.clone();
         let start = first.clone();
         assert!(first.require(b, &mut terms) && second.require(not_b, &mut terms));
-        assert!(first.excludes(&second, &mut terms) && first.are_two_arms(&second, &mut terms));
+        assert!(first.are_two_arms(&second, &mut terms));
         let (joined, which) = first.join(&second, &mut terms);
         assert_eq!((joined, which), (start.clone(), b));
         assert!(start.follows_from(&first) && !first.follows_from(&start));

@@ -23,6 +23,7 @@ mod encoding;
 mod event;
 mod gharachorloo;
 mod guard;
+mod leaks;
 mod litmus;
 mod loads;
 mod mapping;

@@ -10,6 +10,8 @@ use parallax_solver::{Backend, Literal, Problem};
 pub struct Options<'a> {
     /// What to look for.
     pub properties: Vec<Property>,
+    /// Whether to go on after a violation.
+    pub all: bool,
     /// How often loops are repeated at most; None for more and more often, until no way repeats
     /// one more often.
     pub unroll: Option<u32>,
@@ -82,6 +84,7 @@ impl Default for Options<'_> {
                 .into_iter()
                 .filter(|property| *property != Property::Leak)
                 .collect(),
+            all: false,
             unroll: Some(2),
             nondet: None,
             timeout: None,

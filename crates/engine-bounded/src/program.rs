@@ -7,7 +7,8 @@ use parallax_memory::Model;
 use parallax_program::{Diagnostics, Program, Property};
 use parallax_solver::{Answer, Literal};
 use parallax_verdict::{
-    Conclusion, Counts, Reason, Scope, Suspicion, ThreadEnding, Verdict, confirm, inputs_tried,
+    Conclusion, Counts, Reason, Scope, Suspicion, ThreadEnding, Verdict, Violation, confirm,
+    inputs_tried,
 };
 
 use crate::before::Before;
@@ -15,6 +16,7 @@ use crate::checks::{Checks, Suspect, Use, uses};
 use crate::claim::claim;
 use crate::encoding::{Asking, Encoding};
 use crate::gharachorloo::admit;
+use crate::leaks::leaks;
 use crate::memory::Memory;
 use crate::options::{Asked, Figures, Options};
 use crate::preparation::{Preparation, Prepared, prepare};
@@ -51,10 +53,12 @@ pub fn verify(
         figures: Figures::default(),
         asked: Vec::new(),
         counts: Literal::TRUE,
+        found: Vec::new(),
     };
     let mut last = None;
     for bound in options.bounds() {
-        let verdict = search.run(bound).unwrap_or_else(|reason| search.unknown(reason));
+        let answer = search.run(bound).unwrap_or_else(|reason| search.unknown(reason));
+        let verdict = search.violated(answer);
         let goes_on =
             verdict.conclusion == Conclusion::Safe && verdict.scope != Some(Scope::Complete);
         let stopped = verdict.conclusion == Conclusion::Unknown && last.is_some();
@@ -74,11 +78,17 @@ fn supported(model: &Model, options: &Options<'_>) -> Vec<Property> {
     let flags_races =
         model.axioms().iter().any(|axiom| axiom.is_flag() && axiom.flag().contains("race"));
     let tells = |property: &Property| match property {
-        Property::Leak => false,
         Property::Race => flags_races || is_sc(model),
         _ => true,
     };
     options.properties.iter().copied().filter(tells).collect()
+}
+
+/// Something wrong, and the thread that cannot go on because of it.
+struct Found {
+    property: Property,
+    message: String,
+    failed: Option<usize>,
 }
 
 struct Search<'a, 'p> {
@@ -92,6 +102,7 @@ struct Search<'a, 'p> {
     asked: Vec<Asked>,
     /// Holds in executions that count.
     counts: Literal,
+    found: Vec<Violation>,
 }
 
 impl Search<'_, '_> {
@@ -143,10 +154,7 @@ impl Search<'_, '_> {
             }
             checks.suspects
         };
-        let found = self.first(&mut encoding, &suspects, &memory, threads);
-        if let Some(verdict) = found {
-            return Ok(verdict);
-        }
+        self.look_for(&mut encoding, suspects, &memory, threads)?;
         let broken: Vec<Stop> = exceeded
             .iter()
             .chain(obstacles.iter().map(|(stop, _)| stop))
@@ -156,15 +164,18 @@ impl Search<'_, '_> {
         let daemons = self.code.program.daemons;
         let endless = endless(&mut encoding, threads, &waits, &broken, daemons);
         for property in [Property::Liveness, Property::Deadlock] {
-            if !self.properties.contains(&property) {
-                continue;
-            }
-            if let Some(verdict) = self.endless(&mut encoding, property, &endless, &waits, threads)
-            {
-                return Ok(verdict);
+            if self.properties.contains(&property) && !self.is_enough() {
+                self.endless(&mut encoding, property, &endless, &waits, threads)?;
             }
         }
-        self.conclude(&mut encoding, bound, &exceeded, &obstacles)
+        if self.properties.contains(&Property::Leak) && !self.is_enough() {
+            let leaks = leaks(&mut encoding, endless.over, &frees, &objects);
+            self.look_for(&mut encoding, leaks, &memory, threads)?;
+        }
+        match self.is_enough() {
+            true => Ok(self.verdict(Conclusion::Unsafe)),
+            false => self.conclude(&mut encoding, bound, &exceeded, &obstacles),
+        }
     }
 
     /// Whether each use comes before the end of its object.
@@ -201,37 +212,40 @@ impl Search<'_, '_> {
         self.asked.extend(encoding.circuit.take_asked());
     }
 
-    /// The first thing that is wrong, if something is; or that there is no telling.
-    fn first(
+    /// Whether nothing else is looked for.
+    fn is_enough(&self) -> bool {
+        !self.found.is_empty() && !self.options.all
+    }
+
+    /// Finds out which suspicions are true.
+    fn look_for(
         &mut self,
         encoding: &mut Encoding,
-        suspects: &[Suspect],
+        mut suspects: Vec<Suspect>,
         memory: &Memory,
         threads: usize,
-    ) -> Option<Verdict> {
-        let all: Vec<Literal> = suspects.iter().map(|suspect| suspect.when).collect();
-        let some = encoding.circuit.or(&all);
-        match self.ask(encoding, some) {
-            Answer::Unsatisfiable => return None,
-            Answer::Stopped(stop) => return Some(self.unknown(stopped(stop))),
-            Answer::Satisfiable => {}
+    ) -> Result<(), Reason> {
+        while !self.is_enough() {
+            let all: Vec<Literal> = suspects.iter().map(|suspect| suspect.when).collect();
+            let some = encoding.circuit.or(&all);
+            match self.ask(encoding, some) {
+                Answer::Unsatisfiable => break,
+                Answer::Stopped(stop) => return Err(stopped(stop)),
+                Answer::Satisfiable => {}
+            }
+            let holds = |suspect: &Suspect| encoding.circuit.holds(suspect.when);
+            let Some(suspect) = suspects.iter().position(holds) else { break };
+            let suspect = suspects.remove(suspect);
+            let message = suspect.what.message(&encoding.circuit, memory);
+            let failed = suspect.thread.map(|thread| thread as usize);
+            let ending = |thread: usize| match failed == Some(thread) {
+                true => ThreadEnding::Failed,
+                false => ThreadEnding::Stopped,
+            };
+            let found = Found { property: suspect.property, message, failed };
+            self.report(encoding, found, &suspect.involved, threads, &ending)?;
         }
-        let suspect = suspects.iter().find(|suspect| encoding.circuit.holds(suspect.when))?;
-        let message = suspect.what.message(&encoding.circuit, memory);
-        let failed = suspect.thread.map(|thread| thread as usize);
-        let ending = |thread: usize| match failed == Some(thread) {
-            true => ThreadEnding::Failed,
-            false => ThreadEnding::Stopped,
-        };
-        Some(self.report(
-            encoding,
-            suspect.property,
-            message,
-            failed,
-            &suspect.involved,
-            threads,
-            &ending,
-        ))
+        Ok(())
     }
 
     fn endless(
@@ -241,10 +255,10 @@ impl Search<'_, '_> {
         endless: &Endless,
         waits: &[Waiting],
         threads: usize,
-    ) -> Option<Verdict> {
+    ) -> Result<(), Reason> {
         match self.ask(encoding, endless.of(property)) {
-            Answer::Unsatisfiable => return None,
-            Answer::Stopped(stop) => return Some(self.unknown(stopped(stop))),
+            Answer::Unsatisfiable => return Ok(()),
+            Answer::Stopped(stop) => return Err(stopped(stop)),
             Answer::Satisfiable => {}
         }
         let is_stuck = |number: &usize| encoding.circuit.holds(endless.waits[*number]);
@@ -275,49 +289,51 @@ impl Search<'_, '_> {
             _ if involved.is_empty() => "a loop never ends",
             _ => "a loop waits for ever",
         };
-        Some(self.report(
-            encoding,
-            property,
-            message.to_string(),
-            None,
-            &involved,
-            threads,
-            &ending,
-        ))
+        let found = Found { property, message: message.to_string(), failed: None };
+        self.report(encoding, found, &involved, threads, &ending)
     }
 
-    #[allow(clippy::too_many_arguments)]
+    /// Notes a violation, if the replayer confirms it.
     fn report(
-        &self,
+        &mut self,
         encoding: &Encoding,
-        property: Property,
-        message: String,
-        failed: Option<usize>,
+        found: Found,
         involved: &[usize],
         threads: usize,
         ending: &dyn Fn(usize) -> ThreadEnding,
-    ) -> Verdict {
+    ) -> Result<(), Reason> {
+        let Found { property, message, failed } = found;
         let Some(claimed) = claim(encoding, threads, ending) else {
-            return self.unknown(Reason {
-                message: format!("'{property}' seems to be violated ({message}), for no reason"),
-                place: None,
-                help: Some("this is an error of the engine: please report it".to_string()),
-            });
+            let what = format!("'{property}' seems to be violated ({message}), for no reason");
+            let help = "this is an error of the engine: please report it";
+            return Err(Reason { help: Some(help.to_string()), ..reason(what) });
         };
         let involved = involved.iter().filter_map(|event| claimed.steps.get(event).copied());
         let involved = involved.collect();
         let suspicion = Suspicion { property, message, failed, claim: claimed.claim, involved };
-        match confirm(self.code.program, self.model, suspicion) {
-            Ok(violation) => {
-                let mut verdict = self.verdict(Conclusion::Unsafe);
-                verdict.violations.push(violation);
-                verdict
+        let violation = confirm(self.code.program, self.model, suspicion)?;
+        let same = |known: &Violation| {
+            (known.property, &known.place, &known.message)
+                == (violation.property, &violation.place, &violation.message)
+        };
+        if !self.found.iter().any(same) {
+            self.found.push(violation);
+        }
+        Ok(())
+    }
+
+    /// The verdict with what is wrong, if something is.
+    fn violated(&mut self, verdict: Verdict) -> Verdict {
+        let violations = std::mem::take(&mut self.found);
+        match violations.is_empty() {
+            true => verdict,
+            false => {
+                Verdict { conclusion: Conclusion::Unsafe, reason: None, violations, ..verdict }
             }
-            Err(reason) => self.unknown(reason),
         }
     }
 
-    /// Nothing is wrong: how far that goes.
+    /// Nothing else is wrong: how far that goes.
     fn conclude(
         &mut self,
         encoding: &mut Encoding,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use parallax_memory::{EventSet, Relation};
 use parallax_program::{Bits, Program};
-use parallax_solver::Terms;
+use parallax_solver::{Term, Terms};
 
 use crate::addresses::Possible;
 use crate::event::{Dependency, Event, Kind, Step, TagChoice};
@@ -158,6 +158,8 @@ fn facts(events: &[Event], terms: &mut Terms, watch: &Watch<'_>) -> Facts {
     let n = events.len();
     let mut visible = EventSet::new(n);
     let (mut together, mut implies) = (Relation::new(n), Relation::new(n));
+    let conditions: Vec<Conditions> =
+        events.iter().map(|event| Conditions::of(&event.guard, terms)).collect();
     for (a, event) in events.iter().enumerate() {
         if event.kind.is_visible() {
             visible.insert(a);
@@ -166,10 +168,11 @@ fn facts(events: &[Event], terms: &mut Terms, watch: &Watch<'_>) -> Facts {
             if watch.is_over() {
                 break;
             }
-            if other.guard.follows_from(&event.guard) {
+            if a == b || other.guard.parts().iter().all(|part| conditions[a].holds(*part)) {
                 implies.add(a, b);
             }
-            if event.thread != other.thread || !event.guard.excludes(&other.guard, terms) {
+            let excludes = || conditions[b].opposites.iter().any(|part| conditions[a].holds(*part));
+            if event.thread != other.thread || !excludes() {
                 together.add(a, b);
             }
         }
@@ -177,4 +180,23 @@ fn facts(events: &[Event], terms: &mut Terms, watch: &Watch<'_>) -> Facts {
     let mut implied = Relation::new(n);
     implies.inverse_into(&mut implied);
     Facts { events: n, visible, together, implies, implied }
+}
+
+/// What holds where an event happens, ready to be looked up.
+struct Conditions {
+    sorted: Vec<Term>,
+    opposites: Vec<Term>,
+}
+
+impl Conditions {
+    fn of(guard: &Guard, terms: &mut Terms) -> Conditions {
+        let mut sorted = guard.parts().to_vec();
+        sorted.sort_unstable();
+        let opposites = guard.parts().iter().map(|part| terms.not(*part)).collect();
+        Conditions { sorted, opposites }
+    }
+
+    fn holds(&self, condition: Term) -> bool {
+        self.sorted.binary_search(&condition).is_ok()
+    }
 }

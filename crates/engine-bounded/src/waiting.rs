@@ -16,6 +16,8 @@ pub struct Endless {
     pub liveness: Literal,
     /// For each way on which a thread waits, whether it does.
     pub waits: Vec<Literal>,
+    /// Every thread that was started has ended, or the program has with its first thread.
+    pub over: Literal,
 }
 
 /// `broken` are ways on which threads stop for other reasons.
@@ -28,6 +30,7 @@ pub fn endless(
 ) -> Endless {
     let literals: Vec<Literal> =
         waits.iter().map(|wait| encoding.circuit.literal(wait.stop.guard)).collect();
+    let over = is_over(encoding, threads, waits, &literals, broken, daemons);
     let mut conditions = Vec::new();
     for thread in 0..threads {
         conditions.push(rests(encoding, thread, waits, &literals));
@@ -52,7 +55,7 @@ pub fn endless(
     let all = encoding.circuit.and(&conditions);
     let liveness = encoding.circuit.and(&[all, spins]);
     let deadlock = encoding.circuit.and(&[all, others, !spins]);
-    Endless { deadlock, liveness, waits: literals }
+    Endless { deadlock, liveness, waits: literals, over }
 }
 
 impl Endless {
@@ -63,6 +66,27 @@ impl Endless {
             _ => Literal::FALSE,
         }
     }
+}
+
+fn is_over(
+    encoding: &mut Encoding,
+    threads: usize,
+    waits: &[Waiting],
+    literals: &[Literal],
+    broken: &[Stop],
+    daemons: bool,
+) -> Literal {
+    let mut conditions = Vec::new();
+    for thread in 0..threads {
+        // Where the end of the first thread ends the program, others may still wait.
+        let (waits, literals) =
+            if daemons && thread > 0 { (waits, literals) } else { (&[][..], &[][..]) };
+        conditions.push(rests(encoding, thread, waits, literals));
+    }
+    for stop in broken {
+        conditions.push(!encoding.circuit.literal(stop.guard));
+    }
+    encoding.circuit.and(&conditions)
 }
 
 fn has_ended(encoding: &mut Encoding, thread: usize) -> Literal {

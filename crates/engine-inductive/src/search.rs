@@ -68,7 +68,7 @@ impl Search<'_> {
     fn measure_without_facts(&self, subject: &mut Subject) -> Result<Option<Reason>, Diagnostics> {
         for _ in 0..MOST_TRIES {
             let Ok(image) = subject.image(Purpose::Show) else { return Ok(Some(too_large())) };
-            let loads = match loads(&image, self.model, &self.limited())? {
+            let loads = match loads(&image, self.model, &self.limited()) {
                 Ok(loads) => loads,
                 Err(reason) => return Ok(Some(reason)),
             };

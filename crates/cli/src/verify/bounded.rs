@@ -76,7 +76,8 @@ pub fn ask(
         let note = format!("C11 was compiled to the accesses and fences of '{model}'");
         verdict.notes.push(note);
     }
-    let answer = Answer { verdict, model, engine: "bounded", all: false, witness: None, solver };
+    let answer =
+        Answer { verdict, model, engine: "bounded", all: options.all, witness: None, solver };
     Ok((answer, verified.asked))
 }
 
@@ -93,6 +94,7 @@ fn times(figures: &Figures) -> SolverWork {
 fn limits(options: &VerifyArguments, unroll: Option<u32>) -> Options<'static> {
     Options {
         properties: Vec::new(),
+        all: options.all,
         unroll,
         nondet: options.nondet,
         timeout: options.timeout,

@@ -30,6 +30,7 @@ use crate::communication::{Communication, Pairs};
 use crate::event::{Event, Step};
 use crate::options::Framework;
 use crate::structure::Structure;
+use crate::watch::Watch;
 use order::ExecutionOrder;
 
 /// The models that there are conditions for.
@@ -113,8 +114,9 @@ pub fn constrain(
     structure: &Structure,
     executed: &[Literal],
     circuit: &mut Circuit,
+    watch: &Watch<'_>,
 ) -> Communication {
-    let mut communication = Communication::unordered(structure, executed, circuit);
+    let mut communication = Communication::unordered(structure, executed, circuit, watch);
     let same_place = std::mem::take(&mut communication.same_place);
     let mut setting = Setting { structure, executed, same_place, circuit };
     let order = ExecutionOrder::new(&mut setting);

@@ -296,24 +296,29 @@ impl<'p> Unfolder<'_, 'p, '_> {
     }
 
     /// Makes one state of all that stand at a place. Arms of the same branch go first, because
-    /// nothing is left of it then.
+    /// nothing is left of it then. In order, the guards that have most in common are neighbours.
     fn meet(&mut self, mut states: Vec<State>) -> Option<State> {
-        while states.len() > 1 {
-            let (first, second) = self.best_pair(&states);
-            let other = states.remove(second);
-            states[first].meet(&other, &self.plan.private, &mut self.result.values);
+        states.sort_by(|one, other| one.guard.cmp(&other.guard));
+        let mut ranks: Vec<(bool, usize)> =
+            states.windows(2).map(|pair| self.rank(&pair[0], &pair[1])).collect();
+        while let Some((best, _)) = ranks.iter().enumerate().max_by_key(|(_, rank)| **rank) {
+            let other = states.remove(best + 1);
+            states[best].meet(&other, &self.plan.private, &mut self.result.values);
+            ranks.remove(best);
+            for at in [best.checked_sub(1), Some(best)].into_iter().flatten() {
+                if at < ranks.len() {
+                    ranks[at] = self.rank(&states[at], &states[at + 1]);
+                }
+            }
         }
         states.pop()
     }
 
-    fn best_pair(&mut self, states: &[State]) -> (usize, usize) {
-        let terms = &mut self.result.values.terms;
-        let pairs = (0..states.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
-        let rank = |(a, b): &(usize, usize)| {
-            let (one, other): (&Guard, &Guard) = (&states[*a].guard, &states[*b].guard);
-            (one.are_two_arms(other, terms), one.common(other))
-        };
-        pairs.max_by_key(rank).unwrap_or((0, 1))
+    /// How much two states should meet: whether as the arms of a branch, and what their guards
+    /// have in common.
+    fn rank(&mut self, one: &State, other: &State) -> (bool, usize) {
+        let arms = one.guard.are_two_arms(&other.guard, &mut self.result.values.terms);
+        (arms, one.guard.common(&other.guard))
     }
 
     /// Follows a state until it jumps, forks or ends.
