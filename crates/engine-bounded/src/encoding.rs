@@ -147,7 +147,12 @@ impl Encoding {
     }
 
     /// One of some ways that an execution takes, given that the literal holds, if one does.
-    pub fn reached(&mut self, ways: &[&Way], given: Literal, watch: &Watch<'_>) -> Result<Option<usize>, Stop> {
+    pub fn reached(
+        &mut self,
+        ways: &[&Way],
+        given: Literal,
+        watch: &Watch<'_>,
+    ) -> Result<Option<usize>, Stop> {
         let guards: Vec<Literal> = ways.iter().map(|way| self.circuit.literal(way.guard)).collect();
         let some = self.circuit.or(&guards);
         if some == Literal::FALSE {

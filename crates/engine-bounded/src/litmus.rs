@@ -169,7 +169,9 @@ impl Test<'_, '_> {
             Answer::Stopped(stop) => return Err(stopped(stop)),
             Answer::Unsatisfiable => {
                 let ways: Vec<&Stop> = obstacles.iter().map(|(stop, _)| stop).collect();
-                if let Some(reached) = encoding.reached(&ways, Literal::TRUE, &self.watch).map_err(stopped)? {
+                if let Some(reached) =
+                    encoding.reached(&ways, Literal::TRUE, &self.watch).map_err(stopped)?
+                {
                     let (stop, what) = &obstacles[reached];
                     return Err(unsupported(stop, what, self.code));
                 }
