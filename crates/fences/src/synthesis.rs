@@ -69,7 +69,8 @@ pub enum Collecting {
     /// One of the program under each plan that is tried.
     #[default]
     OneByOne,
-    /// All of the program as it is, and then, should there be others, one by one.
+    /// All of the program as it is, until many in a row teach nothing, and then, should there be
+    /// others, one by one.
     All,
 }
 
@@ -119,6 +120,9 @@ pub fn synthesize<'m>(
     let Search { suspects, demands, traces, iterations, .. } = search;
     Ok(Synthesis { ending, suspects, traces, iterations, demands: demands.len() })
 }
+
+/// So many bad executions in a row may teach nothing.
+const MOST_USELESS: usize = 2_000;
 
 struct Search<'t, 'm> {
     task: &'t Task<'m>,
@@ -211,7 +215,8 @@ impl<'m> Search<'_, 'm> {
         }
     }
 
-    /// Looks at every bad execution of the program under a plan.
+    /// Looks at every bad execution of the program under a plan, until too many teach nothing: those
+    /// that are left and survive are found by the search under the cheapest plan.
     fn collect(
         &mut self,
         program: &Program,
@@ -219,13 +224,15 @@ impl<'m> Search<'_, 'm> {
         engine: &mut dyn Engine,
     ) -> Result<Verdict, Diagnostics> {
         let mut best = Ok(Settled::Plan(plan.clone()));
+        let mut useless = 0;
         let verdict = engine.every(program, &mut |violation| {
+            useless += 1;
             if let Ok(Settled::Plan(plan)) = &best
                 && let Some(better) = self.consider(violation, plan).transpose()
             {
-                best = better;
+                (best, useless) = (better, 0);
             }
-            matches!(best, Ok(Settled::Plan(_)))
+            matches!(best, Ok(Settled::Plan(_))) && useless < MOST_USELESS
         })?;
         best.map(|_| verdict)
     }
