@@ -1,0 +1,107 @@
+//! Where accesses and calls go: counters, places of one thread, pointers to functions; and what
+//! happens where limits are reached.
+
+use parallax_engine_bounded::{Options, verify};
+use parallax_engine_explore::explore;
+use parallax_memory::Model;
+use parallax_program::{Program, Property, parse_program};
+use parallax_verdict::{Conclusion, Scope, Verdict};
+
+fn program(text: &str) -> Program {
+    let text = format!("program p pointers 64\n{text}");
+    parse_program("p", &text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"))
+}
+
+fn model(name: &str) -> std::sync::Arc<Model> {
+    Model::builtin(name).expect("a model").expect("a right model")
+}
+
+fn bounded(program: &Program, name: &str, options: &Options<'_>) -> Verdict {
+    verify(program, &model(name), options).expect("a verdict").verdict
+}
+
+/// The verdict of both engines; they agree.
+fn agreed(text: &str, unroll: Option<u32>) -> Verdict {
+    let program = program(text);
+    let options = Options { unroll, ..Options::default() };
+    let explored = parallax_engine_explore::Options::default();
+    let explored = explore(&program, &model("rc11"), &explored).expect("a verdict");
+    let verdict = bounded(&program, "rc11", &options);
+    assert_eq!(verdict.conclusion, explored.conclusion, "{:?}", verdict.reason);
+    verdict
+}
+
+/// Threads that draw a number, and write to the place of that number.
+fn drawing(threads: u32, places: u32) -> String {
+    let mut text = format!("global next: 4\nglobal array: {}\n", places * 4);
+    text += "fn draw() {\nvar n: 32\nn = rmw.add.4 &next, 1:32 [A, RLX] [A, RLX]\n\
+             store.4 &array + (zext(n, 64) << 2:64), 1:32 [A, RLX]\nreturn\n}\n";
+    for thread in 0..threads {
+        text += &format!("thread T{thread} = draw()\n");
+    }
+    text
+}
+
+#[test]
+fn counters_count_as_far_as_there_are_events() {
+    let right = agreed(&drawing(3, 3), None);
+    assert_eq!((right.conclusion, right.scope), (Conclusion::Safe, Some(Scope::Complete)));
+    let wrong = agreed(&drawing(3, 2), None);
+    assert_eq!(wrong.violations[0].property, Property::Memory);
+}
+
+#[test]
+fn loops_that_count_for_others_are_bounded() {
+    let text = "global flag: 4\nglobal count: 4\n\
+                fn waits() {\nvar v: 32, n: 32\nagain:\nv = load.4 &flag [A, RLX]\n\
+                branch v == 0:32, more, done\nmore:\n\
+                n = rmw.add.4 &count, 1:32 [A, RLX] [A, RLX]\njump again\ndone:\nreturn\n}\n\
+                fn raises() {\nstore.4 &flag, 1:32 [A, RLX]\nreturn\n}\n\
+                thread T0 = waits()\nthread T1 = raises()\n";
+    let options = Options { unroll: Some(3), ..Options::default() };
+    let verdict = bounded(&program(text), "rc11", &options);
+    assert_eq!(verdict.scope, Some(Scope::Bounded(3)), "{:?}", verdict.reason);
+}
+
+const CALLS: &str = "global hook: 8 = { 0: @one }\nglobal seen: 4\n\
+    fn one() {\nstore.4 &seen, 1:32 [A, RLX]\nreturn\n}\n\
+    fn two() {\nstore.4 &seen, 2:32 [A, RLX]\nreturn\n}\n\
+    fn changes() {\nstore.8 &hook, TARGET [A, RLX]\nreturn\n}\n\
+    fn calls() {\nvar f: 64, v: 32\nf = load.8 &hook [A, RLX]\ncall (f)()\n\
+    v = load.4 &seen [A, RLX]\nassert v == WANTED, \"seen\"\nreturn\n}\n\
+    thread T0 = calls()\nthread T1 = changes()\n";
+
+#[test]
+fn a_call_goes_to_any_function_that_its_pointer_may_be() {
+    let text =
+        |target: &str, wanted: &str| CALLS.replace("TARGET", target).replace("v == WANTED", wanted);
+    let either = "(v == 1:32) | (v == 2:32)";
+    assert_eq!(agreed(&text("@two", either), None).conclusion, Conclusion::Safe);
+    assert_eq!(agreed(&text("@two", "v == 1:32"), None).conclusion, Conclusion::Unsafe);
+    assert_eq!(agreed(&text("@two", "v == 2:32"), None).conclusion, Conclusion::Unsafe);
+    let nowhere = agreed(&text("12345:64", either), None);
+    assert_eq!(nowhere.violations[0].property, Property::Memory);
+}
+
+#[test]
+fn all_violations_are_found_if_asked_for() {
+    let text = "global x: 4\n\
+                fn first() {\nvar v: 32\nv = load.4 &x [A, RLX]\nassert v == 0:32, \"one\"\n\
+                v = load.4 &x [A, RLX]\nassert v == 0:32, \"two\"\nreturn\n}\n\
+                fn second() {\nstore.4 &x, 1:32 [A, RLX]\nreturn\n}\n\
+                thread T0 = first()\nthread T1 = second()\n";
+    let one = bounded(&program(text), "rc11", &Options::default());
+    assert_eq!(one.violations.len(), 1);
+    let all = bounded(&program(text), "rc11", &Options { all: true, ..Options::default() });
+    let messages: Vec<&str> = all.violations.iter().map(|found| found.message.as_str()).collect();
+    assert_eq!((messages.len(), all.scope), (2, Some(Scope::Complete)), "{messages:?}");
+}
+
+#[test]
+fn a_memory_limit_ends_the_search() {
+    let options = Options { memory_limit: Some(1), ..Options::default() };
+    let verdict = bounded(&program(&drawing(4, 4)), "rc11", &options);
+    assert_eq!(verdict.conclusion, Conclusion::Unknown);
+    let reason = verdict.reason.map(|reason| reason.message).unwrap_or_default();
+    assert!(reason.contains("the memory limit is reached"), "{reason}");
+}
