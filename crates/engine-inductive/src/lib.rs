@@ -60,8 +60,9 @@ pub enum Conclusion {
 pub struct Unproved {
     pub obligation: Obligation,
     pub place: Option<Location>,
-    /// What the assertion says.
-    pub message: String,
+    /// An execution in which it fails, with stand-ins of iterations: the program may have none like
+    /// it.
+    pub candidate: Box<Violation>,
 }
 
 /// What has to be shown.
@@ -183,9 +184,10 @@ fn attempt(subject: &mut Subject, search: &Search<'_>) -> Result<(Proof, bool), 
 }
 
 fn unproved(subject: &Subject, violation: Violation) -> Unproved {
-    let Violation { message, place, .. } = violation;
-    let Some((number, check)) = Check::of_message(&message) else {
-        return Unproved { obligation: Obligation::Asserted, place, message };
+    let candidate = Box::new(violation);
+    let Some((number, check)) = Check::of_message(&candidate.message) else {
+        let place = candidate.place.clone();
+        return Unproved { obligation: Obligation::Asserted, place, candidate };
     };
     let obligation = match check {
         Check::AtFirst => Obligation::AtFirst,
@@ -193,7 +195,7 @@ fn unproved(subject: &Subject, violation: Violation) -> Unproved {
     };
     let known = subject.loops.iter().find(|known| known.replaced.number == number);
     let place = known.map(|known| subject.program.source.location(known.replaced.span));
-    Unproved { obligation, place, message }
+    Unproved { obligation, place, candidate }
 }
 
 /// Why a loop that stays is one.

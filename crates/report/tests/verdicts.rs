@@ -24,6 +24,7 @@ const RUN: VerifyRun<'static> = VerifyRun {
     time: Duration::from_millis(250),
     peak_rss_kib: 12_345,
     solver: None,
+    candidate: None,
 };
 
 const STYLE: TextStyle = TextStyle { colour: false, width: 110, detail: Detail::Short };

@@ -76,8 +76,7 @@ pub fn ask(
         let note = format!("C11 was compiled to the accesses and fences of '{model}'");
         verdict.notes.push(note);
     }
-    let answer =
-        Answer { verdict, model, engine: "bounded", all: options.all, witness: None, solver };
+    let answer = Answer { all: options.all, solver, ..Answer::new(verdict, &model, "bounded") };
     Ok((answer, verified.asked))
 }
 
@@ -207,6 +206,5 @@ pub fn verify_test(
     let solver = Some(times(&outcome.figures));
     verdict.notes.extend(certified(&verdict, outcome.figures.certified, options));
     verdict.notes.extend(framework(options));
-    let model = model.name().to_string();
-    Ok(Answer { verdict, model, engine: "bounded", all: false, witness: None, solver })
+    Ok(Answer { solver, ..Answer::new(verdict, model.name(), "bounded") })
 }

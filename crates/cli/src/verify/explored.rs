@@ -48,6 +48,5 @@ pub fn verify(
         let note = "each thread was woken without a signal once at most";
         verdict.notes.push(note.to_string());
     }
-    let model = model.name().to_string();
-    Ok(Answer { verdict, model, engine: "explore", all: options.all, witness: None, solver: None })
+    Ok(Answer { all: options.all, ..Answer::new(verdict, model.name(), "explore") })
 }

@@ -1,13 +1,15 @@
 //! Programs through proofs by invariants.
 
-use parallax_engine_bounded::Options;
+use std::time::Instant;
+
+use parallax_engine_bounded::{Options, verify as bounded};
 use parallax_engine_inductive::{Conclusion, Invariant, Obligation, Order, Unproved, prove};
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, Program, Property};
+use parallax_program::{Diagnostic, Diagnostics, Location, Program, Property};
 use parallax_verdict::{Counts, Reason, Scope, Verdict};
 
 use super::input::Kind;
-use super::{Answer, C_MODEL, VerifyArguments, model_choice};
+use super::{Answer, C_MODEL, SECOND_TRY, VerifyArguments, model_choice};
 use crate::interrupt;
 use crate::models::{ModelChoice, Models};
 
@@ -30,7 +32,7 @@ pub fn verify_program(
 ) -> Result<Answer, Diagnostics> {
     let usual = || ModelChoice::BuiltIn(C_MODEL.to_string());
     let model = Models::new(&[], None).get(&model_choice(options).unwrap_or_else(usual))?;
-    let mut answer = verify(program, &model, Order::Signed, options)?;
+    let mut answer = verify(program, program, &model, Order::Signed, options)?;
     let others = properties.iter().filter(|property| **property != Property::Assert);
     let others: Vec<&str> = others.map(|property| property.name()).collect();
     if !others.is_empty() {
@@ -39,9 +41,11 @@ pub fn verify_program(
     Ok(answer)
 }
 
-/// A program whose invariants are marked. Those that are found compare numbers in the given order.
+/// A program whose invariants are marked, and as others search it. Invariants that are found compare
+/// numbers in the given order.
 pub fn verify(
     program: &Program,
+    searched: &Program,
     model: &Model,
     order: Order,
     options: &VerifyArguments,
@@ -53,6 +57,7 @@ pub fn verify(
         stop: Some(interrupt::stop_flag()),
         ..Options::default()
     };
+    let started = Instant::now();
     let proof = prove(program, model, order, &search)?;
     let mut verdict = Verdict {
         conclusion: parallax_verdict::Conclusion::Unknown,
@@ -63,6 +68,7 @@ pub fn verify(
         violations: Vec::new(),
         notes: proof.invariants.iter().map(told).collect(),
     };
+    let mut candidate = None;
     match proof.conclusion {
         Conclusion::Proved { vacuous } => {
             verdict.conclusion = parallax_verdict::Conclusion::Safe;
@@ -73,11 +79,20 @@ pub fn verify(
                 verdict.notes.push(note.to_string());
             }
         }
-        Conclusion::NotProved(unproved) => verdict.reason = Some(not_proved(unproved)),
+        Conclusion::NotProved(unproved) => {
+            let left = options.timeout.map(|limit| limit.saturating_sub(started.elapsed()));
+            let search = Options { timeout: left.or(Some(SECOND_TRY)), ..search };
+            let what = what_fails(&unproved);
+            if let Some(mut refuted) = refuted(searched, model, &search) {
+                refuted.notes.push(format!("{what}; a search up to a bound has found this"));
+                return Ok(Answer::new(refuted, model.name(), "inductive"));
+            }
+            verdict.reason = Some(not_proved(what, unproved.place));
+            candidate = Some(unproved.candidate);
+        }
         Conclusion::Unknown(reason) => verdict.reason = Some(reason),
     }
-    let model = model.name().to_string();
-    Ok(Answer { verdict, model, engine: "inductive", all: false, witness: None, solver: None })
+    Ok(Answer { candidate, ..Answer::new(verdict, model.name(), "inductive") })
 }
 
 /// What is said about an invariant that a proof stands on.
@@ -90,20 +105,30 @@ fn told(invariant: &Invariant) -> String {
     }
 }
 
-/// What could not be shown, and where.
-fn not_proved(unproved: Unproved) -> Reason {
+/// So often loops repeat where a violation is looked for.
+const MOST_ROUNDS: u32 = 4;
+
+/// What is wrong with a program that could not be proved, if a search finds something.
+fn refuted(program: &Program, model: &Model, search: &Options<'_>) -> Option<Verdict> {
+    let properties = vec![Property::Assert];
+    let unroll = search.unroll.or(Some(MOST_ROUNDS));
+    let search = Options { properties, unroll, ..search.clone() };
+    let found = bounded(program, model, &search).ok()?.verdict;
+    (found.conclusion == parallax_verdict::Conclusion::Unsafe).then_some(found)
+}
+
+fn what_fails(unproved: &Unproved) -> String {
     let what = match unproved.obligation {
         Obligation::AtFirst => "the invariant may not hold when the loop first comes to it",
         Obligation::Kept => "an iteration may not keep the invariant",
         Obligation::Asserted => "an assertion does not follow from the invariants",
     };
-    Reason {
-        message: format!("not proved: {what}"),
-        place: unproved.place,
-        help: Some(
-            "the invariants may say too little; --engine states, explore or bounded look for a \
-             violation"
-                .to_string(),
-        ),
-    }
+    format!("not proved: {what}")
+}
+
+/// What could not be shown, and where.
+fn not_proved(message: String, place: Option<Location>) -> Reason {
+    let help = "the invariants may say too little; --engine states, explore or bounded look for a \
+                violation";
+    Reason { message, place, help: Some(help.to_string()) }
 }

@@ -67,14 +67,8 @@ pub fn verify(path: &Path, options: &VerifyArguments) -> Result<Answer, Diagnost
         replay(&test.program, witness, &model)
             .map_err(|reason| vec![not_replayed(&test.program, &reason)])?;
     }
-    Ok(Answer {
-        verdict: verdict(&test.question, outcomes, bound),
-        model: model.name().to_string(),
-        engine: "enumerate",
-        all: true,
-        witness: None,
-        solver: None,
-    })
+    let verdict = verdict(&test.question, outcomes, bound);
+    Ok(Answer { all: true, ..Answer::new(verdict, model.name(), "enumerate") })
 }
 
 /// The same test, asking for the states that are violations.

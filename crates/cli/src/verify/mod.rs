@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property};
 use parallax_report::SolverWork;
-use parallax_verdict::{Conclusion, Verdict};
+use parallax_verdict::{Conclusion, Verdict, Violation};
 
 pub use arguments::VerifyArguments;
 use arguments::{FrameworkName, SolverName};
@@ -53,6 +53,23 @@ pub struct Answer {
     pub witness: Option<String>,
     /// What it took, where a solver was asked.
     pub solver: Option<SolverWork>,
+    /// What may be wrong, where the answer is unknown.
+    pub candidate: Option<Box<Violation>>,
+}
+
+impl Answer {
+    /// An answer with nothing beside the verdict.
+    pub fn new(verdict: Verdict, model: &str, engine: &'static str) -> Answer {
+        Answer {
+            verdict,
+            model: model.to_string(),
+            engine,
+            all: false,
+            witness: None,
+            solver: None,
+            candidate: None,
+        }
+    }
 }
 
 pub fn run(options: &VerifyArguments) -> Exit {

@@ -32,6 +32,7 @@ pub fn deliver(options: &VerifyArguments, answer: &Answer, time: Duration) -> Re
         time,
         peak_rss_kib: peak_rss_kib(),
         solver: answer.solver,
+        candidate: answer.candidate.as_deref(),
     };
     let verdict = &answer.verdict;
     let text = match options.format {

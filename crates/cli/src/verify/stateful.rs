@@ -85,14 +85,6 @@ fn run(
         },
     );
     line.borrow_mut().clear();
-    let model = model.name().to_string();
-    let verdict = verdict?;
-    Ok(Answer {
-        verdict,
-        model,
-        engine: "states",
-        all: options.all,
-        witness: written.into_inner(),
-        solver: None,
-    })
+    let answer = Answer::new(verdict?, model.name(), "states");
+    Ok(Answer { all: options.all, witness: written.into_inner(), ..answer })
 }

@@ -69,8 +69,8 @@ pub fn verify(
         Engine::Bounded => return bounded::verify(program, usual, properties, options),
         Engine::Inductive => {
             let model = chosen_model(usual, options)?;
-            let program = marked(&structures, MARK)?;
-            return inductive::verify(&program, &model, Order::Unsigned, options);
+            let marked = marked(&structures, MARK)?;
+            return inductive::verify(&marked, program, &model, Order::Unsigned, options);
         }
         _ if options.witness.is_some() => stateful::verify(program, usual, properties, options)?,
         _ if !has_machine => enumerated(&structures, usual, options)?,
@@ -154,14 +154,8 @@ fn enumerated(
         replay(&program, witness, &model)
             .map_err(|reason| vec![not_replayed(&program, &reason)])?;
     }
-    Ok(Answer {
-        verdict: verdict(&program.source, &assertions, outcomes, bound),
-        model: model.name().to_string(),
-        engine: "enumerate",
-        all: true,
-        witness: None,
-        solver: None,
-    })
+    let verdict = verdict(&program.source, &assertions, outcomes, bound);
+    Ok(Answer { all: true, ..Answer::new(verdict, model.name(), "enumerate") })
 }
 
 /// A program whose final states tell whether an assertion has failed.

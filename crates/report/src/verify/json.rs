@@ -43,6 +43,7 @@ pub fn verdict_json(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
         encode_s: run.solver.map(|work| work.encoding.as_secs_f64()),
         solve_s: run.solver.map(|work| work.solving.as_secs_f64()),
         violations: verdict.violations.iter().map(|v| Found::of(v, run.model)).collect(),
+        candidate: run.candidate.map(|v| Found::of(v, run.model)),
         notes: &verdict.notes,
     };
     // Only maps with keys that are not strings can fail; there are none.
@@ -77,6 +78,8 @@ struct Answer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     solve_s: Option<f64>,
     violations: Vec<Found<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    candidate: Option<Found<'a>>,
     notes: &'a [String],
 }
 

@@ -24,6 +24,8 @@ mod words;
 
 use std::time::Duration;
 
+use parallax_verdict::Violation;
+
 pub use html::verdict_html;
 pub use json::verdict_json;
 pub use links::Naming;
@@ -47,6 +49,8 @@ pub struct VerifyRun<'a> {
     pub peak_rss_kib: u64,
     /// What it took, where a solver was asked.
     pub solver: Option<SolverWork>,
+    /// Where the answer is unknown: an execution that the program may or may not have.
+    pub candidate: Option<&'a Violation>,
 }
 
 /// How large a problem for a solver was, and how long it took to state and to solve.

@@ -134,7 +134,7 @@ proptest! {
     fn every_form_is_written(verdict in verdicts()) {
         let (time, peak_rss_kib) = (Duration::ZERO, 0);
         let (input, model, engine) = ("a.c", "rc11", "explore");
-        let run = VerifyRun { input, model, engine, all: true, time, peak_rss_kib, solver: None };
+        let run = VerifyRun { input, model, engine, all: true, time, peak_rss_kib, solver: None, candidate: None };
         for detail in [Detail::Short, Detail::Full] {
             let style = TextStyle { colour: false, width: 80, detail };
             prop_assert!(verdict_text(&run, &verdict, style).starts_with("unsafe: "));

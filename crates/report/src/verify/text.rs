@@ -53,7 +53,10 @@ impl Writer<'_> {
                 let safe = self.painted(GREEN, "safe");
                 writeln!(self.out, "{safe}: {}", what_holds(verdict))?;
             }
-            Conclusion::Unknown => self.unknown(verdict)?,
+            Conclusion::Unknown => {
+                self.unknown(verdict)?;
+                self.candidate(run)?;
+            }
         }
         self.counts(run, verdict)?;
         for note in &verdict.notes {
@@ -75,6 +78,12 @@ impl Writer<'_> {
             Some(help) => writeln!(self.out, "  help: {help}"),
             None => Ok(()),
         }
+    }
+
+    fn candidate(&mut self, run: &VerifyRun<'_>) -> fmt::Result {
+        let Some(candidate) = run.candidate else { return Ok(()) };
+        writeln!(self.out, "  a candidate, which may be spurious:")?;
+        self.violation(candidate, true)
     }
 
     fn counts(&mut self, run: &VerifyRun<'_>, verdict: &Verdict) -> fmt::Result {
