@@ -169,11 +169,11 @@ fn properties_can_be_chosen() {
 #[test]
 fn inputs_need_a_range() {
     let folder = folder();
-    let open = folder.run(&["verify", "input.program"]);
+    let open = folder.run(&["verify", "--engine", "explore", "input.program"]);
     open.ends_with(3).says("unknown: ").says("--nondet").says("input.program:4:3");
     folder.run(&["verify", "--nondet", "0..2", "input.program"]).ends_with(0);
     folder.run(&["verify", "--nondet", "-5..3", "input.program"]).ends_with(1).says("chooses 3");
-    assert_eq!(json(&folder, &["input.program"], 3)["scope"], Value::Null);
+    assert_eq!(json(&folder, &["--engine", "explore", "input.program"], 3)["scope"], Value::Null);
 }
 
 #[test]
