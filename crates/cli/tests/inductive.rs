@@ -34,7 +34,11 @@ fn answers_are_as_expected() {
         if verdict == "unknown" {
             assert!(model == "rc11" || found["reason_place"]["line"].is_u64(), "{line}");
             let is_tried = told.contains("not proved");
-            assert_eq!(found["candidate"]["execution"]["events"].is_array(), is_tried, "{line}: {found}");
+            assert_eq!(
+                found["candidate"]["execution"]["events"].is_array(),
+                is_tried,
+                "{line}: {found}"
+            );
         }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A demand says: at one of these decisions one of these options, or a stronger one. Finding the
 //! cheapest plan is weighted set cover with a partial order on the options of each set, so it is hard
-//! in general; the demands of programs are few and short. Depth-first search with a bound takes
-//! microseconds for them, less than it takes to write them down for a solver.
+//! in general; but the demands of programs are few and short, so depth-first search with a bound is
+//! all that is needed.
 
 use crate::decision::{Decisions, Plan};
 
