@@ -216,3 +216,28 @@ fn what_follows_an_error_of_memory_counts() {
         run(engine).ends_with(1).says("assertion failed: *o == 1");
     }
 }
+
+/// What the program has found out about an input decides where an access can go.
+#[test]
+fn inputs_may_be_indices() {
+    let folder = Folder::new();
+    let text = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n\
+                extern int __VERIFIER_nondet_int(void);\n\
+                extern void __VERIFIER_assume(int);\n\
+                static atomic_int cells[4];\n\
+                void *writer(void *p) {\n\
+                int i = __VERIFIER_nondet_int(); __VERIFIER_assume(i >= 0 && i < N);\n\
+                cells[i] = i + 1; return 0; }\n\
+                int main(void) { pthread_t t[2]; pthread_create(&t[0], 0, writer, 0);\n\
+                pthread_create(&t[1], 0, writer, 0);\n\
+                pthread_join(t[0], 0); pthread_join(t[1], 0); int sum = 0;\n\
+                for (int j = 0; j < 4; j++) sum += cells[j]; assert(sum != BAD); return 0; }\n";
+    folder.write("index.c", text);
+    let run = |arguments: &[&str]| folder.run(&[&["verify", "--engine"], arguments].concat());
+    for engine in [&["bounded"][..], &["explore", "--nondet", "0..5"]] {
+        let with = |n: &str, bad: &str| run(&[engine, &["index.c", "--", n, bad]].concat());
+        with("-DN=4", "-DBAD=8").ends_with(0);
+        with("-DN=4", "-DBAD=5").ends_with(1).says("assertion failed: sum != BAD");
+        with("-DN=5", "-DBAD=8").ends_with(1).says("out of the bounds");
+    }
+}

@@ -117,7 +117,7 @@ impl Test<'_, '_> {
             .ok_or_else(|| reason("the globals of the program are too large"))?;
         let places = asked.places(self.code, self.granule);
         let mut terms = std::mem::take(&mut values.terms);
-        let premises = Premises { coherent: self.model.implies_coherence(), grounded: false };
+        let premises = Premises { coherent: self.model.implies_coherence(), ..Premises::default() };
         let possible = addresses(&events, &[], &terms, &memory, premises, &self.watch).within;
         let structure =
             Structure::new(events, &possible, &mut terms, &memory, &places, &self.watch);

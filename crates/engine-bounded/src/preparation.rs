@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_machine::Code;
 use parallax_memory::Model;
-use parallax_solver::{Term, Terms};
+use parallax_solver::Terms;
 use parallax_verdict::Reason;
 
-use crate::addresses::{Addresses, Premises, addresses};
+use crate::addresses::{Addresses, Premises, Use, addresses};
 use crate::cells::{Access, accesses, cuts};
 use crate::event::Step;
 use crate::memory::Memory;
@@ -25,6 +25,8 @@ pub struct Preparation<'a, 'p> {
     pub bound: u32,
     /// Which values inputs may have.
     pub nondet: Option<(i128, i128)>,
+    /// Whether numbers are integers, and no machine words.
+    pub integers: bool,
     /// Whether races are found, so that accesses in several parts need not be one.
     pub has_races: bool,
 }
@@ -64,13 +66,11 @@ pub fn prepare(preparation: &Preparation<'_, '_>, watch: &Watch<'_>) -> Result<P
         let memory = Memory::of_program(preparation.code, unfolding.objects.clone())
             .ok_or_else(|| reason("the globals of the program are too large"))?;
         let mut terms = std::mem::take(&mut unfolding.values.terms);
-        let others: Vec<Term> = unfolding
-            .checked
-            .iter()
-            .map(|access| access.address)
-            .chain(unfolding.frees.iter().map(|free| free.address))
-            .chain(unfolding.calls.iter().map(|call| call.address))
-            .collect();
+        let checked = unfolding.checked.iter().map(|access| (access.address, access.stop.guard));
+        let frees = unfolding.frees.iter().map(|free| (free.address, free.stop.guard));
+        let calls = unfolding.calls.iter().map(|call| (call.address, call.guard));
+        let others = checked.chain(frees).chain(calls);
+        let others: Vec<Use> = others.map(|(address, guard)| Use { address, guard }).collect();
         let found = addresses(&unfolding.events, &others, &terms, &memory, premises, watch);
         watch.check().map_err(stopped)?;
         if preparation.learn(&unfolding, &found, &memory, &mut plan, round >= FREE_ROUNDS) {
@@ -111,7 +111,8 @@ const GROUNDED: [&str; 11] =
 impl Preparation<'_, '_> {
     fn premises(&self) -> Premises {
         let grounded = self.model.is_builtin() && GROUNDED.contains(&self.model.name());
-        Premises { coherent: self.model.implies_coherence(), grounded }
+        let coherent = self.model.implies_coherence();
+        Premises { coherent, grounded, words: !self.integers }
     }
 
     /// Whether there is something that the next unfolding has to know.

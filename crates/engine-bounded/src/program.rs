@@ -113,6 +113,7 @@ impl Search<'_, '_> {
             model: self.model,
             bound,
             nondet: self.options.nondet,
+            integers: self.options.solving.integers,
             has_races: self.properties.contains(&Property::Race),
         };
         let prepared = prepare(&preparation, &self.watch)?;

@@ -73,7 +73,7 @@ fn hiding(events: &[Event]) -> Vec<Option<usize>> {
 impl Analysis<'_> {
     /// Where an access can go; what is wrong with it does not happen.
     pub(super) fn places(&self, event: &Event) -> Possible {
-        let mut places = self.of(event.address).clone()?;
+        let mut places = self.address(event.address).clone()?;
         if matches!(event.step, Step::Access { .. }) {
             places.retain(|place| self.memory.allows(*place, event.bytes, event.kind.is_write()));
         }
@@ -93,7 +93,7 @@ impl Analysis<'_> {
         }
         for write in self.reads.candidates(self.events, number) {
             let write = &self.events[write];
-            if !meet(&places, self.of(write.address)) {
+            if !meet(&places, self.address(write.address)) {
                 continue;
             }
             let value = write.kind.value()?;
@@ -108,7 +108,7 @@ impl Analysis<'_> {
     /// Whether a read and a write can be of the same place.
     pub(super) fn may_read(&self, read: usize, write: usize) -> bool {
         match self.places(&self.events[read]) {
-            Some(places) => meet(&places, self.of(self.events[write].address)),
+            Some(places) => meet(&places, self.address(self.events[write].address)),
             None => true,
         }
     }

@@ -12,6 +12,7 @@
 
 mod chains;
 mod found;
+mod inputs;
 mod sets;
 
 use rustc_hash::FxHashMap;
@@ -23,6 +24,7 @@ use crate::memory::Memory;
 use crate::watch::Watch;
 
 use found::Reads;
+pub use inputs::Use;
 
 /// The values that something can have, in order; none where that is not known.
 pub type Possible = Option<Vec<u128>>;
@@ -35,7 +37,7 @@ pub struct Addresses {
     pub within: Vec<Possible>,
     /// For reads, the values that they can have.
     pub values: Vec<Possible>,
-    /// The values that other terms can have.
+    /// The addresses of other uses.
     pub others: Vec<Possible>,
 }
 
@@ -46,18 +48,26 @@ pub struct Premises {
     pub coherent: bool,
     /// No value comes from itself by way of dependencies and reads.
     pub grounded: bool,
+    /// Numbers are machine words, not integers.
+    pub words: bool,
 }
 
 /// Where the watch ends it, what is found is not complete.
 pub fn addresses(
     events: &[Event],
-    others: &[Term],
+    others: &[Use],
     terms: &Terms,
     memory: &Memory,
     premises: Premises,
     watch: &Watch<'_>,
 ) -> Addresses {
     let mut analysis = Analysis::new(events, others, terms, memory, premises, watch);
+    if premises.words {
+        let accesses = events.iter().filter(|event| event.kind.is_access());
+        let accesses = accesses.map(|event| Use { address: event.address, guard: event.executed });
+        let uses: Vec<Use> = accesses.chain(others.iter().copied()).collect();
+        analysis.by_inputs = analysis.addresses_by_inputs(&uses);
+    }
     analysis.settle();
     if premises.grounded {
         analysis.refine();
@@ -68,10 +78,10 @@ pub fn addresses(
         all.map(|event| if event.kind.is_access() { find(event) } else { none() }).collect()
     };
     Addresses {
-        computed: of(&|event| analysis.of(event.address).clone()),
+        computed: of(&|event| analysis.address(event.address).clone()),
         within: of(&|event| analysis.places(event)),
         values: (0..events.len()).map(|read| analysis.found(read)).collect(),
-        others: others.iter().map(|term| analysis.of(*term).clone()).collect(),
+        others: others.iter().map(|using| analysis.address(using.address).clone()).collect(),
     }
 }
 
@@ -92,12 +102,14 @@ struct Analysis<'a> {
     values: FxHashMap<Term, Possible>,
     /// What conditions can be, where that was found out before.
     conditions: FxHashMap<Term, Possible>,
+    /// What terms that inputs decide can be, where they are used as addresses.
+    by_inputs: FxHashMap<Term, Possible>,
 }
 
 impl<'a> Analysis<'a> {
     fn new(
         events: &'a [Event],
-        others: &[Term],
+        others: &[Use],
         terms: &'a Terms,
         memory: &'a Memory,
         premises: Premises,
@@ -112,16 +124,17 @@ impl<'a> Analysis<'a> {
             cone: Vec::new(),
             values: FxHashMap::default(),
             conditions: FxHashMap::default(),
+            by_inputs: FxHashMap::default(),
         };
         analysis.find_cone(others);
         analysis
     }
 
     /// Everything that addresses are computed from, through memory too.
-    fn find_cone(&mut self, others: &[Term]) {
+    fn find_cone(&mut self, others: &[Use]) {
         let accesses = self.events.iter().filter(|event| event.kind.is_access());
         let mut left: Vec<Term> = accesses.map(|event| event.address).collect();
-        left.extend(others);
+        left.extend(others.iter().map(|using| using.address));
         let mut widths: Vec<u32> = Vec::new();
         while let Some(term) = left.pop() {
             if self.values.contains_key(&term) {
@@ -143,6 +156,14 @@ impl<'a> Analysis<'a> {
 
     fn of(&self, term: Term) -> &Possible {
         self.values.get(&term).unwrap_or(&None)
+    }
+
+    /// What a term can be where it is used as an address.
+    fn address(&self, term: Term) -> &Possible {
+        match self.of(term) {
+            None => self.by_inputs.get(&term).unwrap_or(&None),
+            known => known,
+        }
     }
 
     /// The least solution. What goes on growing is given up.

@@ -23,7 +23,8 @@ impl Unfolder<'_, '_, '_> {
         }
         let key = (self.thread, self.calls);
         self.calls += 1;
-        self.result.calls.push(Call { key, address: callee.term });
+        let guard = self.stop(state).guard;
+        self.result.calls.push(Call { key, address: callee.term, guard });
         let Some(addresses) = self.plan.callees.get(&key) else {
             self.obstacle(state, "call through an unknown address".to_string());
             return Ok(());

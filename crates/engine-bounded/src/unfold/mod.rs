@@ -91,6 +91,7 @@ pub struct Call {
     /// Thread, and number of the call.
     pub key: (u32, u32),
     pub address: Term,
+    pub guard: Term,
 }
 
 /// An access that happens only where `ok` holds, which has to be where its address is right.
