@@ -344,6 +344,10 @@ fn what_cannot_be_helped_is_told() {
     folder.run(&["fences", "--repair", "both", &file]).ends_with(0);
     let (folder, file) = folder_with("c/message-passing.c");
     folder.run(&["fences", "--relax", &file]).ends_with(3).complains("not correct");
+    let folder = Folder::new();
+    folder.write("endless.c", "int main(void) { for (;;); }\n");
+    let run = folder.run(&["fences", "endless.c"]);
+    run.ends_with(1).complains("wrong under sequential consistency too");
 }
 
 #[test]

@@ -27,8 +27,11 @@ fn is_same_function(one: &Program, two: &Program, (a, b): (&Function, &Function)
     let mut seen: HashSet<(Cursor, Cursor)> = HashSet::new();
     let mut left = vec![((0, 0), (0, 0))];
     while let Some((one, two)) = left.pop() {
-        let (Some(one), Some(two)) = (settled(a, one), settled(b, two)) else {
-            return false;
+        let (one, two) = match (settled(a, one), settled(b, two)) {
+            (Some(one), Some(two)) => (one, two),
+            // Neither ever does anything again.
+            (None, None) => continue,
+            _ => return false,
         };
         if !seen.insert((one, two)) {
             continue;
@@ -74,7 +77,7 @@ fn tells_line(a: &Inst, b: &Inst, lines: &dyn Fn(&Inst, &Inst) -> (u32, u32)) ->
     }
 }
 
-/// Where something happens next. None in an endless loop of jumps, or out of the function.
+/// Where something happens next. None in an endless loop of jumps.
 fn settled(function: &Function, mut at: Cursor) -> Option<Cursor> {
     for _ in 0..=function.blocks.len() {
         let block = function.blocks.get(at.0 as usize)?;

@@ -136,7 +136,8 @@ impl<'m> Search<'_, 'm> {
     fn run(&mut self, engine: &mut dyn Engine) -> Result<Ending, Diagnostics> {
         let Task { marked, decisions, collecting, .. } = *self.task;
         let mut settled = self.settle()?;
-        let mut is_new = collecting == Collecting::All;
+        let nothing_helps = decisions.0.is_empty();
+        let mut is_new = collecting == Collecting::All && !nothing_helps;
         loop {
             let plan = match settled {
                 Settled::Plan(plan) => plan,
@@ -145,10 +146,14 @@ impl<'m> Search<'_, 'm> {
             self.iterations += 1;
             let program = apply(marked, decisions, &plan);
             let known = self.suspects.len();
-            let verdict = match std::mem::take(&mut is_new) {
+            let mut verdict = match std::mem::take(&mut is_new) {
                 true => self.collect(&program, &plan, engine)?,
                 false => engine.search(&program, 1)?,
             };
+            if nothing_helps && let Some(violation) = verdict.violations.pop() {
+                self.traces += 1;
+                return Ok(Ending::Hopeless { violation: Box::new(violation) });
+            }
             match verdict.conclusion {
                 Conclusion::Safe => return Ok(Ending::Safe { plan, scope: verdict.scope }),
                 Conclusion::Unknown => {
