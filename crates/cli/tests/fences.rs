@@ -376,3 +376,26 @@ fn bad_usage_is_an_error() {
     folder.write("a.program", "");
     folder.run(&["fences", "a.program"]).ends_with(2).complains("no source");
 }
+
+/// An order that is not written where the access is cannot be changed there, which is told.
+#[test]
+fn orders_that_cannot_be_edited_are_named() {
+    let folder = Folder::new();
+    let text = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n\
+                #define RAISE(flag) atomic_store_explicit(flag, 1, memory_order_relaxed)\n\
+                static int data;\nstatic atomic_int flag;\n\
+                static void *writer(void *p) { data = 1; STORE; return 0; }\n\
+                int main(void) { pthread_t t; pthread_create(&t, 0, writer, 0);\n\
+                if (atomic_load_explicit(&flag, memory_order_acquire)) assert(data == 1);\n\
+                return 0; }\n";
+    let behind = "atomic_store_explicit(&flag, 1,\n#ifdef NEVER\nmemory_order_release\n#else\n\
+                  memory_order_relaxed\n#endif\n)";
+    for store in ["RAISE(&flag)", behind] {
+        folder.write("hidden.c", text.replace("STORE", store));
+        let run = folder.run(&["fences", "--repair", "orders", "hidden.c"]);
+        run.ends_with(1)
+            .complains("everything that can be edited")
+            .complains("not edited: hidden.c:7");
+        folder.run(&["fences", "--repair", "both", "hidden.c"]).ends_with(0);
+    }
+}

@@ -160,14 +160,14 @@ fn is_access(kind: &InstKind) -> bool {
     )
 }
 
-/// Whether it is an atomic access of C that is stronger than any must be.
-fn is_strong(kind: &InstKind) -> bool {
+/// Of an atomic access of C, whether it is as strong as can be.
+fn is_strong(kind: &InstKind) -> Option<bool> {
     let tags = match kind {
         InstKind::Load { tags, .. } | InstKind::Store { tags, .. } => tags,
         InstKind::Rmw { read_tags, .. } | InstKind::Cas { read_tags, .. } => read_tags,
-        _ => return false,
+        _ => return None,
     };
-    tags.contains("A") && tags.contains("SC")
+    tags.contains("A").then(|| tags.contains("SC"))
 }
 
 fn activities(program: &Program, locator: &Locator, documents: usize) -> Vec<Activity> {
@@ -266,6 +266,18 @@ impl Marking<'_, '_> {
         program.source = self.prepared.plain.source.clone();
     }
 
+    /// Whether an atomic access of C might be changed, if only its order were written out.
+    fn would_change(&self, kind: &InstKind) -> bool {
+        let Some(is_strong) = is_strong(kind).filter(|_| self.means.dialect == Dialect::C11) else {
+            return false;
+        };
+        match self.means.repair {
+            Repair::Fences => false,
+            Repair::Orders | Repair::Both => !is_strong,
+            Repair::Relax => is_strong,
+        }
+    }
+
     /// Marks an access or a fence that is there from the start.
     fn mark_own(
         &mut self,
@@ -279,7 +291,7 @@ impl Marking<'_, '_> {
         let at = self.saturated[file].origin(offset);
         let document = &self.prepared.documents[file];
         let Some(orders) = document.orders(at) else {
-            if self.means.repair == Repair::Relax && is_strong(kind) {
+            if self.would_change(kind) {
                 let place = document.location(at);
                 let unwritten = &mut self.prepared.unwritten;
                 unwritten.extend((!unwritten.contains(&place)).then_some(place));

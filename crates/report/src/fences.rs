@@ -78,7 +78,9 @@ pub fn repair_text(run: &RepairRun<'_>) -> String {
         line(format!("  not edited: {file} (--edit-headers changes headers)"));
     }
     for place in run.unwritten {
-        line(format!("  not edited: {place} (an atomic access without an order; a call has one)"));
+        line(format!(
+            "  not edited: {place} (an atomic access whose order is not written out here)"
+        ));
     }
     match &run.needless {
         Some(needless) if needless.is_empty() => {
@@ -111,6 +113,11 @@ fn summary(run: &RepairRun<'_>) -> String {
         "unfixable" if run.is_plain_bug => {
             "unfixable: this is wrong under sequential consistency too, where fences do nothing"
                 .to_string()
+        }
+        "unfixable" if !(run.untouched.is_empty() && run.unwritten.is_empty()) => {
+            format!(
+                "unfixable under {model}: with everything that can be edited as strong as can be"
+            )
         }
         "unfixable" => format!("unfixable under {model}: with everything as strong as can be"),
         _ if run.steps.is_empty() => "unknown".to_string(),
