@@ -1,30 +1,13 @@
 //! Random programs: the bounded engine and the exploration give the same verdicts.
 
+mod common;
+
+use common::{Random, cases};
 use parallax_engine_bounded::{Machine, Options, compile, verify};
 use parallax_engine_explore::explore;
 use parallax_memory::Model;
 use parallax_program::{Program, Property, parse_program};
 use parallax_verdict::Conclusion;
-
-/// Xorshift: the same programs everywhere.
-struct Random(u64);
-
-impl Random {
-    fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % limit
-    }
-
-    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
-        from[self.below(from.len() as u64) as usize]
-    }
-}
 
 const READS: [&str; 4] = ["[A, RLX]", "[A, ACQ]", "[A, SC]", "[NA]"];
 const WRITES: [&str; 4] = ["[A, RLX]", "[A, REL]", "[A, SC]", "[NA]"];
@@ -101,12 +84,6 @@ fn random_program(seed: u64) -> (String, Program) {
     }
     let program = parse_program("p", &text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"));
     (text, program)
-}
-
-/// How many programs are tried; more when asked for.
-fn cases(usual: u64) -> u64 {
-    let asked = std::env::var("PARALLAX_CASES").ok().and_then(|cases| cases.parse().ok());
-    asked.unwrap_or(usual)
 }
 
 /// What no execution of the intermediate model does, no machine does after compilation (A.

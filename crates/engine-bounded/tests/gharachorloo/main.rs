@@ -1,10 +1,13 @@
 //! Executions by sub-operations: the framework gives the answers of its own definition, tried out on
 //! all orders, and those of the cat files.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod reference;
 
 use std::path::Path;
 
+use common::{Random, cases};
 use parallax_engine_bounded::{Finding, Framework, Options, check, verify};
 use parallax_frontend_litmus::parse;
 use parallax_memory::Model;
@@ -143,26 +146,6 @@ fn small_programs_have_the_known_outcomes() {
     }
 }
 
-/// Xorshift: the same programs everywhere.
-struct Random(u64);
-
-impl Random {
-    fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % limit
-    }
-
-    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
-        from[self.below(from.len() as u64) as usize]
-    }
-}
-
 fn random_operations(random: &mut Random) -> Vec<Vec<Operation>> {
     let mut value = 0;
     let threads = 2 + usize::from(random.below(5) == 0);
@@ -187,12 +170,6 @@ fn random_operations(random: &mut Random) -> Vec<Vec<Operation>> {
         (0..count).map(|_| operation()).collect()
     };
     (0..threads).map(|_| thread()).collect()
-}
-
-/// How many programs are tried; more when asked for.
-fn cases(usual: u64) -> u64 {
-    let asked = std::env::var("PARALLAX_CASES").ok().and_then(|cases| cases.parse().ok());
-    asked.unwrap_or(usual)
 }
 
 #[test]
