@@ -72,6 +72,24 @@ pub fn cuts(accesses: &[Access]) -> Cuts {
     }
 }
 
+/// The footprints (address and bytes, in order) that overlap no other one. Those that overlap,
+/// directly or through others, are one run of neighbours.
+pub fn apart(footprints: &[(u64, u32)]) -> Vec<(u64, u32)> {
+    let mut alone = Vec::new();
+    let (mut run, mut end) = (0, 0);
+    for (at, (start, bytes)) in footprints.iter().enumerate() {
+        if *start >= end {
+            run = at;
+        }
+        end = end.max(start.saturating_add(u64::from(*bytes)));
+        let is_last = footprints.get(at + 1).is_none_or(|(next, _)| *next >= end);
+        if run == at && is_last {
+            alone.push((*start, *bytes));
+        }
+    }
+    alone
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,5 +108,12 @@ mod tests {
     fn what_can_be_in_two_places_is_cut_alike() {
         let found = cuts(&[access(0, 4, &[16, 32]), access(1, 2, &[16]), access(2, 4, &[32])]);
         assert_eq!(found, Cuts::from([((0, 0), vec![2]), ((0, 2), vec![2])]));
+    }
+
+    #[test]
+    fn what_lies_within_something_wide_is_not_apart() {
+        let inside = [(16, 4), (17, 1), (18, 1), (32, 4), (36, 8), (40, 8), (48, 1)];
+        assert_eq!(apart(&inside), [(32, 4), (48, 1)]);
+        assert_eq!(apart(&[(0, 2), (0, 4), (8, 8)]), [(8, 8)]);
     }
 }

@@ -3,7 +3,7 @@
 //! How an access is cut into parts, and whether something can be wrong with it, depends on where
 //! all others go; so the program is unfolded again and again, until nothing new is learned.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use parallax_machine::Code;
 use parallax_memory::Model;
@@ -11,7 +11,7 @@ use parallax_solver::Terms;
 use parallax_verdict::Reason;
 
 use crate::addresses::{Addresses, Premises, Use, addresses};
-use crate::cells::{Access, accesses, cuts};
+use crate::cells::{Access, accesses, apart, cuts};
 use crate::event::Step;
 use crate::memory::Memory;
 use crate::refusal::{reason, stopped};
@@ -73,7 +73,7 @@ pub fn prepare(preparation: &Preparation<'_, '_>, watch: &Watch<'_>) -> Result<P
         let others: Vec<Use> = others.map(|(address, guard)| Use { address, guard }).collect();
         let found = addresses(&unfolding.events, &others, &terms, &memory, premises, watch);
         watch.check().map_err(stopped)?;
-        if preparation.learn(&unfolding, &found, &memory, &mut plan, round >= FREE_ROUNDS) {
+        if preparation.learn(&unfolding, &terms, &found, &memory, &mut plan, round >= FREE_ROUNDS) {
             continue;
         }
         let (checked, freed) = split(&unfolding, &found);
@@ -119,6 +119,7 @@ impl Preparation<'_, '_> {
     fn learn(
         &self,
         unfolding: &Unfolding,
+        terms: &Terms,
         found: &Addresses,
         memory: &Memory,
         plan: &mut Plan,
@@ -135,7 +136,7 @@ impl Preparation<'_, '_> {
         }
         let all = accesses(&unfolding.events, &found.within);
         let cuts = cuts(&all);
-        let mut private = self.private(&all, memory);
+        let mut private = self.private(&all, unfolding, terms, memory);
         if is_late {
             private.retain(|place, _| plan.private.contains_key(place));
         }
@@ -147,30 +148,32 @@ impl Preparation<'_, '_> {
         learned || self.lose(unfolding, found, &all, plan)
     }
 
-    /// The places that one thread accesses and no other, always as a whole.
-    fn private(&self, all: &[Access], memory: &Memory) -> Private {
+    /// The places that one thread accesses and no other, always as a whole, and where it is known
+    /// beforehand that it does: what is written through an address that is computed only in an
+    /// execution would not be noticed.
+    fn private(
+        &self,
+        all: &[Access],
+        unfolding: &Unfolding,
+        terms: &Terms,
+        memory: &Memory,
+    ) -> Private {
         if !self.model.implies_coherence() {
             return Private::new();
         }
         // The thread, if it is one.
         let mut places: BTreeMap<(u64, u32), Option<u32>> = BTreeMap::new();
         for access in all {
-            let thread = Some(access.thread).filter(|_| access.places.len() == 1);
+            let address = unfolding.events[access.event].address;
+            let thread = Some(access.thread).filter(|_| terms.as_constant(address).is_some());
             for place in &access.places {
                 let known = places.entry((*place, access.bytes)).or_insert(thread);
                 *known = thread.filter(|_| *known == thread);
             }
         }
-        let mut shared = BTreeSet::new();
-        for ((first, bytes), (second, _)) in places.keys().zip(places.keys().skip(1)) {
-            if second - first < u64::from(*bytes) {
-                shared.extend([*first, *second]);
-            }
-        }
-        let alone = places
-            .iter()
-            .filter(|((place, _), thread)| thread.is_some() && !shared.contains(place));
-        alone.map(|((place, bytes), _)| (*place, memory.initial(*place, *bytes))).collect()
+        let footprints: Vec<(u64, u32)> = places.keys().copied().collect();
+        let alone = apart(&footprints).into_iter().filter(|at| places[at].is_some());
+        alone.map(|(place, bytes)| (place, memory.initial(place, bytes))).collect()
     }
 
     /// Gives accesses up that may go anywhere, or cannot be taken in parts.

@@ -105,3 +105,29 @@ fn a_memory_limit_ends_the_search() {
     let reason = verdict.reason.map(|reason| reason.message).unwrap_or_default();
     assert!(reason.contains("the memory limit is reached"), "{reason}");
 }
+
+/// A word, and two of its bytes: neither is for itself.
+#[test]
+fn bytes_inside_of_a_word_are_not_private() {
+    let text = |wanted: &str| {
+        format!(
+            "global u: 4\nfn main() {{\nvar b: 8, c: 8\nstore.4 &u, 16909060:32 [NA]\n\
+             b = load.1 &u + 1:64 [NA]\nc = load.1 &u + 2:64 [NA]\n\
+             assert b == 3:8, \"second\"\nassert c == {wanted}, \"third\"\nreturn\n}}\n\
+             thread main = main()\n"
+        )
+    };
+    assert_eq!(agreed(&text("2:8"), None).conclusion, Conclusion::Safe);
+    assert_eq!(agreed(&text("0:8"), None).conclusion, Conclusion::Unsafe);
+}
+
+/// A place that is written through an address that only an execution knows.
+#[test]
+fn what_an_input_points_to_is_not_private() {
+    let text = "global a: 16\nfn main() {\nvar i: 64, v: 32\ni = nondet\n\
+                assume i == 2:64\nstore.4 &a + (i << 2:64), 5:32 [NA]\n\
+                v = load.4 &a + 8:64 [NA]\nassert v == 0:32, \"old\"\nreturn\n}\n\
+                thread main = main()\n";
+    let verdict = bounded(&program(text), "sc", &Options::default());
+    assert_eq!(verdict.conclusion, Conclusion::Unsafe, "{:?}", verdict.reason);
+}

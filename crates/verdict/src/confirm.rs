@@ -3,8 +3,8 @@
 use parallax_memory::Model;
 use parallax_program::{InstKind, Program, Property};
 
-use crate::rebuild::rebuild_unjudged;
-use crate::{Claim, Execution, Reason, StepId, Violation, rebuild};
+use crate::rebuild::{rebuild_unjudged, rebuild_violation};
+use crate::{Claim, Execution, Reason, StepId, Violation};
 
 /// Something wrong with an execution, as an engine sees it.
 pub struct Suspicion {
@@ -23,14 +23,14 @@ pub fn confirm(
     model: &Model,
     suspicion: Suspicion,
 ) -> Result<Violation, Reason> {
-    let execution = rebuild(program, &suspicion.claim, model);
+    let execution = rebuild_violation(program, &suspicion, model);
     violation(suspicion, execution)
 }
 
 /// For whoever asks the model anyway: the replayer confirms that the program can do it, and not
 /// that the model allows it.
 pub fn follow(program: &Program, model: &Model, suspicion: Suspicion) -> Result<Violation, Reason> {
-    let execution = rebuild_unjudged(program, &suspicion.claim, model);
+    let execution = rebuild_unjudged(program, &suspicion, model);
     violation(suspicion, execution)
 }
 

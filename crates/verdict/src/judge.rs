@@ -39,6 +39,39 @@ pub(crate) fn judge(
     Err(format!("{axiom} forbids it"))
 }
 
+/// Whether the model allows an execution.
+pub(crate) fn allows(
+    execution: &Execution,
+    derived: &Derived,
+    model: &Model,
+) -> Result<bool, String> {
+    View::new(execution, derived).by_checker(model).map(|judged| judged.is_ok())
+}
+
+/// The flags that an execution raises that the model allows.
+pub(crate) fn flags(
+    execution: &Execution,
+    derived: &Derived,
+    model: &Model,
+) -> Result<Vec<String>, String> {
+    View::new(execution, derived)
+        .checked(model, |checker| if checker.is_allowed() { checker.flags() } else { Vec::new() })
+}
+
+/// Whether the first event happens before the second, by the model's own happens-before. None where
+/// it has none.
+pub(crate) fn happens_before(
+    execution: &Execution,
+    derived: &Derived,
+    model: &Model,
+    (first, second): (u32, u32),
+) -> Result<Option<bool>, String> {
+    let view = View::new(execution, derived);
+    let order = view.checked(model, |checker| checker.happens_before())?;
+    let pair = view.numbers.get(&first).zip(view.numbers.get(&second));
+    Ok(order.map(|order| pair.is_some_and(|(first, second)| order.contains(*first, *second))))
+}
+
 /// Which axiom does not hold, where that is known.
 type Violated = Option<usize>;
 
@@ -92,6 +125,18 @@ impl<'a> View<'a> {
     }
 
     fn by_checker(&self, model: &Model) -> Result<Result<(), Violated>, String> {
+        self.checked(model, |checker| match checker.is_allowed() {
+            true => Ok(()),
+            false => Err(checker.violated()),
+        })
+    }
+
+    /// What the compiled model says of the execution.
+    fn checked<T>(
+        &self,
+        model: &Model,
+        ask: impl FnOnce(&mut Checker<'_>) -> T,
+    ) -> Result<T, String> {
         let mut checker = Checker::new(model);
         checker.begin(self.visible.len());
         for (number, input) in model.inputs().iter().enumerate() {
@@ -106,11 +151,11 @@ impl<'a> View<'a> {
         checker.structure_changed();
         checker.rf_changed();
         checker.co_changed();
-        let allowed = checker.is_allowed();
-        if let Some(failure) = checker.failure() {
-            return Err(failure.to_string());
+        let answer = ask(&mut checker);
+        match checker.failure() {
+            Some(failure) => Err(failure.to_string()),
+            None => Ok(answer),
         }
-        Ok(if allowed { Ok(()) } else { Err(checker.violated()) })
     }
 
     fn event(&self, number: u32) -> &'a Event {

@@ -44,6 +44,14 @@ pub(crate) struct Walker<'a, 'p> {
     passed: Vec<u32>,
 }
 
+/// Where an access goes.
+pub(crate) struct WholeAccess {
+    pub(crate) address: u128,
+    pub(crate) bytes: u32,
+    pub(crate) reads: bool,
+    pub(crate) writes: bool,
+}
+
 /// An access of which some parts may have happened.
 #[derive(Clone)]
 struct Access<'p> {
@@ -156,6 +164,17 @@ impl<'a, 'p> Walker<'a, 'p> {
     /// How many operations the thread has done.
     pub(crate) fn operations(&self) -> u32 {
         self.thread.operations()
+    }
+
+    /// The whole access that is due.
+    pub(crate) fn access(&self) -> Option<WholeAccess> {
+        let access = self.access.as_ref()?;
+        Some(WholeAccess {
+            address: access.address.bits.unsigned(),
+            bytes: access.size.bytes(),
+            reads: !matches!(access.kind, Kind::Store | Kind::StoreConditional { .. }),
+            writes: !matches!(access.kind, Kind::Load | Kind::LoadLinked),
+        })
     }
 
     /// Whether the thread is in the middle of an access.
@@ -333,6 +352,18 @@ impl<'a, 'p> Walker<'a, 'p> {
         }
         derived.tags.insert(event, tags.clone());
         self.accesses += 1;
+    }
+
+    /// The event is the end of an object, which is due. Models see it only where somebody asks
+    /// whether an access may come after it.
+    pub(crate) fn note_end(&mut self, event: u32, derived: &mut Derived) {
+        if let Operation::Free { address, .. } =
+            self.thread.run(self.code, &Self::LIMITS, &mut Tracing)
+        {
+            relate(&mut derived.addr, &address.reads, event);
+            relate(&mut derived.pick_addr, &address.picks, event);
+        }
+        self.note(event, &Tags::none(), &[], derived);
     }
 
     fn note_control(&self, event: u32, derived: &mut Derived) {

@@ -14,13 +14,15 @@ impl Unfolder<'_, '_, '_> {
     /// Offsets and bytes of the events of the next access.
     fn parts(&self, size: AccessSize) -> Vec<(u32, u32)> {
         let whole = size.bytes();
-        let cuts = match self.plan.granule {
+        let mut cuts: Vec<u32> = match self.plan.granule {
             Some(granule) => (0..whole).step_by(granule as usize).skip(1).collect(),
             None => {
                 let planned = self.plan.cuts.get(&(self.thread, self.accesses));
                 planned.cloned().unwrap_or_default()
             }
         };
+        // The plan is from the unfolding before, in which this may have been another access.
+        cuts.retain(|cut| *cut < whole);
         let starts = std::iter::once(0).chain(cuts.iter().copied());
         let ends = cuts.iter().copied().chain([whole]);
         starts.zip(ends).map(|(start, end)| (start, end - start)).collect()

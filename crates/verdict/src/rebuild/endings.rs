@@ -62,8 +62,8 @@ impl Rebuild<'_, '_> {
         }
     }
 
-    /// Whether the thread stands at something that can go wrong. What is wrong is for the engine
-    /// to say.
+    /// Whether the thread stands at something that can go wrong. Whether it does depends on what is
+    /// looked for.
     fn check_failed(&mut self, number: usize) -> Result<(), String> {
         let due = self.due(number as u32, None)?;
         match &due {

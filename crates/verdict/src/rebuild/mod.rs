@@ -5,8 +5,9 @@
 //! gets the value of its claimed source, which must have happened by then, so the claimed order
 //! must be one of program order and reads-from together. Addresses, values, tags and dependencies
 //! are found anew; every step must be what its thread really does next, and every thread must
-//! really end the way it is claimed to. Last, the model's `.cat` file says whether it allows the
-//! execution.
+//! really end the way it is claimed to. Then the model's `.cat` file says whether it allows the
+//! execution. Last, what is said to be wrong with the execution is looked at itself (`violation`,
+//! and [`evidence`](crate::evidence)).
 //!
 //! Memory models see the start of a thread as a write by its creator that its first step reads,
 //! and its end as a write that whoever joins it reads.
@@ -16,6 +17,7 @@ mod coherence;
 mod endings;
 mod objects;
 mod service;
+mod violation;
 mod witness;
 
 use parallax_machine::{Code, Operation, Site};
@@ -23,11 +25,12 @@ use parallax_memory::Model;
 use parallax_program::{Bits, Location, Program, Tags};
 
 use crate::derived::Derived;
+use crate::evidence::check_evidence;
 use crate::judge::judge;
 use crate::retrace::Retraced;
 use crate::traced::{Traced, Tracing};
 use crate::walker::{Due, Walker};
-use crate::{Call, Claim, Event, EventKind, Execution, Step, StepId, ThreadEnding};
+use crate::{Call, Claim, Event, EventKind, Execution, Step, StepId, Suspicion, ThreadEnding};
 
 use access::Content;
 use objects::Objects;
@@ -35,23 +38,40 @@ use objects::Objects;
 /// The execution that an engine claims, if it is one of the program and the model allows it. The
 /// error says what is wrong with the claim.
 pub fn rebuild(program: &Program, claim: &Claim, model: &Model) -> Result<Execution, String> {
-    let (mut execution, derived) = retake(program, claim, model)?;
+    let (mut execution, derived) = retake(program, claim, model, None)?;
     execution.model_relations = judge(&execution, &derived, model)?;
     Ok(execution)
 }
 
-/// The execution that an engine claims, if it is one of the program. Whether the model allows it is
-/// not looked at.
+/// The execution that an engine suspects, if it is one of the program, if the model allows it, and
+/// if what is said to be wrong with it is wrong.
+pub(crate) fn rebuild_violation(
+    program: &Program,
+    suspicion: &Suspicion,
+    model: &Model,
+) -> Result<Execution, String> {
+    let (mut execution, derived) = retake(program, &suspicion.claim, model, Some(suspicion))?;
+    execution.model_relations = judge(&execution, &derived, model)?;
+    check_evidence(program, &execution, &derived, model, suspicion)?;
+    Ok(execution)
+}
+
+/// The same where neither the execution is judged by the model nor what is wrong with it.
 pub(crate) fn rebuild_unjudged(
+    program: &Program,
+    suspicion: &Suspicion,
+    model: &Model,
+) -> Result<Execution, String> {
+    retake(program, &suspicion.claim, model, Some(suspicion)).map(|(execution, _)| execution)
+}
+
+/// Takes the steps of a claim, and looks whether what is wrong shows in how threads stand then.
+pub(crate) fn retake(
     program: &Program,
     claim: &Claim,
     model: &Model,
-) -> Result<Execution, String> {
-    retake(program, claim, model).map(|(execution, _)| execution)
-}
-
-/// Takes the steps of a claim.
-fn retake(program: &Program, claim: &Claim, model: &Model) -> Result<(Execution, Derived), String> {
+    suspicion: Option<&Suspicion>,
+) -> Result<(Execution, Derived), String> {
     let code = Code::new(program);
     let mut rebuild = Rebuild::new(&code, claim, asks_for_dependencies(model))?;
     for thread in &claim.schedule {
@@ -61,6 +81,9 @@ fn retake(program: &Program, claim: &Claim, model: &Model) -> Result<(Execution,
     rebuild.keep_promises()?;
     let standings = rebuild.standings()?;
     let orders = rebuild.coherence()?;
+    if let Some(suspicion) = suspicion {
+        rebuild.check_violation(suspicion, &standings, &orders)?;
+    }
     Ok(rebuild.into_execution(orders, standings))
 }
 

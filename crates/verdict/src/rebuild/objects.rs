@@ -18,15 +18,18 @@ pub(super) struct Objects<'p> {
     namesakes: HashMap<String, u32>,
 }
 
-struct Object<'p> {
-    size: u64,
+pub(super) struct Object<'p> {
+    pub(super) size: u64,
     name: String,
     shape: Option<&'p Shape>,
     /// Whether it is a section, whose parts people call by their own names.
     is_section: bool,
     /// None for globals.
-    kind: Option<AllocKind>,
-    is_freed: bool,
+    pub(super) kind: Option<AllocKind>,
+    pub(super) is_freed: bool,
+    pub(super) is_constant: bool,
+    /// Whether it holds anything before it is written.
+    is_defined: bool,
 }
 
 impl<'p> Objects<'p> {
@@ -46,6 +49,8 @@ impl<'p> Objects<'p> {
                 is_section: global.address.is_some(),
                 kind: None,
                 is_freed: false,
+                is_constant: global.constant,
+                is_defined: true,
             };
             objects.insert(*start, object);
         }
@@ -65,11 +70,13 @@ impl<'p> Objects<'p> {
             let function = code.program.function(site.function);
             let block = function.blocks.get(site.block.0 as usize)?;
             match &block.insts.get(site.index as usize)?.kind {
-                InstKind::Alloc { kind, shape, dst, .. } => Some((function, *kind, shape, *dst)),
+                InstKind::Alloc { kind, shape, dst, zeroed, .. } => {
+                    Some((function, *kind, shape, *dst, *zeroed))
+                }
                 _ => None,
             }
         });
-        let (function, kind, shape, dst) = made.ok_or("there is no allocation here")?;
+        let (function, kind, shape, dst, is_defined) = made.ok_or("there is no allocation here")?;
         self.check_room(address, size, align)?;
         let shape = shape.as_deref();
         let variable = function.vars.get(dst.0 as usize).map(|var| var.name.as_str());
@@ -82,8 +89,16 @@ impl<'p> Objects<'p> {
         };
         let name = self.distinct(base);
         let kind = Some(kind);
-        let object =
-            Object { size, name: name.clone(), shape, is_section: false, kind, is_freed: false };
+        let object = Object {
+            size,
+            name: name.clone(),
+            shape,
+            is_section: false,
+            kind,
+            is_freed: false,
+            is_constant: false,
+            is_defined,
+        };
         self.objects.insert(address, object);
         Ok(name)
     }
@@ -133,6 +148,17 @@ impl<'p> Objects<'p> {
         }
         object.is_freed = true;
         Ok(object.name.clone())
+    }
+
+    /// The object that a byte is of, and where that starts.
+    pub(super) fn covering(&self, address: u64) -> Option<(u64, &Object<'p>)> {
+        let (start, object) = self.objects.range(..=address).next_back()?;
+        (address - start < object.size).then_some((*start, object))
+    }
+
+    /// Whether a place holds anything before it is written.
+    pub(super) fn is_defined(&self, address: u64) -> bool {
+        self.covering(address).is_none_or(|(_, object)| object.is_defined)
     }
 
     /// The size of a living heap object, by its first address.

@@ -196,6 +196,10 @@ impl<'p> Rebuild<'_, 'p> {
         let address = address.unsigned() as u64;
         let name = self.objects.free(address, kind)?;
         self.record(id, EventKind::Free { address, name })?;
+        let event = self.number_of(id);
+        if let Some(walker) = &mut self.threads[id.thread as usize].walker {
+            walker.note_end(event, &mut self.derived);
+        }
         self.pass(id)
     }
 }
