@@ -32,6 +32,9 @@ impl Rebuild<'_, '_> {
         let fails = match &due {
             // The condition is false: the walker goes past those that hold.
             Due::Operation(Operation::Assert { property: violated, .. }) => *violated == property,
+            Due::Write { address, .. } if property == Property::Lock => {
+                !self.holds_lock(thread, *address)
+            }
             _ if property != Property::Memory => false,
             Due::Operation(Operation::Free { address, kind }) => {
                 self.objects.wrong_end(address.bits.unsigned(), *kind).is_some()
@@ -46,6 +49,18 @@ impl Rebuild<'_, '_> {
             true => Ok(()),
             false => Err(format!("nothing violates '{property}' at {}", describe(&due))),
         }
+    }
+
+    /// Whether the last that a thread has done with a lock was to take it.
+    fn holds_lock(&self, thread: usize, lock: u64) -> bool {
+        let run = &self.threads[thread];
+        let mut own = (run.first_event..run.first_event + run.taken).rev();
+        let is_it = |event: &u32| match self.kind_of(*event) {
+            Some(EventKind::Write { address, .. }) => *address == lock,
+            _ => false,
+        };
+        let last = own.find(is_it).and_then(|last| self.derived.tags.get(&last));
+        last.is_some_and(|tags| tags.contains("LOCK_WRITE"))
     }
 
     /// Whether something is wrong with the access that a thread stands at.
