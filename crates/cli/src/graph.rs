@@ -5,6 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use parallax_files::replace;
+
 /// Executions drawn for each test.
 pub const MOST_PICTURES: usize = 16;
 const NAME_LENGTH: usize = 100;
@@ -37,8 +39,8 @@ impl Gallery {
                 let number = number + 1;
                 self.folder.join(format!("{name}-{number}.{kind}"))
             };
-            fs::write(file("svg"), &picture.svg)?;
-            fs::write(file("dot"), &picture.dot)?;
+            replace(&file("svg"), picture.svg.as_bytes())?;
+            replace(&file("dot"), picture.dot.as_bytes())?;
             files.push(file("svg"));
         }
         Ok(files)

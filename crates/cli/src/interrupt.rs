@@ -22,7 +22,17 @@ pub fn install() {
     let _ = ctrlc::set_handler(|| {
         STOP.store(true, Ordering::Relaxed);
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
-            std::process::exit(Exit::Unknown as i32);
+            leave();
         }
     });
+}
+
+/// The same for commands that search nothing: the first one leaves.
+pub fn install_for_dialogue() {
+    let _ = ctrlc::set_handler(|| leave());
+}
+
+fn leave() -> ! {
+    parallax_files::remove_scratch();
+    std::process::exit(Exit::Unknown as i32)
 }

@@ -1,12 +1,11 @@
 //! One litmus test from file to answer.
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parallax_engine_enumerate::{Options, enumerate};
+use parallax_files::MOST_TEXT;
 use parallax_frontend_litmus::{Arch, LitmusTest, parse};
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, SourceFile, Span};
@@ -15,9 +14,6 @@ use parallax_verdict::{Outcomes, replay};
 use crate::args::{Coherence, LitmusArguments};
 use crate::interrupt;
 use crate::models::{ModelChoice, Models};
-
-/// No test is longer.
-const MOST_BYTES: u64 = 64 << 20;
 
 /// What to run.
 pub struct Job {
@@ -112,12 +108,8 @@ pub fn shown(path: &Path) -> String {
 /// The text of a file; an error says what is wrong with it, and where.
 pub fn read(path: &Path) -> Result<String, Diagnostics> {
     let name = shown(path);
-    let bytes = read_bytes(path)
+    let bytes = parallax_files::read(path, MOST_TEXT)
         .map_err(|error| vec![Diagnostic::new(format!("cannot read '{name}': {error}"))])?;
-    if bytes.len() as u64 > MOST_BYTES {
-        let message = format!("'{name}' is longer than {} MiB", MOST_BYTES >> 20);
-        return Err(vec![Diagnostic::new(message)]);
-    }
     String::from_utf8(bytes).map_err(|error| {
         let good = error.utf8_error().valid_up_to();
         let text = String::from_utf8_lossy(&error.as_bytes()[..good]);
@@ -125,10 +117,4 @@ pub fn read(path: &Path) -> Result<String, Diagnostics> {
         let message = "this is not UTF-8 text";
         vec![source.error(Span::new(good, good + 1), message)]
     })
-}
-
-fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

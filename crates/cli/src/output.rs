@@ -1,9 +1,10 @@
-//! Results on stdout, everything else on stderr.
+//! Results on stdout, everything else on stderr. What is obeyed by terminals is spelled out, since it
+//! comes from inputs; see [`visible`].
 
 use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 
-use parallax_program::Diagnostic;
+use parallax_program::{Diagnostic, visible};
 
 /// Writes results; a reader that has gone away ends the run without a word.
 pub struct Results {
@@ -16,6 +17,10 @@ impl Results {
     }
 
     pub fn write(&mut self, text: &str) -> ControlFlow<()> {
+        self.write_exactly(&visible(text))
+    }
+
+    fn write_exactly(&mut self, text: &str) -> ControlFlow<()> {
         check(self.out.write_all(text.as_bytes()))
     }
 
@@ -43,13 +48,30 @@ pub fn print(text: &str) -> ControlFlow<()> {
     results.flush()
 }
 
-/// Prints what is wrong.
-pub fn report(diagnostic: &Diagnostic) {
-    note(&render(diagnostic, error_colour()));
+/// Prints text that has what it should have, such as colours of our own.
+pub fn print_exactly(text: &str) -> ControlFlow<()> {
+    let mut results = Results::new();
+    results.write_exactly(text)?;
+    results.flush()
 }
 
-/// Prints a line on stderr. Where stderr is gone, there is nobody to tell.
+/// Prints text for another program, which gets it as it is; on a terminal it is only looked at.
+pub fn print_for_programs(text: &str) -> ControlFlow<()> {
+    if io::stdout().is_terminal() { print(text) } else { print_exactly(text) }
+}
+
+/// Prints what is wrong.
+pub fn report(diagnostic: &Diagnostic) {
+    note_exactly(&render(diagnostic, error_colour()));
+}
+
+/// Prints a line on stderr.
 pub fn note(text: &str) {
+    note_exactly(&visible(text));
+}
+
+/// Where stderr is gone, there is nobody to tell.
+fn note_exactly(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 

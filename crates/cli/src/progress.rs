@@ -3,6 +3,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+use parallax_program::is_obeyed;
+
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Fast batches should not flicker.
 const PATIENCE: Duration = Duration::from_millis(400);
@@ -61,7 +63,7 @@ fn line(done: usize, total: usize, elapsed: Duration, current: &str) -> String {
         String::new()
     };
     let line = format!("{done}/{total} tests, {rate:.0}/s{left}: {current}");
-    line.chars().filter(|c| !c.is_control()).take(WIDTH).collect()
+    line.chars().filter(|c| !is_obeyed(*c)).take(WIDTH).collect()
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub fn run(options: &TranslateArguments) -> Exit {
         Language::Ops => to_structures(options),
     };
     match translated {
-        Ok(text) => match output::print(&text).is_break() {
+        Ok(text) => match output::print_for_programs(&text).is_break() {
             true => Exit::Unknown,
             false => Exit::Fine,
         },

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 use std::fs;
+use std::path::Path;
 
 use crate::control::{self, Reach};
 use crate::help;
@@ -269,8 +270,9 @@ fn load(session: &mut Session<'_, '_>, argument: &str, out: &mut String) -> Resu
     if argument.is_empty() {
         return Err("expected the name of a file".to_string());
     }
-    let text = fs::read_to_string(argument)
+    let bytes = parallax_files::read(Path::new(argument), parallax_files::MOST_TEXT)
         .map_err(|error| format!("cannot read '{argument}': {error}"))?;
+    let text = String::from_utf8_lossy(&bytes);
     session.load(argument, &text).map_err(|error| error.to_string())?;
     out.push_str(&session.arrival());
     Ok(())

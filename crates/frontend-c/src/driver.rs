@@ -1,13 +1,16 @@
 //! From files to modules in LLVM's textual form: runs clang and LLVM's tools.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
+use std::fmt::Write;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 
+use parallax_files::{Arguments, MOST_TEXT, Scratch, is_taken_for_list, plain, run};
 use parallax_program::{Diagnostic, Diagnostics, SourceFile};
 
 use crate::headers;
-use crate::scratch::Scratch;
 use crate::{Input, Options};
 
 /// The version of LLVM that the tools should be of.
@@ -60,22 +63,22 @@ pub fn read_all(paths: &[PathBuf], options: &Options) -> Result<Vec<Input>, Diag
 fn read(path: &Path, options: &Options) -> Result<Input, Diagnostics> {
     let name = path.display().to_string();
     let unreadable =
-        |error: std::io::Error| vec![Diagnostic::new(format!("cannot read {name}: {error}"))];
+        |error: io::Error| vec![Diagnostic::new(format!("cannot read {name}: {error}"))];
     match path.extension().and_then(OsStr::to_str) {
         Some("c" | "i") => {
-            std::fs::metadata(path).map_err(unreadable)?;
+            parallax_files::check(path, MOST_TEXT).map_err(unreadable)?;
             let text = compile(path, options)?;
             Ok(Input { name, text, is_source: false })
         }
         Some("ll") => {
-            let bytes = std::fs::read(path).map_err(unreadable)?;
+            let bytes = parallax_files::read(path, MOST_TEXT).map_err(unreadable)?;
             let text = String::from_utf8_lossy(&bytes).into_owned();
             Ok(Input { name, text, is_source: true })
         }
         Some("bc") => {
-            std::fs::metadata(path).map_err(unreadable)?;
-            let args = [path.as_os_str(), OsStr::new("-o"), OsStr::new("-")];
-            let text = run_tool("llvm-dis", "llvm-19", &args)?;
+            parallax_files::check(path, MOST_TEXT).map_err(unreadable)?;
+            let args = Arguments::default().options(["-o", "-", "--"]).path(path);
+            let text = run_tool("llvm-dis", "llvm-19", &args, options)?;
             Ok(Input { name, text, is_source: true })
         }
         _ => Err(vec![
@@ -87,33 +90,75 @@ fn read(path: &Path, options: &Options) -> Result<Input, Diagnostics> {
 
 /// What clang and the one pass make of a file of C.
 fn compile(path: &Path, options: &Options) -> Result<String, Diagnostics> {
-    let failed = |error: std::io::Error| {
-        vec![Diagnostic::new(format!("cannot write a temporary file: {error}"))]
-    };
+    let failed =
+        |error: io::Error| vec![Diagnostic::new(format!("cannot write a temporary file: {error}"))];
     let scratch = Scratch::new().map_err(failed)?;
     headers::write(scratch.path()).map_err(failed)?;
-    let mut args: Vec<&OsStr> = CLANG_ARGS.iter().map(OsStr::new).collect();
-    args.extend([OsStr::new("-isystem"), scratch.path().as_os_str()]);
-    let remaps = remaps(scratch.path(), options).map_err(failed)?;
-    for remap in &remaps {
-        args.extend(["-Xclang", "-remap-file", "-Xclang"].map(OsStr::new));
-        args.push(remap);
+    let mut args = Arguments::default().options(CLANG_ARGS);
+    args = args.options(["-isystem"]).path(scratch.path());
+    for remap in remaps(scratch.path(), options).map_err(failed)? {
+        args = args.options(["-Xclang", "-remap-file", "-Xclang"]).options([remap]);
     }
-    args.extend(options.clang_args.iter().map(OsStr::new));
-    args.push(path.as_os_str());
-    let text = run_tool("clang", "clang-19", &args)?;
+    args = args.options(&options.clang_args);
+    let source = match is_taken_for_list(path) {
+        true => {
+            // What the file includes is beside it, and not beside the copy.
+            args = args.options(["-iquote"]).path(path.parent().unwrap_or(Path::new("")));
+            Cow::Owned(copy(path, scratch.path(), options).map_err(failed)?)
+        }
+        false => Cow::Borrowed(path),
+    };
+    let text = run_tool("clang", "clang-19", &args.options(["--"]).path(&source), options)?;
     let module = scratch.path().join("module.ll");
     std::fs::write(&module, without_native_integers(&text)).map_err(failed)?;
-    let args = ["-S", PASSES, "-o", "-"].map(OsStr::new);
-    run_tool("opt", "llvm-19", &[&args[..], &[module.as_os_str()]].concat())
+    let args = Arguments::default().options(["-S", PASSES, "-o", "-", "--"]).path(&module);
+    run_tool("opt", "llvm-19", &args, options)
 }
 
-/// Writes the texts that stand in for files, and says so as clang takes it.
-fn remaps(folder: &Path, options: &Options) -> std::io::Result<Vec<OsString>> {
+/// A copy of a file under a name that clang takes for nothing else. Its first line says what the
+/// following ones are of, so that places, and `__FILE__`, are those of the file itself.
+fn copy(path: &Path, folder: &Path, options: &Options) -> io::Result<PathBuf> {
+    let edited = options.texts.iter().find(|(edited, _)| edited == path);
+    let text = match edited {
+        Some((_, text)) => text.clone().into_bytes(),
+        None => parallax_files::read(path, MOST_TEXT)?,
+    };
+    let copy = folder.join("source").with_extension(path.extension().unwrap_or(OsStr::new("c")));
+    let name = literal(plain(path).as_os_str().as_encoded_bytes());
+    std::fs::write(&copy, [format!("# 1 \"{name}\"\n").into_bytes(), text].concat())?;
+    Ok(copy)
+}
+
+/// Bytes within a literal of C.
+fn literal(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for byte in bytes {
+        // Writing to a string does not fail.
+        let _ = match byte {
+            b'"' | b'\\' | 0..=31 | 127.. => write!(text, "\\{byte:03o}"),
+            _ => write!(text, "{}", char::from(*byte)),
+        };
+    }
+    text
+}
+
+/// Writes the texts that stand in for files, and says so as clang takes it: two paths with a `;`
+/// between them. A path that has one itself is given by a link to the file.
+fn remaps(folder: &Path, options: &Options) -> io::Result<Vec<OsString>> {
+    let has_separator = |path: &Path| path.as_os_str().as_encoded_bytes().contains(&b';');
+    if has_separator(folder) && !options.texts.is_empty() {
+        let message = format!("there is a ';' in the name of the folder {}", folder.display());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
     let texts = options.texts.iter().enumerate().map(|(number, (path, text))| {
         let file = folder.join(format!("text-{number}.c"));
         std::fs::write(&file, text)?;
-        let mut remap = path.clone().into_os_string();
+        let mut remap = plain(path);
+        if has_separator(path) {
+            remap = folder.join(format!("link-{number}.c"));
+            std::os::unix::fs::symlink(std::fs::canonicalize(path)?, &remap)?;
+        }
+        let mut remap = remap.into_os_string();
         remap.push(";");
         remap.push(file);
         Ok(remap)
@@ -142,25 +187,30 @@ fn is_native(rule: &str) -> bool {
 
 /// Runs a tool of LLVM: with its version in its name, or else whichever there is if it is of that
 /// version.
-fn run_tool(tool: &str, package: &str, args: &[&OsStr]) -> Result<String, Diagnostics> {
-    let versioned = format!("{tool}-{VERSION}");
-    let output = match execute(&versioned, args) {
-        Some(output) => output,
-        None if is_right_version(tool) => execute(tool, args).ok_or(missing(tool, package))?,
-        None => return Err(missing(tool, package)),
+fn run_tool(
+    tool: &str,
+    package: &str,
+    args: &Arguments,
+    options: &Options,
+) -> Result<String, Diagnostics> {
+    let run = |program: &str| run(program, args, options.timeout);
+    let absent = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    let output = match run(&format!("{tool}-{VERSION}")) {
+        Err(error) if absent(&error) && is_right_version(tool) => run(tool),
+        output => output,
     };
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(complaints(tool, &output)),
+    match output {
+        Ok(output) if output.status.success() => {
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        }
+        Ok(output) => Err(complaints(tool, &output)),
+        Err(error) if absent(&error) => Err(missing(tool, package)),
+        Err(error) => Err(vec![Diagnostic::new(format!("{tool}: {error}"))]),
     }
 }
 
-fn execute(program: &str, args: &[&OsStr]) -> Option<Output> {
-    Command::new(program).args(args).stdin(Stdio::null()).output().ok()
-}
-
 fn is_right_version(tool: &str) -> bool {
-    let version = execute(tool, &[OsStr::new("--version")]);
+    let version = run(tool, &Arguments::default().options(["--version"]), None).ok();
     let text = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
     text.is_some_and(|text| text.contains(&format!("version {VERSION}.")))
 }
@@ -201,7 +251,7 @@ fn complaint(line: &str) -> Option<Diagnostic> {
     let number = parts.next().and_then(|text| text.parse::<u32>().ok());
     match (parts.next(), number, column) {
         (Some(file), Some(number), Some(column)) => {
-            let text = std::fs::read(file).unwrap_or_default();
+            let text = parallax_files::read(Path::new(file), MOST_TEXT).unwrap_or_default();
             let text = String::from_utf8_lossy(&text);
             let blank = "\n".repeat(number.min(1 << 20) as usize);
             let text = if text.is_empty() { &blank } else { text.as_ref() };
@@ -223,6 +273,11 @@ mod tests {
         let text = "target datalayout = \"e-m:e-i64:64-n8:16:32:64-ni:1-S128\"\nrest\n";
         let expected = "target datalayout = \"e-m:e-i64:64-ni:1-S128\"\nrest\n";
         assert_eq!(without_native_integers(text), expected);
+    }
+
+    #[test]
+    fn names_are_literals() {
+        assert_eq!(literal("./@a \"\\\n\u{e9}.c".as_bytes()), r#"./@a \042\134\012\303\251.c"#);
     }
 
     #[test]

@@ -34,9 +34,9 @@ mod driver;
 mod headers;
 mod llvm;
 mod lower;
-mod scratch;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use parallax_program::{Diagnostic, Diagnostics, Program, SourceFile};
 
@@ -50,6 +50,8 @@ pub struct Options {
     pub overflow: bool,
     /// What to take for the contents of files of C, by their paths as they are given or included.
     pub texts: Vec<(PathBuf, String)>,
+    /// How long clang and the tools of LLVM may take, each.
+    pub timeout: Option<Duration>,
 }
 
 /// A module in LLVM's textual form.

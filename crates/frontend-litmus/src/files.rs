@@ -3,7 +3,6 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use parallax_program::{Diagnostic, Diagnostics, SourceFile, Span};
@@ -12,6 +11,8 @@ use parallax_program::{Diagnostic, Diagnostics, SourceFile, Span};
 const MAX_FOLDER_DEPTH: usize = 64;
 /// How many lists may be read; one that is named twice counts twice.
 const MAX_LISTS: usize = 10_000;
+/// How long each of them may be.
+const MOST_LIST: u64 = 16 << 20;
 
 /// All test files that the paths lead to, in order: a folder stands for the `*.litmus` files
 /// in and below it, sorted; `@list` for the paths in that file, one a line, relative to it.
@@ -63,10 +64,7 @@ impl Collector {
 
     fn add_list(&mut self, path: &Path, origin: Origin<'_>) {
         let opened = fs::canonicalize(path).and_then(|true_path| {
-            if !true_path.is_file() {
-                return Err(io::Error::other("not a file"));
-            }
-            let bytes = fs::read(path)?;
+            let bytes = parallax_files::read(path, MOST_LIST)?;
             Ok((true_path, bytes))
         });
         let (true_path, bytes) = match opened {

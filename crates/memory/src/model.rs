@@ -1,8 +1,7 @@
 //! Memory models: cat files, read and compiled.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -79,13 +78,9 @@ pub struct Model {
 const MOST_BYTES: u64 = 4 << 20;
 
 fn read(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MOST_BYTES {
-        let message = format!("longer than {} MiB", MOST_BYTES >> 20);
-        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
-    }
-    Ok(text)
+    let bytes = parallax_files::read(path, MOST_BYTES)?;
+    let wrong = |_| io::Error::new(io::ErrorKind::InvalidData, "this is not UTF-8 text");
+    String::from_utf8(bytes).map_err(wrong)
 }
 
 impl Model {

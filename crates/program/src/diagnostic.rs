@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::visible::{visible, visible_line};
+
 /// A half-open range of bytes in a source file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, PartialOrd, Ord)]
 pub struct Span {
@@ -243,22 +245,26 @@ impl Diagnostic {
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(location) = &self.location {
-            write!(f, "{location}: ")?;
+            write!(f, "{}: ", visible_line(&location.to_string()))?;
         }
-        write!(f, "error: {}", self.message)?;
+        write!(f, "error: {}", visible(&self.message))?;
         if let (Some(location), Some((line, width))) = (&self.location, &self.excerpt) {
             let number = location.line.to_string();
             let margin = " ".repeat(number.len());
             let indent: String = line
                 .chars()
                 .take(location.column as usize - 1)
-                .map(|c| if c == '\t' { '\t' } else { ' ' })
+                .flat_map(|c| match c {
+                    '\t' => vec!['\t'],
+                    c => vec![' '; visible_line(c.encode_utf8(&mut [0; 4])).len().min(8)],
+                })
                 .collect();
             let underline = "^".repeat(*width as usize);
+            let line = visible_line(line);
             write!(f, "\n{margin} |\n{number} | {line}\n{margin} | {indent}{underline}")?;
         }
         if let Some(help) = &self.help {
-            write!(f, "\n  help: {help}")?;
+            write!(f, "\n  help: {}", visible(help))?;
         }
         Ok(())
     }
@@ -299,6 +305,17 @@ mod tests {
         let files: Vec<_> = whole.files().collect();
         assert_eq!(files, [("a.c", "one\ntwo"), ("b.c", "  three\n"), ("c.c", "")]);
         assert_eq!(whole.span_at(9, 1, 1), Span::default());
+    }
+
+    #[test]
+    fn an_error_obeys_nobody() {
+        let file = SourceFile::new("a\n\x1b.c", "x\x1b[2J \u{202e}y\n");
+        let error = file.error(Span::new(9, 10), "no '\x1b'").with_help("\u{9b}");
+        assert_eq!(
+            error.to_string(),
+            "a\\u{a}\\u{1b}.c:1:7: error: no '\\u{1b}'\n  |\n1 | x\\u{1b}[2J \\u{202e}y\n  | \
+             \x20                   ^\n  help: \\u{9b}"
+        );
     }
 
     #[test]

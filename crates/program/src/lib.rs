@@ -20,6 +20,7 @@ mod property;
 mod shape;
 mod tags;
 mod text;
+mod visible;
 
 pub use bits::Bits;
 pub use build::FunctionBuilder;
@@ -35,3 +36,4 @@ pub use property::Property;
 pub use shape::{Field, Shape};
 pub use tags::{Tag, Tags};
 pub use text::parse_program;
+pub use visible::{is_obeyed, visible, visible_line};

@@ -5,6 +5,8 @@ use std::fmt;
 
 use parallax_program::{Diagnostics, SourceFile, Span};
 
+use crate::json::to_line;
+
 /// One row: what the condition of a test should be under a model.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Expectation {
@@ -76,7 +78,7 @@ impl Difference {
             Answer::Holds(holds) => object["found"] = word(*holds).into(),
             Answer::Failed(reason) => object["failed"] = reason.as_str().into(),
         }
-        object.to_string()
+        to_line(&object)
     }
 }
 

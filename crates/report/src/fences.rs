@@ -7,6 +7,8 @@ use parallax_program::Location;
 use parallax_verdict::{Scope, Violation};
 use serde::Serialize;
 
+use crate::json::to_line;
+
 /// One change of a repair.
 #[derive(Clone, Debug)]
 pub struct RepairStep<'a> {
@@ -178,8 +180,7 @@ pub fn repair_json(run: &RepairRun<'_>) -> String {
         diff: run.diff,
         time_s: run.time.as_secs_f64(),
     };
-    // Only maps with keys that are not strings can fail; there are none.
-    serde_json::to_string(&answer).unwrap_or_default()
+    to_line(&answer)
 }
 
 #[derive(Serialize)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use parallax_program::{Diagnostics, Location};
+use parallax_program::{Diagnostics, Location, is_obeyed};
 use parallax_verdict::{Ending, FinalState, Observation, Outcomes};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -75,9 +75,23 @@ fn column(location: &Location) -> u32 {
     location.column
 }
 
-fn to_line(value: &impl Serialize) -> String {
+/// A value on one line. What a terminal would obey is spelled out as JSON does it; outside of strings
+/// there is none of that.
+pub fn to_line(value: &impl Serialize) -> String {
     // Only maps with keys that are not strings can fail; there are none.
-    serde_json::to_string(value).unwrap_or_default()
+    let line = serde_json::to_string(value).unwrap_or_default();
+    match line.contains(is_obeyed) {
+        true => line.chars().flat_map(spelled_out).collect(),
+        false => line,
+    }
+}
+
+/// None of the characters that are obeyed needs more than four digits.
+fn spelled_out(c: char) -> Vec<char> {
+    match is_obeyed(c) {
+        true => format!("\\u{:04x}", u32::from(c)).chars().collect(),
+        false => vec![c],
+    }
 }
 
 #[derive(Serialize)]

@@ -9,7 +9,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use parallax_program::Quantifier;
+use parallax_program::{Quantifier, visible_line};
 use parallax_verdict::{Ending, Observation, Outcomes};
 
 use crate::state::state_lines;
@@ -30,11 +30,12 @@ fn write_log(
     time: Duration,
 ) -> std::fmt::Result {
     let (positive, negative) = (outcomes.positive, outcomes.negative);
+    let (name, condition) = (&*visible_line(name), visible_line(condition));
     writeln!(log, "Test {name} {}", kind(outcomes.quantifier))?;
     let states = state_lines(&outcomes.states);
     writeln!(log, "States {}", states.len())?;
     for state in &states {
-        writeln!(log, "{state}")?;
+        writeln!(log, "{}", visible_line(state))?;
     }
     writeln!(log, "{}", verdict(outcomes))?;
     let (confirming, refuting) = match outcomes.quantifier {
@@ -43,7 +44,7 @@ fn write_log(
     };
     writeln!(log, "Witnesses\nPositive: {confirming} Negative: {refuting}")?;
     for flag in &outcomes.flags {
-        writeln!(log, "Flag {flag}")?;
+        writeln!(log, "Flag {}", visible_line(flag))?;
     }
     writeln!(log, "Condition {condition}")?;
     let observation = match outcomes.observation() {

@@ -13,10 +13,10 @@ pub use arguments::{DebugArguments, ReplayArguments};
 
 use crate::Exit;
 use crate::one_test::{read, shown};
-use crate::output;
 use crate::verify::input::{self, InputArguments, Kind};
 use crate::verify::properties::Wanted;
 use crate::verify::{MACHINE_MODEL, structures, with_stack};
+use crate::{interrupt, output};
 
 /// A program that was read.
 struct Loaded {
@@ -27,10 +27,12 @@ struct Loaded {
 }
 
 pub fn run(options: &DebugArguments) -> Exit {
+    interrupt::install_for_dialogue();
     settle(with_stack(|| debug(options)))
 }
 
 pub fn replay(options: &ReplayArguments) -> Exit {
+    interrupt::install_for_dialogue();
     settle(with_stack(|| replay_witness(options)))
 }
 
@@ -102,7 +104,7 @@ fn replay_witness(options: &ReplayArguments) -> Result<Exit, Diagnostics> {
         true => vec![PathBuf::from(&schedule.input)],
         false => options.inputs.clone(),
     };
-    let input = InputArguments { inputs, reading: options.reading.clone() };
+    let input = InputArguments { inputs, reading: options.reading.clone(), timeout: None };
     let loaded = load(&input, None, Some(schedule.memory), options.property.as_ref())?;
     let subject = Subject {
         program: &loaded.program,

@@ -17,7 +17,7 @@ use crate::verify::properties::Wanted;
 /// Inputs are C files, litmus tests, and assembler files for x86-64. The answer on stdout is a unified
 /// diff, which `patch` applies; what each change is for goes to stderr. The changed program has been
 /// verified.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct FencesArguments {
     #[command(flatten)]

@@ -34,6 +34,9 @@ pub struct Answer {
 }
 
 pub fn run(options: &FencesArguments) -> Exit {
+    let mut options = options.clone();
+    options.input.timeout = options.timeout;
+    let options = &options;
     let (answer, time) = match timed(|| answer(options)) {
         Ok(answered) => answered,
         Err(exit) => return exit,
@@ -234,13 +237,28 @@ fn check_lines(path: &Path, text: &str) -> Result<(), Diagnostics> {
     }
 }
 
+/// Whether a file is below the folder that the command runs in, or below that of an input. The
+/// program says what its files are called, so these names may lead anywhere.
+fn is_below_inputs(path: &Path, options: &FencesArguments) -> bool {
+    let folders = options.input.inputs.iter().filter_map(|input| input.parent());
+    let mut folders =
+        folders.chain([Path::new("")]).filter_map(|folder| real(&Path::new(".").join(folder)));
+    let path = real(path).filter(|_| !path.is_absolute());
+    path.is_some_and(|path| folders.any(|folder| path.starts_with(folder)))
+}
+
+fn real(path: &Path) -> Option<PathBuf> {
+    std::fs::canonicalize(path).ok()
+}
+
 /// The headers with code, as far as they can be read.
 fn headers(options: &FencesArguments, overflow: bool) -> Result<Vec<Document>, Diagnostics> {
     let program = load_edited(&options.input, overflow, Vec::new())?;
     let given = |name: &str| options.input.inputs.iter().any(|path| shown(path) == name);
     let mut documents = Vec::new();
     for (name, _) in program.source.files() {
-        if !given(name) && !name.starts_with('<') && !Path::new(name).is_absolute() {
+        let is_own = !name.starts_with('<') && is_below_inputs(Path::new(name), options);
+        if !given(name) && is_own {
             let text = read(Path::new(name))?;
             documents.push(Document::new(name, &text, Language::C, 0..text.len()));
         }

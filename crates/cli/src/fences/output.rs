@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use parallax_fences::source::diff::unified;
 use parallax_fences::{Explained, Outcome, Subject};
+use parallax_files::replace;
+use parallax_program::Diagnostic;
 use parallax_report::{Caption, RepairRun, RepairStep, focused_svg, repair_json, repair_text};
 
 use super::{Answer, FencesArguments};
@@ -12,7 +14,7 @@ use crate::Exit;
 use crate::args::Format;
 use crate::one_test::shown;
 use crate::output;
-use crate::verify::output::write;
+use crate::verify::output::{unwritten, write};
 
 pub fn deliver(options: &FencesArguments, answer: &Answer, time: Duration) -> Result<(), Exit> {
     let input = shown(options.input.first());
@@ -40,7 +42,7 @@ pub fn deliver(options: &FencesArguments, answer: &Answer, time: Duration) -> Re
     if options.format == Format::Text && !options.quiet {
         output::note(repair_text(&run).trim_end());
     }
-    if output::print(&text).is_break() { Err(Exit::Unknown) } else { Ok(()) }
+    if output::print_for_programs(&text).is_break() { Err(Exit::Unknown) } else { Ok(()) }
 }
 
 /// As `patch -p1` takes it; paths that start at the root, or go up, as they are.
@@ -108,8 +110,7 @@ fn draw(folder: &Path, answer: &Answer, input: &str) -> Result<(), Exit> {
     let alone = repaired.violation.iter().map(|violation| (None, violation));
     if let Err(error) = std::fs::create_dir_all(folder) {
         let message = format!("cannot make '{}': {error}", shown(folder));
-        output::report(&parallax_program::Diagnostic::new(message));
-        return Err(Exit::BadInput);
+        return Err(failed(&Diagnostic::new(message)));
     }
     for (number, (change, violation)) in changes.chain(alone).enumerate() {
         let subtitle = match change {
@@ -120,14 +121,17 @@ fn draw(folder: &Path, answer: &Answer, input: &str) -> Result<(), Exit> {
         };
         let caption = Caption { title: &violation.message, subtitle: &subtitle };
         let path = folder.join(format!("change-{}.svg", number + 1));
-        deliver_file(&path, &focused_svg(violation, caption))?;
+        let written = replace(&path, focused_svg(violation, caption).as_bytes());
+        written.map_err(|error| failed(&unwritten(&path, &error)))?;
     }
     Ok(())
 }
 
 fn deliver_file(path: &Path, text: &str) -> Result<(), Exit> {
-    write(path, text).map_err(|error| {
-        output::report(&error);
-        Exit::BadInput
-    })
+    write(path, text).map_err(|error| failed(&error))
+}
+
+fn failed(error: &Diagnostic) -> Exit {
+    output::report(error);
+    Exit::BadInput
 }

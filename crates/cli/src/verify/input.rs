@@ -1,8 +1,8 @@
 //! The program to look at: what kind of input a file is, by its name, and how it is read.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, ValueHint};
 use parallax_frontend_c::{Options, load};
@@ -19,6 +19,10 @@ pub struct InputArguments {
 
     #[command(flatten)]
     pub reading: ReadingArguments,
+
+    /// How long other programs may take over it.
+    #[arg(skip)]
+    pub timeout: Option<Duration>,
 }
 
 /// How a program is read.
@@ -127,7 +131,7 @@ fn kind_of(path: &Path) -> Result<Kind, Diagnostic> {
 
 fn is_elf(path: &Path) -> bool {
     let mut start = [0; ELF.len()];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    let read = parallax_files::open(path).and_then(|mut file| file.read_exact(&mut start));
     read.is_ok() && start == ELF
 }
 
@@ -174,6 +178,7 @@ pub fn load_edited(
         spurious_wakeups: options.spurious_wakeups,
         overflow,
         texts,
+        timeout: input.timeout,
     };
     load(&input.inputs, &clang)
 }

@@ -73,6 +73,9 @@ impl Answer {
 }
 
 pub fn run(options: &VerifyArguments) -> Exit {
+    let mut options = options.clone();
+    options.input.timeout = options.timeout;
+    let options = &options;
     let (answer, time) = match timed(|| answer(options)) {
         Ok(answered) => answered,
         Err(exit) => return exit,

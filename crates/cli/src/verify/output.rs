@@ -40,7 +40,7 @@ pub fn deliver(options: &VerifyArguments, answer: &Answer, time: Duration) -> Re
         AnswerFormat::Json => verdict_json(&run, verdict) + "\n",
         AnswerFormat::Sarif => verdict_sarif(&run, verdict) + "\n",
     };
-    let printed = output::print(&text);
+    let printed = output::print_exactly(&text);
     if let Some(path) = &options.graph {
         draw(path, verdict, &run, options.quiet)?;
     }
@@ -94,8 +94,12 @@ fn write_schedule(path: &Path, answer: &Answer, quiet: bool) -> Result<(), Exit>
 
 /// Writes a file.
 pub fn write(path: &Path, text: &str) -> Result<(), Diagnostic> {
-    let failed = |error| Diagnostic::new(format!("cannot write '{}': {error}", shown(path)));
-    fs::write(path, text).map_err(failed)
+    fs::write(path, text).map_err(|error| unwritten(path, &error))
+}
+
+/// For a file that could not be written.
+pub fn unwritten(path: &Path, error: &io::Error) -> Diagnostic {
+    Diagnostic::new(format!("cannot write '{}': {error}", shown(path)))
 }
 
 fn deliver_file(path: &Path, text: &str) -> Result<(), Exit> {

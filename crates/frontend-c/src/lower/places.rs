@@ -117,7 +117,7 @@ impl File {
     /// The text; without the file itself, as many empty lines as are needed to tell lines.
     fn text(&self) -> String {
         const MOST_LINES: u32 = 1_000_000;
-        match std::fs::read(&self.path) {
+        match parallax_files::read(&self.path, parallax_files::MOST_TEXT) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(_) => "\n".repeat(self.last_line.min(MOST_LINES) as usize),
         }

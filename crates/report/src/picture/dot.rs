@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write};
 
+use parallax_program::is_obeyed;
 use parallax_verdict::Execution;
 
 use super::Caption;
@@ -91,7 +92,7 @@ fn quoted(lines: &[&str]) -> String {
         .iter()
         .map(|line| {
             let line = line.replace('\\', "\\\\").replace('"', "\\\"");
-            line.replace(char::is_control, " ")
+            line.replace(is_obeyed, " ")
         })
         .collect();
     format!("\"{}\"", escaped.join("\\n"))

@@ -3,6 +3,7 @@
 
 use std::fmt::{self, Write};
 
+use parallax_program::is_obeyed;
 use parallax_verdict::Execution;
 
 use super::Caption;
@@ -303,7 +304,8 @@ fn text(
     )
 }
 
-/// XML text; characters that XML does not allow become spaces.
+/// XML text; characters that XML does not allow, and those that change the direction of writing,
+/// become spaces.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -313,7 +315,7 @@ pub fn escape(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\u{fffe}' | '\u{ffff}' => escaped.push(' '),
-            c if c.is_control() => escaped.push(' '),
+            c if is_obeyed(c) => escaped.push(' '),
             c => escaped.push(c),
         }
     }

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::VerifyRun;
 use super::story::Story;
 use super::trace::Detail;
+use crate::json::to_line;
 
 /// One line without its end.
 pub fn verdict_json(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
@@ -46,8 +47,7 @@ pub fn verdict_json(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
         candidate: run.candidate.map(|v| Found::of(v, run.model)),
         notes: &verdict.notes,
     };
-    // Only maps with keys that are not strings can fail; there are none.
-    serde_json::to_string(&answer).unwrap_or_default()
+    to_line(&answer)
 }
 
 #[derive(Serialize)]

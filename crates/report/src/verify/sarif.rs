@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::VerifyRun;
 use super::story::{Story, headline};
 use super::trace::{Detail, Row, ThreadTrace};
+use crate::json::to_line;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
@@ -36,7 +37,7 @@ pub fn verdict_sarif(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
             },
         }],
     });
-    log.to_string()
+    to_line(&log)
 }
 
 fn rule(property: Property) -> Value {

@@ -1,8 +1,10 @@
 //! A verdict for a person at a terminal: what was found first, then the trace that leads there,
-//! why it is possible, and what was searched.
+//! why it is possible, and what was searched. What comes from the program is shown, never obeyed: see
+//! [`visible_line`].
 
 use std::fmt::{self, Write};
 
+use parallax_program::visible_line;
 use parallax_verdict::{Conclusion, Scope, Verdict, Violation};
 
 use super::VerifyRun;
@@ -43,7 +45,7 @@ impl Writer<'_> {
     fn verdict(&mut self, run: &VerifyRun<'_>, verdict: &Verdict) -> fmt::Result {
         for (number, violation) in verdict.violations.iter().enumerate() {
             let unsafe_ = self.painted(RED, "unsafe");
-            writeln!(self.out, "{unsafe_}: {}", headline(violation))?;
+            writeln!(self.out, "{unsafe_}: {}", visible_line(&headline(violation)))?;
             // One trace is enough to start with.
             self.violation(violation, number == 0 || self.style.detail == Detail::Full)?;
         }
@@ -60,7 +62,7 @@ impl Writer<'_> {
         }
         self.counts(run, verdict)?;
         for note in &verdict.notes {
-            writeln!(self.out, "note: {note}")?;
+            writeln!(self.out, "note: {}", visible_line(note))?;
         }
         Ok(())
     }
@@ -70,12 +72,13 @@ impl Writer<'_> {
         let Some(reason) = &verdict.reason else {
             return writeln!(self.out, "{unknown}");
         };
-        match &reason.place {
-            Some(place) => writeln!(self.out, "{unknown}: {} at {place}", reason.message)?,
-            None => writeln!(self.out, "{unknown}: {}", reason.message)?,
-        }
+        let said = match &reason.place {
+            Some(place) => format!("{} at {place}", reason.message),
+            None => reason.message.clone(),
+        };
+        writeln!(self.out, "{unknown}: {}", visible_line(&said))?;
         match &reason.help {
-            Some(help) => writeln!(self.out, "  help: {help}"),
+            Some(help) => writeln!(self.out, "  help: {}", visible_line(help)),
             None => Ok(()),
         }
     }
@@ -107,7 +110,7 @@ impl Writer<'_> {
         writeln!(
             self.out,
             "model {}, engine {}, checked for {}; {:.2} s",
-            run.model,
+            visible_line(run.model),
             run.engine,
             properties.join(", "),
             run.time.as_secs_f64()
@@ -117,9 +120,9 @@ impl Writer<'_> {
     fn violation(&mut self, violation: &Violation, with_trace: bool) -> fmt::Result {
         let story = Story::new(violation, self.model, self.style.detail);
         for finding in &story.finding {
-            writeln!(self.out, "  {}", finding.text)?;
+            writeln!(self.out, "  {}", visible_line(&finding.text))?;
             for call in &finding.calls {
-                writeln!(self.out, "    {call}")?;
+                writeln!(self.out, "    {}", visible_line(call))?;
             }
         }
         if with_trace {
@@ -136,7 +139,7 @@ impl Writer<'_> {
         for thread in story.threads.iter().filter(|thread| !thread.rows.is_empty()) {
             let name = self.painted(BOLD, &thread.name);
             let comma = if thread.origin.is_empty() { "" } else { ", " };
-            writeln!(self.out, "\n  {name}{comma}{}", thread.origin)?;
+            writeln!(self.out, "\n  {name}{comma}{}", visible_line(&thread.origin))?;
             for row in &thread.rows {
                 self.row(row, &columns)?;
             }
@@ -172,11 +175,12 @@ impl Writer<'_> {
     /// A line of the trace, with as much of the source as fits.
     fn line(&mut self, start: &str, words: &str, width: usize, source: &str) -> fmt::Result {
         let left = format!("{start}  {words:<width$}");
+        let (left, source) = (visible_line(&left), visible_line(source));
         let room = self.style.width.saturating_sub(left.chars().count() + 3);
         if source.is_empty() || room < 16 {
             return writeln!(self.out, "{}", left.trim_end());
         }
-        let source = self.painted(DIM, &format!("│ {}", cut(source, room)));
+        let source = self.painted(DIM, &format!("│ {}", cut(&source, room)));
         writeln!(self.out, "{left} {source}")
     }
 
@@ -191,15 +195,16 @@ impl Writer<'_> {
         let heading = self.painted(BOLD, "Why this can happen");
         writeln!(self.out, "\n  {heading}")?;
         for sentence in &why.sentences {
-            writeln!(self.out, "  • {}", sentence.text)?;
+            writeln!(self.out, "  • {}", visible_line(&sentence.text))?;
             if let Some(missing) = &sentence.missing {
-                writeln!(self.out, "      ({missing})")?;
+                writeln!(self.out, "      ({})", visible_line(missing))?;
             }
         }
         Ok(())
     }
 
     fn painted(&self, colour: &str, text: &str) -> String {
+        let text = visible_line(text);
         if self.style.colour { format!("\x1b[{colour}m{text}\x1b[0m") } else { text.to_string() }
     }
 }
