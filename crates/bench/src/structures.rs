@@ -59,7 +59,7 @@ mod tests {
         for structure in &STRUCTURES {
             let program = structure.program(structure.sizes[0]).expect(structure.name);
             let verdict = explore(&program, &model, &Default::default()).expect(structure.name);
-            assert_eq!(verdict.conclusion, Conclusion::Safe, "{}", structure.name);
+            assert_eq!(verdict.conclusion(), Conclusion::Safe, "{}", structure.name);
         }
     }
 }

@@ -213,7 +213,7 @@ fn bounded(
     let properties = vec![Property::Assert];
     let options = Options { properties, unroll: Some(bound), framework, ..Options::default() };
     let verified = verify(&lowered.program, model, &options).expect("a verdict");
-    let violated = match verified.verdict.conclusion {
+    let violated = match verified.verdict.conclusion() {
         Conclusion::Safe => Some(false),
         Conclusion::Unsafe => Some(true),
         Conclusion::Unknown => None,

@@ -69,7 +69,7 @@ impl Row {
     /// The same question with the answer that was found.
     fn answered(&self, found: &Verdict) -> Row {
         let mut row = self.clone();
-        let (verdict, is_counted) = match found.conclusion {
+        let (verdict, is_counted) = match found.conclusion() {
             Conclusion::Safe => ("safe", true),
             Conclusion::Unsafe => ("unsafe", false),
             Conclusion::Unknown => ("unknown", false),

@@ -3,6 +3,7 @@
 use parallax_machine::system::BadAccess;
 use parallax_program::Property;
 use parallax_solver::{Literal, Term};
+use parallax_verdict::leaves_all_open;
 
 use crate::before::Before;
 use crate::circuit::Circuit;
@@ -54,6 +55,8 @@ pub struct Checks<'a> {
     pub memory: &'a Memory,
     pub properties: &'a [Property],
     pub suspects: Vec<Suspect>,
+    /// What nobody asked about, and may hide what comes after it.
+    pub unasked: Vec<Suspect>,
 }
 
 impl Checks<'_> {
@@ -62,8 +65,11 @@ impl Checks<'_> {
     }
 
     fn suspect(&mut self, suspect: Suspect) {
-        if suspect.when != Literal::FALSE && self.wants(suspect.property) {
-            self.suspects.push(suspect);
+        match self.wants(suspect.property) {
+            _ if suspect.when == Literal::FALSE => {}
+            true => self.suspects.push(suspect),
+            false if leaves_all_open(suspect.property) => self.unasked.push(suspect),
+            false => {}
         }
     }
 
@@ -192,9 +198,6 @@ impl Checks<'_> {
 
     /// A lock is given back by the thread that took it.
     pub fn unlocks(&mut self) {
-        if !self.wants(Property::Lock) {
-            return;
-        }
         for unlock in 0..self.encoding.structure.initials {
             let event = &self.encoding.structure.events[unlock];
             if !event.tags.tags.contains("UNLOCK") || !event.kind.is_write() {

@@ -7,8 +7,8 @@ use parallax_memory::Model;
 use parallax_program::{Diagnostics, Program, Property};
 use parallax_solver::{Answer, Literal};
 use parallax_verdict::{
-    Conclusion, Counts, Reason, Scope, Suspicion, ThreadEnding, Verdict, Violation, confirm,
-    inputs_tried,
+    Conclusion, Counts, Gaps, Reason, Scope, Searched, Suspicion, ThreadEnding, Verdict, Violation,
+    confirm, inputs_tried, unasked,
 };
 
 use crate::before::Before;
@@ -57,11 +57,11 @@ pub fn verify(
     };
     let mut last = None;
     for bound in options.bounds() {
-        let answer = search.run(bound).unwrap_or_else(|reason| search.unknown(reason));
-        let verdict = search.violated(answer);
+        let answer = search.run(bound);
+        let verdict = search.verdict(answer);
         let goes_on =
-            verdict.conclusion == Conclusion::Safe && verdict.scope != Some(Scope::Complete);
-        let stopped = verdict.conclusion == Conclusion::Unknown && last.is_some();
+            verdict.conclusion() == Conclusion::Safe && verdict.scope != Some(Scope::Complete);
+        let stopped = verdict.conclusion() == Conclusion::Unknown && last.is_some();
         if !stopped {
             last = Some(verdict);
         }
@@ -69,7 +69,8 @@ pub fn verify(
             break;
         }
     }
-    let verdict = last.unwrap_or_else(|| search.unknown(reason("there is no bound to search to")));
+    let none = || Err(reason("there is no bound to search to"));
+    let verdict = last.unwrap_or_else(|| search.verdict(none()));
     Ok(Verified { verdict, figures: search.figures, asked: search.asked })
 }
 
@@ -106,8 +107,8 @@ struct Search<'a, 'p> {
 }
 
 impl Search<'_, '_> {
-    /// The error is why there is no answer.
-    fn run(&mut self, bound: u32) -> Result<Verdict, Reason> {
+    /// How far the search went, where it went to its end. The error is why there is no answer.
+    fn run(&mut self, bound: u32) -> Result<Scope, Reason> {
         let preparation = Preparation {
             code: self.code,
             model: self.model,
@@ -138,10 +139,14 @@ impl Search<'_, '_> {
         };
         let ordered = self.ordered(&mut encoding, &uses);
         let threads = unfolding.threads.len();
-        let suspects = {
-            let properties = &self.properties;
-            let mut checks =
-                Checks { encoding: &mut encoding, memory: &memory, properties, suspects: vec![] };
+        let (suspects, unasked) = {
+            let mut checks = Checks {
+                encoding: &mut encoding,
+                memory: &memory,
+                properties: &self.properties,
+                suspects: Vec::new(),
+                unasked: Vec::new(),
+            };
             checks.assertions(&failures);
             checks.addresses(&unfolding.checked, &checked);
             checks.frees(&frees, &objects);
@@ -153,7 +158,7 @@ impl Search<'_, '_> {
                 let mut before = Before::new(checks.encoding, true);
                 checks.races(&mut before);
             }
-            checks.suspects
+            (checks.suspects, checks.unasked)
         };
         self.look_for(&mut encoding, suspects, &memory, threads)?;
         let broken: Vec<Stop> = exceeded
@@ -173,10 +178,11 @@ impl Search<'_, '_> {
             let leaks = leaks(&mut encoding, endless.over, &frees, &objects);
             self.look_for(&mut encoding, leaks, &memory, threads)?;
         }
-        match self.is_enough() {
-            true => Ok(self.verdict(Conclusion::Unsafe)),
-            false => self.conclude(&mut encoding, bound, &exceeded, &obstacles),
+        if self.is_enough() {
+            return Ok(Scope::Bounded(bound));
         }
+        self.look_for_unasked(&mut encoding, unasked, &memory, threads)?;
+        self.scope(&mut encoding, bound, &exceeded, &obstacles)
     }
 
     /// Whether each use comes before the end of its object.
@@ -237,16 +243,33 @@ impl Search<'_, '_> {
             let holds = |suspect: &Suspect| encoding.circuit.holds(suspect.when);
             let Some(suspect) = suspects.iter().position(holds) else { break };
             let suspect = suspects.remove(suspect);
-            let message = suspect.what.message(&encoding.circuit, memory);
-            let failed = suspect.thread.map(|thread| thread as usize);
-            let ending = |thread: usize| match failed == Some(thread) {
-                true => ThreadEnding::Failed,
-                false => ThreadEnding::Stopped,
-            };
-            let found = Found { property: suspect.property, message, failed };
+            let (found, ending) = shown(&suspect, encoding, memory);
             self.report(encoding, found, &suspect.involved, threads, &ending)?;
         }
         Ok(())
+    }
+
+    /// Whether an execution does what nobody asked about, and hides what comes after it.
+    fn look_for_unasked(
+        &mut self,
+        encoding: &mut Encoding,
+        suspects: Vec<Suspect>,
+        memory: &Memory,
+        threads: usize,
+    ) -> Result<(), Reason> {
+        let all: Vec<Literal> = suspects.iter().map(|suspect| suspect.when).collect();
+        let some = encoding.circuit.or(&all);
+        match self.ask(encoding, some) {
+            Answer::Unsatisfiable => return Ok(()),
+            Answer::Stopped(stop) => return Err(stopped(stop)),
+            Answer::Satisfiable => {}
+        }
+        let holds = |suspect: &&Suspect| encoding.circuit.holds(suspect.when);
+        let Some(suspect) = suspects.iter().find(holds) else { return Ok(()) };
+        let (found, ending) = shown(suspect, encoding, memory);
+        let Violation { property, message, place, .. } =
+            self.confirmed(encoding, found, &suspect.involved, threads, &ending)?;
+        Err(unasked(property, &message, place))
     }
 
     fn endless(
@@ -303,16 +326,7 @@ impl Search<'_, '_> {
         threads: usize,
         ending: &dyn Fn(usize) -> ThreadEnding,
     ) -> Result<(), Reason> {
-        let Found { property, message, failed } = found;
-        let Some(claimed) = claim(encoding, threads, ending) else {
-            let what = format!("'{property}' seems to be violated ({message}), for no reason");
-            let help = "this is an error of the engine: please report it";
-            return Err(Reason { help: Some(help.to_string()), ..reason(what) });
-        };
-        let involved = involved.iter().filter_map(|event| claimed.steps.get(event).copied());
-        let involved = involved.collect();
-        let suspicion = Suspicion { property, message, failed, claim: claimed.claim, involved };
-        let violation = confirm(self.code.program, self.model, suspicion)?;
+        let violation = self.confirmed(encoding, found, involved, threads, ending)?;
         let same = |known: &Violation| {
             (known.property, &known.place, &known.message)
                 == (violation.property, &violation.place, &violation.message)
@@ -323,25 +337,35 @@ impl Search<'_, '_> {
         Ok(())
     }
 
-    /// The verdict with what is wrong, if something is.
-    fn violated(&mut self, verdict: Verdict) -> Verdict {
-        let violations = std::mem::take(&mut self.found);
-        match violations.is_empty() {
-            true => verdict,
-            false => {
-                Verdict { conclusion: Conclusion::Unsafe, reason: None, violations, ..verdict }
-            }
-        }
+    /// The execution of the solver's last model, with what is wrong, as the replayer sees it.
+    fn confirmed(
+        &self,
+        encoding: &Encoding,
+        found: Found,
+        involved: &[usize],
+        threads: usize,
+        ending: &dyn Fn(usize) -> ThreadEnding,
+    ) -> Result<Violation, Reason> {
+        let Found { property, message, failed } = found;
+        let Some(claimed) = claim(encoding, threads, ending) else {
+            let what = format!("'{property}' seems to be violated ({message}), for no reason");
+            let help = "this is an error of the engine: please report it";
+            return Err(Reason { help: Some(help.to_string()), ..reason(what) });
+        };
+        let involved = involved.iter().filter_map(|event| claimed.steps.get(event).copied());
+        let involved = involved.collect();
+        let suspicion = Suspicion { property, message, failed, claim: claimed.claim, involved };
+        confirm(self.code.program, self.model, suspicion)
     }
 
     /// Nothing else is wrong: how far that goes.
-    fn conclude(
+    fn scope(
         &mut self,
         encoding: &mut Encoding,
         bound: u32,
         exceeded: &[Stop],
         obstacles: &[(Stop, String)],
-    ) -> Result<Verdict, Reason> {
+    ) -> Result<Scope, Reason> {
         let ways: Vec<&Stop> = obstacles.iter().map(|(stop, _)| stop).collect();
         let reached = encoding.reached(&ways, self.counts, &self.watch);
         self.note(encoding);
@@ -355,12 +379,11 @@ impl Search<'_, '_> {
             _ => Scope::Bounded(bound),
         };
         self.note(encoding);
-        let mut verdict = self.verdict(Conclusion::Safe);
-        verdict.scope = Some(scope);
-        Ok(verdict)
+        Ok(scope)
     }
 
-    fn verdict(&self, conclusion: Conclusion) -> Verdict {
+    /// With what is wrong, if something is; the answer says how far the search went.
+    fn verdict(&mut self, answer: Result<Scope, Reason>) -> Verdict {
         let inputs = inputs_tried(self.code.program, self.options.nondet);
         let mut notes: Vec<String> = inputs.into_iter().collect();
         let left: Vec<&str> = self
@@ -374,20 +397,36 @@ impl Search<'_, '_> {
             let (left, model) = (left.join(", "), self.model.name());
             notes.push(format!("not checked by this engine under '{model}': {left}"));
         }
-        Verdict {
-            conclusion,
-            scope: None,
-            reason: None,
+        let (scope, gaps) = match answer {
+            Ok(scope) => (scope, Gaps::default()),
+            Err(reason) => (Scope::Bounded(0), reason.into()),
+        };
+        let searched = Searched {
+            scope,
+            all: self.options.all,
+            gaps,
             properties: self.properties.clone(),
             counts: Counts { events: self.figures.events, ..Counts::default() },
-            violations: Vec::new(),
+            violations: std::mem::take(&mut self.found),
             notes,
-        }
+        };
+        searched.conclude()
     }
+}
 
-    fn unknown(&self, reason: Reason) -> Verdict {
-        Verdict { reason: Some(reason), ..self.verdict(Conclusion::Unknown) }
-    }
+/// What is wrong in the solver's last model, and how threads end there.
+fn shown(
+    suspect: &Suspect,
+    encoding: &Encoding,
+    memory: &Memory,
+) -> (Found, impl Fn(usize) -> ThreadEnding + use<>) {
+    let message = suspect.what.message(&encoding.circuit, memory);
+    let failed = suspect.thread.map(|thread| thread as usize);
+    let ending = move |thread: usize| match failed == Some(thread) {
+        true => ThreadEnding::Failed,
+        false => ThreadEnding::Stopped,
+    };
+    (Found { property: suspect.property, message, failed }, ending)
 }
 
 /// Whether some of these ways is taken.

@@ -27,7 +27,7 @@ fn agreed(text: &str, unroll: Option<u32>) -> Verdict {
     let explored = parallax_engine_explore::Options::default();
     let explored = explore(&program, &model("rc11"), &explored).expect("a verdict");
     let verdict = bounded(&program, "rc11", &options);
-    assert_eq!(verdict.conclusion, explored.conclusion, "{:?}", verdict.reason);
+    assert_eq!(verdict.conclusion(), explored.conclusion(), "{:?}", verdict.reason);
     verdict
 }
 
@@ -45,7 +45,7 @@ fn drawing(threads: u32, places: u32) -> String {
 #[test]
 fn counters_count_as_far_as_there_are_events() {
     let right = agreed(&drawing(3, 3), None);
-    assert_eq!((right.conclusion, right.scope), (Conclusion::Safe, Some(Scope::Complete)));
+    assert_eq!((right.conclusion(), right.scope), (Conclusion::Safe, Some(Scope::Complete)));
     let wrong = agreed(&drawing(3, 2), None);
     assert_eq!(wrong.violations[0].property, Property::Memory);
 }
@@ -76,9 +76,9 @@ fn a_call_goes_to_any_function_that_its_pointer_may_be() {
     let text =
         |target: &str, wanted: &str| CALLS.replace("TARGET", target).replace("v == WANTED", wanted);
     let either = "(v == 1:32) | (v == 2:32)";
-    assert_eq!(agreed(&text("@two", either), None).conclusion, Conclusion::Safe);
-    assert_eq!(agreed(&text("@two", "v == 1:32"), None).conclusion, Conclusion::Unsafe);
-    assert_eq!(agreed(&text("@two", "v == 2:32"), None).conclusion, Conclusion::Unsafe);
+    assert_eq!(agreed(&text("@two", either), None).conclusion(), Conclusion::Safe);
+    assert_eq!(agreed(&text("@two", "v == 1:32"), None).conclusion(), Conclusion::Unsafe);
+    assert_eq!(agreed(&text("@two", "v == 2:32"), None).conclusion(), Conclusion::Unsafe);
     let nowhere = agreed(&text("12345:64", either), None);
     assert_eq!(nowhere.violations[0].property, Property::Memory);
 }
@@ -101,7 +101,7 @@ fn all_violations_are_found_if_asked_for() {
 fn a_memory_limit_ends_the_search() {
     let options = Options { memory_limit: Some(1), ..Options::default() };
     let verdict = bounded(&program(&drawing(4, 4)), "rc11", &options);
-    assert_eq!(verdict.conclusion, Conclusion::Unknown);
+    assert_eq!(verdict.conclusion(), Conclusion::Unknown);
     let reason = verdict.reason.map(|reason| reason.message).unwrap_or_default();
     assert!(reason.contains("the memory limit is reached"), "{reason}");
 }

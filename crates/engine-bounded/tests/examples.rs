@@ -68,7 +68,7 @@ fn difference(expected: &Expected, unroll: Option<u32>) -> Result<Option<String>
         None => String::new(),
     };
     let reason = verdict.reason.as_ref().map_or("", |reason| reason.message.as_str());
-    let (name, figures) = (verdict.conclusion.name(), verified.figures);
+    let (name, figures) = (verdict.conclusion().name(), verified.figures);
     println!(
         "{} {} {name} {scope} {found:?} {reason} | {} events, encoded in {:.2} s, solved in {:.2} s, {:.2} s in all",
         expected.file,
@@ -78,7 +78,7 @@ fn difference(expected: &Expected, unroll: Option<u32>) -> Result<Option<String>
         figures.solving.as_secs_f64(),
         started.elapsed().as_secs_f64(),
     );
-    Ok(match verdict.conclusion {
+    Ok(match verdict.conclusion() {
         Conclusion::Unknown => None,
         _ if name != expected.verdict => Some(format!("{name}, not {}", expected.verdict)),
         _ => None,

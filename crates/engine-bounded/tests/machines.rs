@@ -48,13 +48,13 @@ fn loads_are_buffered_where_nothing_orders_them() {
     let program = two_threads(relaxed, wrong);
     for name in MACHINES.into_iter().chain(["imm"]) {
         let verdict = verdict(&program, name);
-        assert_eq!(verdict.conclusion, Conclusion::Unsafe, "{name}: {:?}", verdict.reason);
+        assert_eq!(verdict.conclusion(), Conclusion::Unsafe, "{name}: {:?}", verdict.reason);
     }
-    assert_eq!(verdict(&program, "rc11").conclusion, Conclusion::Safe);
+    assert_eq!(verdict(&program, "rc11").conclusion(), Conclusion::Safe);
     let ordered = "r = load.4 &OWN [A, ACQ]\nstore.4 &OTHER, 1:32 [A, RLX]\n";
     for name in MACHINES.into_iter().chain(["imm"]) {
         let verdict = verdict(&two_threads(ordered, wrong), name);
-        assert_eq!(verdict.conclusion, Conclusion::Safe, "{name}: {:?}", verdict.reason);
+        assert_eq!(verdict.conclusion(), Conclusion::Safe, "{name}: {:?}", verdict.reason);
     }
 }
 
@@ -70,11 +70,11 @@ fn stores_are_buffered_unless_they_are_sequentially_consistent() {
         two_threads(&body, wrong)
     };
     for name in MACHINES {
-        let released = verdict(&of("REL"), name).conclusion;
+        let released = verdict(&of("REL"), name).conclusion();
         // AArch64 keeps a store-release before a load-acquire.
         let expected = if name == "aarch64" { Conclusion::Safe } else { Conclusion::Unsafe };
         assert_eq!(released, expected, "{name}");
-        assert_eq!(verdict(&of("SC"), name).conclusion, Conclusion::Safe, "{name}");
+        assert_eq!(verdict(&of("SC"), name).conclusion(), Conclusion::Safe, "{name}");
     }
 }
 
@@ -85,14 +85,19 @@ fn locks_are_right_on_machines_whatever_the_bound() {
         let program = load(&[folder.join(file)], &Default::default()).expect("a program");
         for name in ["tso", "aarch64"] {
             let verdict = verdict(&program, name);
-            assert_eq!(verdict.conclusion, Conclusion::Safe, "{file} {name}: {:?}", verdict.reason);
+            assert_eq!(
+                verdict.conclusion(),
+                Conclusion::Safe,
+                "{file} {name}: {:?}",
+                verdict.reason
+            );
             assert_eq!(verdict.scope, Some(Scope::Complete), "{file} {name}");
         }
     }
     let relaxed = load(&[folder.join("ttas-lock-relaxed.c")], &Default::default());
     let relaxed = relaxed.expect("a program");
     for name in MACHINES {
-        assert_eq!(verdict(&relaxed, name).conclusion, Conclusion::Unsafe, "{name}");
+        assert_eq!(verdict(&relaxed, name).conclusion(), Conclusion::Unsafe, "{name}");
     }
 }
 
@@ -117,7 +122,7 @@ fn what_is_handed_over_may_be_freed() {
             let compiled = Machine::of_model(name).map(|m| compile(program, m).expect("a program"));
             let options = Options { properties: vec![Property::Memory], ..Options::default() };
             let program = compiled.as_ref().unwrap_or(program);
-            verify(program, &model, &options).expect("a verdict").verdict.conclusion
+            verify(program, &model, &options).expect("a verdict").verdict.conclusion()
         };
         assert_eq!(memory(&of("[A, REL]")), Conclusion::Safe, "{name}");
         if name == "rc11" {

@@ -97,7 +97,7 @@ fn machines_do_no_more_than_the_intermediate_model() {
             let model = Model::builtin(name).expect("a model").expect("a right model");
             let properties = vec![Property::Assert];
             let options = Options { properties, unroll: Some(2), ..Options::default() };
-            verify(program, &model, &options).expect("a verdict").verdict.conclusion
+            verify(program, &model, &options).expect("a verdict").verdict.conclusion()
         };
         if conclusion(&program, "imm") != Conclusion::Safe {
             continue;
@@ -136,18 +136,19 @@ fn exploration_agrees() {
                 ..Default::default()
             };
             let slow = explore(&program, &model, &options).expect("a verdict");
-            if slow.conclusion == Conclusion::Unknown || slow.properties != fast.properties {
+            if slow.conclusion() == Conclusion::Unknown || slow.properties != fast.properties {
                 continue;
             }
             let reason = fast.reason.as_ref().map_or("", |reason| reason.message.as_str());
-            if fast.conclusion == Conclusion::Unknown && !reason.contains("replayed") {
+            if fast.conclusion() == Conclusion::Unknown && !reason.contains("replayed") {
                 continue;
             }
             assert_eq!(
-                fast.conclusion, slow.conclusion,
+                fast.conclusion(),
+                slow.conclusion(),
                 "seed {seed}, {name}, {property}, {reason}:\n{text}"
             );
-            compared[usize::from(fast.conclusion == Conclusion::Safe)] += 1;
+            compared[usize::from(fast.conclusion() == Conclusion::Safe)] += 1;
         }
     }
     println!("{compared:?}");

@@ -29,7 +29,7 @@ use std::time::Instant;
 use parallax_machine::{Code, Concrete, Limits};
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property, Span};
-use parallax_verdict::{Conclusion, Counts, Reason, Scope, Verdict, confirm, notes};
+use parallax_verdict::{Counts, Reason, Scope, Searched, Verdict, confirm, notes};
 
 use crate::admission::Admission;
 use crate::buffering::Seen;
@@ -169,7 +169,7 @@ impl<'p> Exploration<'_, 'p> {
                     Judge::cat(judge, self.is_like_rc11())
                 }
             };
-            let observer = Observer::new(&shared, self.program, self.sees_races());
+            let observer = Observer::new(&shared, &self.runner.code, self.sees_races());
             let graph = self.start();
             Search::new(self.runner, memory.clone(), graph, judge, &numbers, observer, &crew)
         };
@@ -268,28 +268,21 @@ impl<'p> Exploration<'_, 'p> {
 
     fn verdict(&self, shared: &Shared<'_>, counts: Counts) -> Verdict {
         let mut findings = shared.findings();
-        let mut reason = findings.reason.take().or_else(|| self.buffering(&findings.buffering));
+        let mut gaps = std::mem::take(&mut findings.gaps);
+        self.buffering(&findings.buffering).into_iter().for_each(|reason| gaps.add(reason));
         let mut violations = Vec::new();
         for found in std::mem::take(&mut findings.found) {
             match confirm(self.program, self.model, found) {
                 Ok(violation) => violations.push(violation),
-                Err(refused) => reason = Some(refused),
+                Err(refused) => gaps = refused.into(),
             }
         }
-        let (conclusion, scope) = match (&reason, violations.is_empty()) {
-            (_, false) => {
-                let scope = self.options.all.then(|| self.scope(findings.is_cut));
-                (Conclusion::Unsafe, scope.filter(|_| reason.is_none()))
-            }
-            (Some(_), true) => (Conclusion::Unknown, None),
-            (None, true) => (Conclusion::Safe, Some(self.scope(findings.is_cut))),
-        };
         let sees = |property: &&Property| **property != Property::Race || self.sees_races();
         let properties: Vec<Property> =
             self.options.properties.iter().filter(sees).copied().collect();
-        let reason = if conclusion == Conclusion::Unknown { reason } else { None };
         let notes = notes(self.program, self.options.nondet);
-        Verdict { conclusion, scope, reason, properties, counts, violations, notes }
+        let (scope, all) = (self.scope(findings.is_cut), self.options.all);
+        Searched { scope, all, gaps, properties, counts, violations, notes }.conclude()
     }
 
     /// Why there may be executions that the search does not look for.

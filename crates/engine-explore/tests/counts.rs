@@ -76,7 +76,7 @@ fn store_buffering() {
     ]);
     for (name, count) in [("sc", 3), ("tso", 4), ("pso", 4), ("ra", 4), ("rc11", 4)] {
         let verdict = all(&program, name);
-        assert_eq!(verdict.conclusion, Conclusion::Safe);
+        assert_eq!(verdict.conclusion(), Conclusion::Safe);
         assert_eq!(verdict.counts.executions, count, "{name}");
     }
 }
@@ -95,7 +95,7 @@ fn load_buffering_is_seen_where_a_model_allows_it() {
     for (order, first, second, conclusion) in cases {
         let program = program(&[thread(order, "x", "y", first), thread("RLX", "y", "x", second)]);
         let verdict = all(&program, "imm");
-        assert_eq!(verdict.conclusion, conclusion, "{order} {first} {second}");
+        assert_eq!(verdict.conclusion(), conclusion, "{order} {first} {second}");
         assert_eq!(verdict.counts.executions, 3);
     }
 }
@@ -259,7 +259,7 @@ proptest! {
         let verdict = all(&program, "imm");
         let expected = enumerated(&program, "imm");
         prop_assert!(verdict.counts.executions <= expected);
-        if verdict.conclusion == Conclusion::Safe {
+        if verdict.conclusion() == Conclusion::Safe {
             prop_assert_eq!(verdict.counts.executions, expected);
         }
     }

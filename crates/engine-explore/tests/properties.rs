@@ -26,7 +26,7 @@ fn found(text: &str, name: &str) -> (Option<Property>, String) {
         ([], Some(reason)) => (None, reason.message.clone()),
         (other, _) => {
             assert!(other.is_empty(), "{other:?}");
-            assert_eq!(verdict.conclusion, Conclusion::Safe);
+            assert_eq!(verdict.conclusion(), Conclusion::Safe);
             (None, String::new())
         }
     }
@@ -212,7 +212,7 @@ fn loops_are_bounded_where_that_is_asked_for() {
     let program = parse_program("p", text).expect("a program");
     let options = Options { unroll: Some(2), ..Options::default() };
     let verdict = explore(&program, &model("sc"), &options).expect("explored");
-    assert_eq!(verdict.conclusion, Conclusion::Safe);
+    assert_eq!(verdict.conclusion(), Conclusion::Safe);
     assert_eq!(verdict.scope, Some(Scope::Bounded(2)));
 }
 

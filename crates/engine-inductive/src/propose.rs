@@ -28,7 +28,7 @@ pub fn settle(subject: &mut Subject, search: &Search<'_>) -> Result<(), Diagnost
         };
         let verdict = verified.verdict;
         let Some(violation) = verdict.violations.first() else {
-            if verdict.conclusion != Conclusion::Safe {
+            if verdict.conclusion() != Conclusion::Safe {
                 subject.loops.iter_mut().for_each(|known| known.facts.clear());
             }
             return Ok(());

@@ -190,7 +190,7 @@ fn searched(program: &Program, model: &Model) -> (bool, u64) {
         ..Default::default()
     };
     let verdict = parallax_engine_states::search(program, model, &options).expect("it runs");
-    let is_safe = verdict.conclusion == parallax_verdict::Conclusion::Safe;
+    let is_safe = verdict.conclusion() == parallax_verdict::Conclusion::Safe;
     (is_safe, verdict.counts.executions)
 }
 

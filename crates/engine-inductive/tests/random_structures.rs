@@ -109,7 +109,7 @@ proptest! {
                 ..Default::default()
             };
             let verdict = parallax_engine_states::search(&program, &model, &options);
-            let conclusion = verdict.expect("it runs").conclusion;
+            let conclusion = verdict.expect("it runs").conclusion();
             prop_assert_eq!(conclusion, parallax_verdict::Conclusion::Safe, "{}", text);
         }
     }

@@ -17,7 +17,7 @@ use parallax_machine::system::{MemoryKind, Setup, SystemOptions};
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property};
 use parallax_verdict::{
-    Conclusion, Counts, Reason, Scope, Suspicion, Verdict, Violation, confirm, notes,
+    Counts, Reason, Scope, Searched, Suspicion, Verdict, Violation, confirm, notes,
 };
 
 use crate::claim::claim;
@@ -122,30 +122,24 @@ impl Answer<'_, '_> {
             states: counts.states,
             events: counts.steps,
         };
-        let mut reason = observer.reason;
+        let mut gaps = observer.gaps;
         let sees = |property: &&Property| Options::PROPERTIES.contains(property);
         let properties: Vec<Property> =
             self.options.properties.iter().filter(sees).copied().collect();
         if properties.is_empty() && !self.options.properties.is_empty() {
             let message = "this engine does not look for races".to_string();
             let help = Some("--engine explore with --model sc or rc11 does".to_string());
-            reason = Some(Reason { message, place: None, help });
+            gaps = Reason { message, place: None, help }.into();
         }
         let mut violations = Vec::new();
         for found in observer.found {
             match self.violation(found) {
                 Ok(violation) => violations.push(violation),
-                Err(refused) => reason = Some(refused),
+                Err(refused) => gaps = refused.into(),
             }
         }
-        let (conclusion, scope) = match (&reason, violations.is_empty()) {
-            (Some(_), false) => (Conclusion::Unsafe, None),
-            (None, false) => (Conclusion::Unsafe, self.options.all.then_some(Scope::Complete)),
-            (Some(_), true) => (Conclusion::Unknown, None),
-            (None, true) => (Conclusion::Safe, Some(Scope::Complete)),
-        };
-        let reason = reason.filter(|_| conclusion == Conclusion::Unknown);
-        Verdict { conclusion, scope, reason, properties, counts, violations, notes: self.notes() }
+        let (scope, all, notes) = (Scope::Complete, self.options.all, self.notes());
+        Searched { scope, all, gaps, properties, counts, violations, notes }.conclude()
     }
 
     /// What limits the verdict besides its scope.

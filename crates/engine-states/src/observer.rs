@@ -7,8 +7,8 @@ use std::time::Instant;
 use parallax_machine::Fault;
 use parallax_machine::Site;
 use parallax_machine::system::{Action, At, Readiness, System, Waits};
-use parallax_program::{AllocKind, Property};
-use parallax_verdict::Reason;
+use parallax_program::{AllocKind, Location, Property};
+use parallax_verdict::{Gaps, Reason};
 
 use crate::options::{Options, Progress};
 use crate::question::is_satisfied;
@@ -52,7 +52,7 @@ pub struct Observer<'a> {
     start: Instant,
     pub found: Vec<Found>,
     seen: HashSet<(Property, String, Option<Site>)>,
-    pub reason: Option<Reason>,
+    pub gaps: Gaps,
     pub executions: u64,
     pub blocked: u64,
     states: u64,
@@ -69,7 +69,7 @@ impl<'a> Observer<'a> {
             start,
             found: Vec::new(),
             seen: HashSet::new(),
-            reason: None,
+            gaps: Gaps::default(),
             executions: 0,
             blocked: 0,
             states: 0,
@@ -107,7 +107,7 @@ impl<'a> Observer<'a> {
 
     pub fn give_up(&mut self, message: &str, help: &str) -> Result<(), Over> {
         let (message, help) = (message.to_string(), Some(help.to_string()));
-        self.reason.get_or_insert(Reason { message, place: None, help });
+        self.gaps.add(Reason { message, place: None, help });
         Err(Over)
     }
 
@@ -121,6 +121,8 @@ impl<'a> Observer<'a> {
         path: Path<'_>,
     ) -> Result<(), Over> {
         if !self.options.properties.contains(&property) {
+            let place = failed.and_then(|thread| place(system, thread));
+            self.gaps.violated(property, message, place);
             return Ok(());
         }
         let site = failed.and_then(|thread| system.thread(thread)?.site());
@@ -139,11 +141,8 @@ impl<'a> Observer<'a> {
         message: String,
         help: Option<&str>,
     ) {
-        let code = &system.setup().code;
-        let site = system.thread(thread).and_then(|local| local.site());
-        let place = site.map(|site| code.program.source.origin(code.span(site)));
-        let help = help.map(str::to_string);
-        self.reason.get_or_insert(Reason { message, place, help });
+        let (place, help) = (place(system, thread), help.map(str::to_string));
+        self.gaps.add(Reason { message, place, help });
     }
 
     /// What is wrong with where a thread stands.
@@ -243,6 +242,13 @@ impl<'a> Observer<'a> {
         };
         self.report(system, property, message, None, None, path)
     }
+}
+
+/// Where a thread stands.
+fn place(system: &System<'_, '_>, thread: u32) -> Option<Location> {
+    let code = &system.setup().code;
+    let site = system.thread(thread)?.site()?;
+    Some(code.program.source.origin(code.span(site)))
 }
 
 /// Whether the program is over although threads may wait.

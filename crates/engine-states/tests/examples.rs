@@ -77,13 +77,13 @@ fn examples_give_the_expected_verdicts() {
         let start = Instant::now();
         let found = verify(&row, false, &mut loaded);
         let first = found.violations.first().map(|violation| violation.property.name());
-        let answer = found.conclusion.name();
+        let answer = found.conclusion().name();
         if part.is_some() {
             println!("{line}: {answer} {first:?} {:?} {:?}", found.counts, start.elapsed());
         }
         // Races are no notion of the machines.
         let is_fine = match property {
-            "race" => found.conclusion != Conclusion::Unknown,
+            "race" => found.conclusion() != Conclusion::Unknown,
             // Where there are several errors, another one may be the first.
             _ if answer == "unsafe" && verdict == "unsafe" => {
                 has(&verify(&row, true, &mut loaded), property)

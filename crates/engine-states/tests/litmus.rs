@@ -79,9 +79,11 @@ fn what_can_be_reached_is_shown() {
                 _ => Conclusion::Unsafe,
             };
             assert_eq!(
-                verdict.conclusion, expected,
+                verdict.conclusion(),
+                expected,
                 "{} {memory:?} {:?}",
-                test.name, verdict.reason
+                test.name,
+                verdict.reason
             );
         }
     }

@@ -188,8 +188,9 @@ impl Repaired {
     ) -> Result<bool, Diagnostics> {
         let verdict = helpers.engine.search(&prepared.plain, 1)?;
         self.iterations += 1;
+        let conclusion = verdict.conclusion();
         self.reason = verdict.reason;
-        if verdict.conclusion == Conclusion::Unsafe {
+        if conclusion == Conclusion::Unsafe {
             self.violation = verdict.violations.into_iter().next();
             self.reason = Some(Reason {
                 message: "the program is not correct as it stands".to_string(),
@@ -197,7 +198,7 @@ impl Repaired {
                 help: Some("without --relax it is repaired".to_string()),
             });
         }
-        Ok(verdict.conclusion == Conclusion::Safe)
+        Ok(conclusion == Conclusion::Safe)
     }
 
     /// Notes what a plan changes, and why.
@@ -243,7 +244,7 @@ impl Repaired {
         }
         self.iterations += 1;
         let verdict = helpers.engine.search(&written, 1)?;
-        if verdict.conclusion == Conclusion::Safe {
+        if verdict.conclusion() == Conclusion::Safe {
             return Ok(());
         }
         self.outcome = Outcome::Unknown;
@@ -276,7 +277,7 @@ impl Repaired {
                 weakened.0[change.decision] = option as u8;
                 let program = apply(&prepared.marked, decisions, &weakened);
                 self.iterations += 1;
-                if engine.search(&program, 1)?.conclusion == Conclusion::Safe {
+                if engine.search(&program, 1)?.conclusion() == Conclusion::Safe {
                     self.needless.push(change.clone());
                 }
             }
@@ -296,7 +297,7 @@ impl Repaired {
         self.iterations += 2;
         let strongest = apply(&prepared.marked, decisions, &decisions.strongest());
         let verdict = helpers.engine.search(&strongest, 1)?;
-        if verdict.conclusion == Conclusion::Safe {
+        if verdict.conclusion() == Conclusion::Safe {
             let message = "internal error: no plan helps, but the strongest one does";
             return Err(vec![Diagnostic::new(message)]);
         }

@@ -154,7 +154,7 @@ impl<'m> Search<'_, 'm> {
                 self.traces += 1;
                 return Ok(Ending::Hopeless { violation: Box::new(violation) });
             }
-            match verdict.conclusion {
+            match verdict.conclusion() {
                 Conclusion::Safe => return Ok(Ending::Safe { plan, scope: verdict.scope }),
                 Conclusion::Unknown => {
                     let unknown = || Reason { message: "unknown".into(), place: None, help: None };

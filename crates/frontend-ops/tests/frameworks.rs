@@ -68,7 +68,7 @@ fn verdict(program: &Program, name: &str, framework: Framework) -> (Conclusion, 
     let properties = vec![Property::Assert];
     let options = Options { properties, framework, ..Options::default() };
     let verdict = verify(program, &model, &options).expect("it runs").verdict;
-    (verdict.conclusion, verdict.scope)
+    (verdict.conclusion(), verdict.scope)
 }
 
 #[test]

@@ -193,7 +193,7 @@ fn conclusions(structures: &Structures) -> Vec<Conclusion> {
     let model = sc();
     let explored = parallax_engine_explore::explore(&program, &model, &explored).expect("it runs");
     let searched = parallax_engine_states::search(&program, &model, &searched).expect("it runs");
-    vec![explored.conclusion, searched.conclusion]
+    vec![explored.conclusion(), searched.conclusion()]
 }
 
 proptest! {

@@ -18,8 +18,8 @@ fn right_under(code: &str, models: &[&'static str]) -> BTreeSet<&'static str> {
         let options =
             Options { properties: vec![Property::Assert], unroll: None, ..Options::default() };
         let verdict = verify(&lowered.program, &model, &options).expect("a verdict").verdict;
-        assert_ne!(verdict.conclusion, Conclusion::Unknown, "{name}: {:?}", verdict.reason);
-        let is_safe = verdict.conclusion == Conclusion::Safe;
+        assert_ne!(verdict.conclusion(), Conclusion::Unknown, "{name}: {:?}", verdict.reason);
+        let is_safe = verdict.conclusion() == Conclusion::Safe;
         assert!(!is_safe || verdict.scope == Some(Scope::Complete), "{name}");
         is_safe
     };

@@ -31,7 +31,7 @@ fn conclusions(structures: &Structures, name: &str) -> Vec<(&'static str, Conclu
         ..Default::default()
     };
     let bounded = parallax_engine_bounded::verify(&lowered.program, &model, &options);
-    all.push(("bounded", bounded.expect("it runs").verdict.conclusion));
+    all.push(("bounded", bounded.expect("it runs").verdict.conclusion()));
     if matches!(name, "sc" | "tso" | "pso") && !lowered.has_reservations() {
         let program = lowered.program;
         let properties = vec![Property::Assert];
@@ -39,9 +39,9 @@ fn conclusions(structures: &Structures, name: &str) -> Vec<(&'static str, Conclu
             properties: properties.clone(),
             ..Default::default()
         };
-        all.push(("explore", explore(&program, &model, &options).expect("it runs").conclusion));
+        all.push(("explore", explore(&program, &model, &options).expect("it runs").conclusion()));
         let options = parallax_engine_states::Options { properties, ..Default::default() };
-        all.push(("states", search(&program, &model, &options).expect("it runs").conclusion));
+        all.push(("states", search(&program, &model, &options).expect("it runs").conclusion()));
     }
     let lowered = lower(structures, Judging::ByQuestion).expect("it lowers");
     let question = lowered.question.expect("there is a question");
@@ -62,7 +62,7 @@ fn by_sub_operations(structures: &Structures, name: &str) -> Conclusion {
         ..Default::default()
     };
     let bounded = parallax_engine_bounded::verify(&lowered.program, &model, &options);
-    bounded.expect("it runs").verdict.conclusion
+    bounded.expect("it runs").verdict.conclusion()
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn integers_make_no_difference_to_small_numbers() {
             };
             let found = parallax_engine_bounded::verify(&program, &model, &options);
             let found = found.expect("it runs").verdict;
-            assert_eq!(found.conclusion.name(), expected, "{} under {name}", line[0]);
+            assert_eq!(found.conclusion().name(), expected, "{} under {name}", line[0]);
         }
     }
 }
@@ -206,7 +206,7 @@ fn message_passing_to_many_processors_is_safe() {
                 ..Default::default()
             };
             let verdict = search(&program, &model, &options).expect("it runs");
-            assert_eq!(verdict.conclusion, Conclusion::Safe, "{processors} under {name}");
+            assert_eq!(verdict.conclusion(), Conclusion::Safe, "{processors} under {name}");
         }
     }
     for (engine, conclusion) in conclusions(&series(3), "arm") {
@@ -239,10 +239,10 @@ fn initial_values_may_be_arbitrary() {
             ..Default::default()
         };
         let explored = explore(&program, &model, &options).expect("it runs");
-        assert_eq!(explored.conclusion, expected, "{assertion} by explore");
+        assert_eq!(explored.conclusion(), expected, "{assertion} by explore");
         let options = parallax_engine_states::Options { properties, nondet, ..Default::default() };
         let searched = search(&program, &model, &options).expect("it runs");
-        assert_eq!(searched.conclusion, expected, "{assertion} by states");
+        assert_eq!(searched.conclusion(), expected, "{assertion} by states");
     }
 }
 
@@ -263,7 +263,7 @@ fn addresses_may_be_computed() {
         let model = Model::builtin("sc").expect("the model is there").expect("it is a model");
         let options = parallax_engine_explore::Options::default();
         let verdict = explore(&program, &model, &options).expect("it runs");
-        assert_eq!(verdict.conclusion, expected, "{number}");
+        assert_eq!(verdict.conclusion(), expected, "{number}");
     }
 }
 
@@ -288,6 +288,6 @@ fn delayed_branches_run_the_instruction_after_them() {
         let model = Model::builtin("sc").expect("the model is there").expect("it is a model");
         let options = parallax_engine_explore::Options::default();
         let verdict = explore(&program, &model, &options).expect("it runs");
-        assert_eq!(verdict.conclusion, Conclusion::Safe, "{code}: {assertion}");
+        assert_eq!(verdict.conclusion(), Conclusion::Safe, "{code}: {assertion}");
     }
 }

@@ -83,7 +83,7 @@ fn described(verdict: &Verdict) -> String {
     let violation = verdict.violations.first().map(|violation| violation.message.clone());
     let reason = verdict.reason.as_ref().map(|reason| reason.message.clone());
     let said = violation.or(reason).unwrap_or_default();
-    format!("{} {said}", verdict.conclusion.name())
+    format!("{} {said}", verdict.conclusion().name())
 }
 
 /// Flags, and what is expected under which model.
@@ -217,7 +217,7 @@ fn assembler() {
         let program = load(&source.0, &parallax_frontend_x86::Options::default());
         let program = program.expect("a program");
         let expected = if flags.len() == 4 { "unsafe" } else { "safe" };
-        assert_eq!(verify(&program, "tso", Engine::States).conclusion.name(), expected);
+        assert_eq!(verify(&program, "tso", Engine::States).conclusion().name(), expected);
         // The listing names the lines of the source.
         assert!(program.source.text().contains("; store_buffering.c:25"));
     }
@@ -265,7 +265,7 @@ fn arguments() {
         let arguments = given.iter().map(ToString::to_string).collect();
         let options = parallax_frontend_x86::Options { arguments, ..Default::default() };
         let program = load(&binary.0, &options).expect("a program");
-        assert_eq!(verify(&program, "tso", Engine::States).conclusion.name(), expected);
+        assert_eq!(verify(&program, "tso", Engine::States).conclusion().name(), expected);
     }
 }
 
@@ -281,6 +281,6 @@ fn rust() {
         assert!(command.status().is_ok_and(|status| status.success()));
         let program = load(&binary.0, &parallax_frontend_x86::Options::default());
         let verdict = verify(&program.expect("a program"), "tso", Engine::States);
-        assert_eq!(verdict.conclusion.name(), expected, "{}", described(&verdict));
+        assert_eq!(verdict.conclusion().name(), expected, "{}", described(&verdict));
     }
 }

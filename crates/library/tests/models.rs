@@ -24,7 +24,12 @@ fn safe(text: &str) -> u64 {
     for model in MODELS {
         let verdict = verify(text, model);
         let wrong: Vec<_> = verdict.violations.iter().map(|v| (v.property, &v.message)).collect();
-        assert_eq!(verdict.conclusion, Conclusion::Safe, "{model}: {wrong:?} {:?}", verdict.reason);
+        assert_eq!(
+            verdict.conclusion(),
+            Conclusion::Safe,
+            "{model}: {wrong:?} {:?}",
+            verdict.reason
+        );
         assert_eq!(verdict.counts.redundant, 0, "{model}");
         executions = verdict.counts.executions;
     }
@@ -148,7 +153,7 @@ fn barriers_order_what_is_before_and_after() {
         )
     };
     safe(&text("call extern pthread_barrier_wait(&b)"));
-    assert_eq!(verify(&text(""), "rc11").conclusion, Conclusion::Unsafe);
+    assert_eq!(verify(&text(""), "rc11").conclusion(), Conclusion::Unsafe);
     let short = text("call extern pthread_barrier_wait(&b)").replace("0:64, 2:32", "0:64, 3:32");
     wrong(&short, Property::Deadlock);
 }
@@ -229,6 +234,6 @@ fn results_and_thread_specific_data() {
         let model = Model::builtin(model).expect("a model").expect("a right model");
         let options = Options { properties: Property::ALL.to_vec(), ..Options::default() };
         let verdict = explore(&program(text), &model, &options).expect("explored");
-        assert_eq!(verdict.conclusion, Conclusion::Safe, "nothing leaks");
+        assert_eq!(verdict.conclusion(), Conclusion::Safe, "nothing leaks");
     }
 }

@@ -12,7 +12,7 @@ use parallax_report::{
     Caption, Detail, TextStyle, VerifyRun, focused_dot, focused_svg, verdict_html, verdict_json,
     verdict_sarif, verdict_text,
 };
-use parallax_verdict::{Conclusion, Execution, Reason, Scope, ThreadEnding, Verdict, Violation};
+use parallax_verdict::{Execution, Reason, Scope, ThreadEnding, Verdict, Violation};
 use programs::{ended, execution, place, standing, stopped, verdict, violation};
 use support::check;
 
@@ -181,18 +181,14 @@ fn a_loop_that_never_ends_shows_what_it_reads() {
 #[test]
 fn other_conclusions() {
     let safe = verdict(Vec::new());
-    let bounded = Verdict { scope: Some(Scope::Bounded(3)), ..safe.clone() };
-    let unknown = Verdict {
-        conclusion: Conclusion::Unknown,
-        scope: None,
-        reason: Some(Reason {
-            message: "the function 'poll' has no body".to_string(),
-            place: Some(place(30)),
-            help: Some("give its source as a further input".to_string()),
-        }),
-        notes: vec!["leaks were not looked for".to_string()],
-        ..safe.clone()
-    };
+    let mut bounded = safe.clone();
+    bounded.scope = Some(Scope::Bounded(3));
+    let mut unknown = safe.clone().withdrawn(Reason {
+        message: "the function 'poll' has no body".to_string(),
+        place: Some(place(30)),
+        help: Some("give its source as a further input".to_string()),
+    });
+    unknown.notes = vec!["leaks were not looked for".to_string()];
     let all = [safe, bounded, unknown.clone()].map(|verdict| text(&verdict)).join("\n");
     check("others.verdict.txt", &all);
     let json = verdict_json(&RUN, &unknown);

@@ -2,6 +2,7 @@
 //! replayer that checks an execution before anyone sees it.
 
 mod claim;
+mod conclude;
 mod confirm;
 mod dependencies;
 mod derived;
@@ -20,6 +21,7 @@ mod verdict;
 mod walker;
 
 pub use claim::{Claim, Source, Step, StepId, ThreadClaim, ThreadEnding};
+pub use conclude::{Gaps, Searched, leaves_all_open, unasked};
 pub use confirm::{Suspicion, confirm, follow, inputs_tried, notes};
 pub use dependencies::{Dependencies, Done, dependencies};
 pub use execution::{Call, Edges, Event, EventKind, Execution, Life, Standing};

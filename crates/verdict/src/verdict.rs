@@ -30,10 +30,10 @@ pub enum Scope {
     Bounded(u32),
 }
 
-/// A conclusion, and what it stands on.
+/// A conclusion, and what it stands on. [`Searched::conclude`](crate::Searched::conclude) makes it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Verdict {
-    pub conclusion: Conclusion,
+    pub(crate) conclusion: Conclusion,
     /// None where nothing is concluded.
     pub scope: Option<Scope>,
     /// Why nothing is concluded.
@@ -44,6 +44,12 @@ pub struct Verdict {
     pub violations: Vec<Violation>,
     /// What else people should know, such as properties that were asked for and not checked.
     pub notes: Vec<String>,
+}
+
+impl Verdict {
+    pub fn conclusion(&self) -> Conclusion {
+        self.conclusion
+    }
 }
 
 /// Why there is no conclusion, and what to try.

@@ -47,7 +47,7 @@ impl Engine for Exploring<'_> {
     fn search(&mut self, program: &Program, most: usize) -> Result<Verdict, Diagnostics> {
         let (verdict, is_over) = self.brief(program)?;
         if is_over {
-            let is_told = verdict.conclusion != Conclusion::Unknown;
+            let is_told = verdict.conclusion() != Conclusion::Unknown;
             return Ok(if is_told { verdict } else { self.second_try(program, verdict) });
         }
         match self.options.unroll.0.is_none() && self.options.nondet.is_none() {
@@ -74,12 +74,7 @@ impl Engine for Exploring<'_> {
         let verdict = explore(program, self.model, &options)?;
         let (_, refusal) = taken.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(match refusal {
-            Some(reason) => Verdict {
-                conclusion: Conclusion::Unknown,
-                scope: None,
-                reason: Some(reason),
-                ..verdict
-            },
+            Some(reason) => verdict.withdrawn(reason),
             None => verdict,
         })
     }
@@ -109,7 +104,7 @@ impl Exploring<'_> {
         };
         let options = Options { stop: Some(&enough), progress: Some(&progress), ..self.settings() };
         let verdict = explore(program, self.model, &options)?;
-        let is_over = verdict.conclusion != Conclusion::Unknown || !enough.into_inner();
+        let is_over = verdict.conclusion() != Conclusion::Unknown || !enough.into_inner();
         Ok((verdict, is_over))
     }
 
@@ -130,7 +125,7 @@ impl Exploring<'_> {
         };
         let verdict = explore(program, self.model, &options)?;
         // Which violation several threads find first is chance, and the repair should not be.
-        match verdict.conclusion {
+        match verdict.conclusion() {
             Conclusion::Unsafe if jobs > 1 => {
                 explore(program, self.model, &Options { jobs: 1, ..options })
             }
@@ -146,7 +141,7 @@ impl Exploring<'_> {
             return explored;
         };
         let mut properties = explored.properties.iter();
-        let says_as_much = match solved.conclusion {
+        let says_as_much = match solved.conclusion() {
             Conclusion::Unsafe => true,
             Conclusion::Safe => properties.all(|property| solved.properties.contains(property)),
             Conclusion::Unknown => false,
@@ -176,7 +171,7 @@ impl Exploring<'_> {
                 proof
             });
             let explored = self.explore(program, most, &over);
-            let is_told = |verdict: &Verdict| verdict.conclusion != Conclusion::Unknown;
+            let is_told = |verdict: &Verdict| verdict.conclusion() != Conclusion::Unknown;
             let is_told = explored.as_ref().map_or(true, is_told);
             over.fetch_or(is_told, Ordering::Relaxed);
             let proof = solver.ok().and_then(|solver| solver.join().ok()).flatten();
@@ -195,7 +190,7 @@ impl Exploring<'_> {
         stop: &AtomicBool,
     ) -> Option<Verdict> {
         let verdict = self.solving(properties, self.clock).verdict(program, stop).ok()?;
-        let is_proof = verdict.conclusion == Conclusion::Safe
+        let is_proof = verdict.conclusion() == Conclusion::Safe
             && verdict.scope == Some(Scope::Complete)
             && properties.iter().all(|property| verdict.properties.contains(property));
         is_proof.then_some(verdict)

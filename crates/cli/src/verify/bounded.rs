@@ -12,7 +12,7 @@ use parallax_frontend_litmus::LitmusTest;
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property, Question};
 use parallax_report::SolverWork;
-use parallax_verdict::{Conclusion, Counts, Scope, Verdict, replay};
+use parallax_verdict::{Conclusion, Counts, Gaps, Scope, Searched, Verdict, replay};
 
 use super::arguments::{FrameworkName, SolverName};
 use super::litmus::{USUAL_BOUND, violation};
@@ -155,7 +155,7 @@ fn write(asked: &Asked, path: &Path) -> Result<(), Diagnostics> {
 /// What is to be said about proofs.
 fn certified(verdict: &Verdict, certified: Certified, options: &VerifyArguments) -> Option<String> {
     let Certified { answers, cycles, steps } = certified;
-    let safe = verdict.conclusion == Conclusion::Safe && options.certify;
+    let safe = verdict.conclusion() == Conclusion::Safe && options.certify;
     let counted = |count: u64, what: &str| match count {
         1 => format!("1 {what}"),
         _ => format!("{count} {what}s"),
@@ -180,10 +180,10 @@ pub fn verify_test(
 ) -> Result<Answer, Diagnostics> {
     let unroll = options.unroll.0.unwrap_or(USUAL_BOUND);
     let outcome = check(&test.program, question, model, &limits(options, Some(unroll)))?;
-    let mut verdict = Verdict {
-        conclusion: Conclusion::Unknown,
-        scope: None,
-        reason: None,
+    let mut searched = Searched {
+        scope: Scope::Complete,
+        all: false,
+        gaps: Gaps::default(),
         properties: vec![Property::Assert],
         counts: Counts { events: outcome.figures.events, ..Counts::default() },
         violations: Vec::new(),
@@ -193,17 +193,16 @@ pub fn verify_test(
         Finding::Reachable(execution) => {
             replay(&test.program, &execution, model)
                 .map_err(|reason| vec![not_replayed(&test.program, &reason)])?;
-            verdict.conclusion = Conclusion::Unsafe;
-            verdict.violations.push(violation(&test.question, *execution));
+            searched.violations.push(violation(&test.question, *execution));
         }
         Finding::Unreachable { complete } => {
-            let scope = if complete { Scope::Complete } else { Scope::Bounded(unroll) };
-            (verdict.conclusion, verdict.scope) = (Conclusion::Safe, Some(scope));
+            searched.scope = if complete { Scope::Complete } else { Scope::Bounded(unroll) };
         }
-        Finding::Unknown(reason) => verdict.reason = Some(reason),
+        Finding::Unknown(reason) => searched.gaps.add(reason),
     }
     emit(&outcome.asked, options)?;
     let solver = Some(times(&outcome.figures));
+    let mut verdict = searched.conclude();
     verdict.notes.extend(certified(&verdict, outcome.figures.certified, options));
     verdict.notes.extend(framework(options));
     Ok(Answer { solver, ..Answer::new(verdict, model.name(), "bounded") })

@@ -6,7 +6,7 @@ use parallax_engine_bounded::{Options, verify as bounded};
 use parallax_engine_inductive::{Conclusion, Invariant, Obligation, Order, Unproved, prove};
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Location, Program, Property};
-use parallax_verdict::{Counts, Reason, Scope, Verdict};
+use parallax_verdict::{Counts, Gaps, Reason, Scope, Searched, Verdict};
 
 use super::input::Kind;
 use super::{Answer, C_MODEL, SECOND_TRY, VerifyArguments, model_choice};
@@ -59,10 +59,10 @@ pub fn verify(
     };
     let started = Instant::now();
     let proof = prove(program, model, order, &search)?;
-    let mut verdict = Verdict {
-        conclusion: parallax_verdict::Conclusion::Unknown,
-        scope: None,
-        reason: None,
+    let mut seen = Searched {
+        scope: Scope::Complete,
+        all: false,
+        gaps: Gaps::default(),
         properties: vec![Property::Assert],
         counts: Counts { events: proof.figures.events, ..Counts::default() },
         violations: Vec::new(),
@@ -71,12 +71,10 @@ pub fn verify(
     let mut candidate = None;
     match proof.conclusion {
         Conclusion::Proved { vacuous } => {
-            verdict.conclusion = parallax_verdict::Conclusion::Safe;
-            verdict.scope = Some(Scope::Complete);
             if vacuous {
                 let note = "vacuous: no execution comes to its end; assertions hold as far as \
                             threads get";
-                verdict.notes.push(note.to_string());
+                seen.notes.push(note.to_string());
             }
         }
         Conclusion::NotProved(unproved) => {
@@ -87,12 +85,12 @@ pub fn verify(
                 refuted.notes.push(format!("{what}; a search up to a bound has found this"));
                 return Ok(Answer::new(refuted, model.name(), "inductive"));
             }
-            verdict.reason = Some(not_proved(what, unproved.place));
+            seen.gaps.add(not_proved(what, unproved.place));
             candidate = Some(unproved.candidate);
         }
-        Conclusion::Unknown(reason) => verdict.reason = Some(reason),
+        Conclusion::Unknown(reason) => seen.gaps.add(reason),
     }
-    Ok(Answer { candidate, ..Answer::new(verdict, model.name(), "inductive") })
+    Ok(Answer { candidate, ..Answer::new(seen.conclude(), model.name(), "inductive") })
 }
 
 /// What is said about an invariant that a proof stands on.
@@ -114,7 +112,7 @@ fn refuted(program: &Program, model: &Model, search: &Options<'_>) -> Option<Ver
     let unroll = search.unroll.or(Some(MOST_ROUNDS));
     let search = Options { properties, unroll, ..search.clone() };
     let found = bounded(program, model, &search).ok()?.verdict;
-    (found.conclusion == parallax_verdict::Conclusion::Unsafe).then_some(found)
+    (found.conclusion() == parallax_verdict::Conclusion::Unsafe).then_some(found)
 }
 
 fn what_fails(unproved: &Unproved) -> String {

@@ -20,14 +20,12 @@ pub fn verify(
     let wide = with_integers(program.clone());
     let (mut answer, asked) = ask(&wide, usual_model, properties.clone(), options, true)?;
     emit(&asked, options)?;
-    if answer.verdict.conclusion == Conclusion::Unsafe {
+    if answer.verdict.conclusion() == Conclusion::Unsafe {
         let (words, _) = ask(program, usual_model, properties, options, false)?;
-        if words.verdict.conclusion == Conclusion::Unsafe {
+        if words.verdict.conclusion() == Conclusion::Unsafe {
             answer = words;
         } else {
-            answer.verdict.conclusion = Conclusion::Unknown;
-            answer.verdict.violations.clear();
-            answer.verdict.reason = Some(Reason {
+            answer.verdict = answer.verdict.withdrawn(Reason {
                 message: "with integers something is wrong, but not with words, as machines have \
                           them"
                     .to_string(),
@@ -36,7 +34,7 @@ pub fn verify(
             });
         }
     }
-    let note = match answer.verdict.conclusion {
+    let note = match answer.verdict.conclusion() {
         Conclusion::Unsafe => "found with integers; words do it, too, and that is what is shown",
         _ => "values are integers: no arithmetic wraps around, as it does in words",
     };

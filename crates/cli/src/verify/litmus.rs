@@ -10,7 +10,7 @@ use parallax_engine_enumerate::{Options, enumerate};
 use parallax_frontend_litmus::parse;
 use parallax_program::{Diagnostic, Diagnostics, Prop, Property, Quantifier, Question};
 use parallax_verdict::{
-    Conclusion, Counts, Ending, Execution, Outcomes, Reason, Scope, Verdict, Violation, replay,
+    Counts, Ending, Execution, Gaps, Outcomes, Reason, Scope, Searched, Verdict, Violation, replay,
 };
 
 use super::engine::Engine;
@@ -82,23 +82,21 @@ pub fn bad_states(question: &Question) -> Question {
 
 /// What the outcomes say about the bad states.
 pub fn verdict(question: &Question, outcomes: Outcomes, bound: u32) -> Verdict {
-    let (scope, reason) = match &outcomes.ending {
-        Ending::Complete => (Some(Scope::Complete), None),
-        Ending::Bounded => (Some(Scope::Bounded(bound)), None),
-        Ending::Stopped { reason } => (None, Some(stopped(reason))),
+    let mut gaps = Gaps::default();
+    let scope = match &outcomes.ending {
+        Ending::Complete => Scope::Complete,
+        Ending::Bounded | Ending::Stopped { .. } => Scope::Bounded(bound),
     };
+    if let Ending::Stopped { reason } = &outcomes.ending {
+        gaps.add(stopped(reason));
+    }
     let violations: Vec<Violation> =
         outcomes.witnesses.into_iter().map(|witness| violation(question, witness)).collect();
-    let conclusion = match (violations.is_empty(), &reason) {
-        (false, _) => Conclusion::Unsafe,
-        (true, None) => Conclusion::Safe,
-        (true, Some(_)) => Conclusion::Unknown,
-    };
     let flags = outcomes.flags.iter();
-    Verdict {
-        conclusion,
+    let searched = Searched {
         scope,
-        reason: reason.filter(|_| conclusion == Conclusion::Unknown),
+        all: true,
+        gaps,
         properties: vec![Property::Assert],
         counts: Counts {
             executions: outcomes.positive.saturating_add(outcomes.negative),
@@ -109,7 +107,8 @@ pub fn verdict(question: &Question, outcomes: Outcomes, bound: u32) -> Verdict {
             .map(|flag| format!("the model raises the flag '{flag}' in some execution"))
             .chain(["of a litmus test, the final condition is what is checked".to_string()])
             .collect(),
-    }
+    };
+    searched.conclude()
 }
 
 fn stopped(reason: &str) -> Reason {

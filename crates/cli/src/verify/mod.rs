@@ -80,7 +80,7 @@ pub fn run(options: &VerifyArguments) -> Exit {
         Ok(answered) => answered,
         Err(exit) => return exit,
     };
-    let exit = match answer.verdict.conclusion {
+    let exit = match answer.verdict.conclusion() {
         Conclusion::Safe => Exit::Fine,
         Conclusion::Unsafe => Exit::Missed,
         Conclusion::Unknown => Exit::Unknown,
@@ -281,7 +281,7 @@ fn explore_or_solve(
     let left = left.unwrap_or(SECOND_TRY);
     let Some(reason) = &explored.verdict.reason else { return Ok(explored) };
     let is_over = left.is_zero() || interrupt::interrupted();
-    if explored.verdict.conclusion != Conclusion::Unknown || is_over {
+    if explored.verdict.conclusion() != Conclusion::Unknown || is_over {
         return Ok(explored);
     }
     let limits = VerifyArguments { timeout: Some(left), ..options.clone() };
@@ -289,7 +289,7 @@ fn explore_or_solve(
         return Ok(explored);
     };
     let mut asked = explored.verdict.properties.iter();
-    let says_as_much = match solved.verdict.conclusion {
+    let says_as_much = match solved.verdict.conclusion() {
         Conclusion::Unsafe => true,
         Conclusion::Safe => asked.all(|property| solved.verdict.properties.contains(property)),
         Conclusion::Unknown => false,

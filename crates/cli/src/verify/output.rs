@@ -66,7 +66,7 @@ fn style(options: &VerifyArguments) -> TextStyle {
 fn draw(path: &Path, verdict: &Verdict, run: &VerifyRun<'_>, quiet: bool) -> Result<(), Exit> {
     let Some(violation) = verdict.violations.first() else {
         if !quiet {
-            let why = if verdict.conclusion == Conclusion::Safe { "safe" } else { "unknown" };
+            let why = if verdict.conclusion() == Conclusion::Safe { "safe" } else { "unknown" };
             output::note(&format!("{why}: there is no execution to draw"));
         }
         return Ok(());
@@ -80,7 +80,7 @@ fn draw(path: &Path, verdict: &Verdict, run: &VerifyRun<'_>, quiet: bool) -> Res
 }
 
 fn write_schedule(path: &Path, answer: &Answer, quiet: bool) -> Result<(), Exit> {
-    let why = match (&answer.witness, answer.verdict.conclusion) {
+    let why = match (&answer.witness, answer.verdict.conclusion()) {
         (Some(schedule), _) => return deliver_file(path, schedule),
         (None, Conclusion::Unsafe) => "no last state of a schedule shows this violation",
         (None, Conclusion::Safe) => "safe: there is no schedule to write",

@@ -15,7 +15,8 @@ use parallax_frontend_ops::{Assertion, Judging, Lowered, lower, marked, parse};
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property, Question, SourceFile};
 use parallax_verdict::{
-    Conclusion, Counts, Ending, Execution, Outcomes, Reason, Scope, Verdict, Violation, replay,
+    Conclusion, Counts, Ending, Execution, Gaps, Outcomes, Reason, Scope, Searched, Verdict,
+    Violation, replay,
 };
 
 use super::engine::Engine;
@@ -117,7 +118,7 @@ fn check_engine(lowered: &Lowered, options: &VerifyArguments) -> Result<(), Diag
 /// Assertions speak of executions that end. Where none does, they say nothing, or little.
 fn note_vacuity(structures: &Structures, answer: &mut Answer) {
     let verdict = &mut answer.verdict;
-    if verdict.conclusion != Conclusion::Safe || verdict.counts.executions > 0 {
+    if verdict.conclusion() != Conclusion::Safe || verdict.counts.executions > 0 {
         return;
     }
     let is_at_once = answer.engine != "enumerate" && Judging::of(structures) == Judging::AtOnce;
@@ -179,28 +180,25 @@ fn verdict(
     outcomes: Outcomes,
     bound: u32,
 ) -> Verdict {
-    let (scope, reason) = match &outcomes.ending {
-        Ending::Complete => (Some(Scope::Complete), None),
-        Ending::Bounded => (Some(Scope::Bounded(bound)), None),
-        Ending::Stopped { reason } => (None, Some(reason)),
+    let mut gaps = Gaps::default();
+    let scope = match &outcomes.ending {
+        Ending::Complete => Scope::Complete,
+        Ending::Bounded | Ending::Stopped { .. } => Scope::Bounded(bound),
     };
-    let reason = reason.map(|reason| Reason {
-        message: format!("the search was stopped: {reason}"),
-        place: None,
-        help: None,
-    });
+    if let Ending::Stopped { reason } = &outcomes.ending {
+        gaps.add(Reason {
+            message: format!("the search was stopped: {reason}"),
+            place: None,
+            help: None,
+        });
+    }
     let witnesses = outcomes.witnesses.into_iter();
     let violations: Vec<Violation> =
         witnesses.map(|witness| violation(source, assertions, witness)).collect();
-    let conclusion = match (violations.is_empty(), &reason) {
-        (false, _) => Conclusion::Unsafe,
-        (true, None) => Conclusion::Safe,
-        (true, Some(_)) => Conclusion::Unknown,
-    };
-    Verdict {
-        conclusion,
+    let searched = Searched {
         scope,
-        reason: reason.filter(|_| conclusion == Conclusion::Unknown),
+        all: true,
+        gaps,
         properties: vec![Property::Assert],
         counts: Counts {
             executions: outcomes.positive.saturating_add(outcomes.negative),
@@ -208,7 +206,8 @@ fn verdict(
         },
         violations,
         notes: Vec::new(),
-    }
+    };
+    searched.conclude()
 }
 
 /// The final state tells which assertion has failed.

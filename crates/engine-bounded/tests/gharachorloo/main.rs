@@ -248,13 +248,13 @@ fn random_programs_have_the_verdicts_of_cat_files() {
                 verify(&program, &model(name), &options).expect("a verdict").verdict
             };
             let (one, other) = (verdict(Framework::Gharachorloo), verdict(Framework::Cat));
-            let reason = one.reason.map_or_else(String::new, |reason| reason.message);
+            let reason = one.reason.clone().map_or_else(String::new, |reason| reason.message);
             assert_eq!(
-                (one.conclusion, one.scope),
-                (other.conclusion, other.scope),
+                (one.conclusion(), one.scope),
+                (other.conclusion(), other.scope),
                 "seed {seed}, {name}, {reason}:\n{text}"
             );
-            compared[usize::from(one.conclusion == Conclusion::Safe)] += 1;
+            compared[usize::from(one.conclusion() == Conclusion::Safe)] += 1;
         }
     }
     assert!(compared.iter().all(|count| *count > 60), "{compared:?}");

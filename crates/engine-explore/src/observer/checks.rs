@@ -7,7 +7,7 @@ use crate::clocks::{Clock, Clocks};
 use crate::event::{Event, Id, Loc};
 use crate::graph::Graph;
 use crate::memory::{BadAccess, Memory};
-use crate::standing::{At, Runner, SECTIONS};
+use crate::standing::{At, SECTIONS};
 
 impl<'p> Observer<'_, 'p> {
     /// A conflicting access that does not happen before, where one of the two is not atomic.
@@ -48,7 +48,6 @@ impl<'p> Observer<'_, 'p> {
         let undefined = event.is_read()
             && event.rf.is_init()
             && !event.marks.is_copy()
-            && self.wants(Property::Memory)
             && memory.initial(graph, event.loc).is_none();
         if undefined {
             let message = BadAccess::Undefined.message().to_string();
@@ -82,25 +81,18 @@ impl<'p> Observer<'_, 'p> {
         &mut self,
         graph: &Graph<'p>,
         memory: &Memory,
-        runner: &Runner<'p>,
         id: Id,
         event: &Event,
     ) {
         if !is_apart(graph, memory, id, event) {
             let site = graph.standing(id).site();
-            self.unsupported("an access that may fall into an atomic section", site, runner);
+            self.unsupported("an access that may fall into an atomic section", site);
         }
     }
 
     /// An access of several cells is not one event. Where races are errors nobody can tell; where
     /// they are not, others may come in between only if that is what the machine does.
-    pub(super) fn look_at_parts(
-        &mut self,
-        graph: &Graph<'p>,
-        runner: &Runner<'p>,
-        id: Id,
-        event: &Event,
-    ) {
+    pub(super) fn look_at_parts(&mut self, graph: &Graph<'p>, id: Id, event: &Event) {
         if self.sees_races {
             return;
         }
@@ -115,7 +107,7 @@ impl<'p> Observer<'_, 'p> {
         };
         if place.co.iter().chain(&place.reads).any(meets) {
             let site = graph.standing(id).site();
-            self.unsupported("an access of mixed size that others may interrupt", site, runner);
+            self.unsupported("an access of mixed size that others may interrupt", site);
         }
     }
 
@@ -127,9 +119,6 @@ impl<'p> Observer<'_, 'p> {
         id: Id,
         event: &Event,
     ) {
-        if !self.wants(Property::Memory) {
-            return;
-        }
         let Some((owner, index)) = graph.find_object(event.value.unsigned() as u64) else {
             return;
         };

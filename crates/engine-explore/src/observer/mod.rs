@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-use parallax_machine::{Fault, Site};
+use parallax_machine::{Code, Fault, Site};
 use parallax_program::Property;
-use parallax_verdict::{Counts, Reason, Suspicion};
+use parallax_verdict::{Counts, Gaps, Reason, Suspicion};
 
 use crate::buffering::Seen;
 use crate::cat::Look;
@@ -18,7 +18,7 @@ use crate::event::{Id, Kind, Loc};
 use crate::graph::Graph;
 use crate::memory::{BadAccess, Memory};
 use crate::options::{Options, Progress, Told};
-use crate::standing::{At, Runner, Standing};
+use crate::standing::{At, Standing};
 
 /// What all threads of a search share.
 pub struct Shared<'a> {
@@ -35,7 +35,7 @@ pub struct Shared<'a> {
 pub struct Findings {
     pub found: Vec<Suspicion>,
     seen: HashSet<(Property, String, Option<Site>)>,
-    pub reason: Option<Reason>,
+    pub gaps: Gaps,
     /// Whether a path was cut off at the limit.
     pub is_cut: bool,
     /// Whether someone can tell twins apart.
@@ -75,7 +75,7 @@ impl<'a> Shared<'a> {
 
     /// Ends the search for a reason other than its end.
     fn give_up(&self, reason: Reason) {
-        self.findings().reason.get_or_insert(reason);
+        self.findings().gaps.add(reason);
         self.end();
     }
 }
@@ -85,7 +85,7 @@ pub struct Observer<'a, 'p> {
     pub counts: Counts,
     /// Whether the model tells what happens before what, so that races can be told.
     pub sees_races: bool,
-    program: &'p parallax_program::Program,
+    code: &'a Code<'p>,
     /// Steps until the clock is looked at.
     patience: u32,
     /// Executions, and blocked ones, that are in the totals already.
@@ -98,16 +98,12 @@ impl<'a, 'p> Observer<'a, 'p> {
     /// Steps between two looks at the clock.
     const PATIENCE: u32 = 1024;
 
-    pub fn new(
-        shared: &'a Shared<'a>,
-        program: &'p parallax_program::Program,
-        sees_races: bool,
-    ) -> Observer<'a, 'p> {
+    pub fn new(shared: &'a Shared<'a>, code: &'a Code<'p>, sees_races: bool) -> Observer<'a, 'p> {
         Observer {
             shared,
             counts: Counts::default(),
             sees_races,
-            program,
+            code,
             patience: 1,
             told: (0, 0),
             is_silent: false,
@@ -116,7 +112,7 @@ impl<'a, 'p> Observer<'a, 'p> {
 
     /// One that has nothing to count.
     pub fn silent(&self) -> Observer<'a, 'p> {
-        Observer { is_silent: true, ..Observer::new(self.shared, self.program, self.sees_races) }
+        Observer { is_silent: true, ..Observer::new(self.shared, self.code, self.sees_races) }
     }
 
     pub fn is_over(&mut self) -> bool {
@@ -165,18 +161,18 @@ impl<'a, 'p> Observer<'a, 'p> {
         self.shared.options.properties.contains(&property)
     }
 
-    fn place(&self, runner: &Runner<'p>, site: Option<Site>) -> Option<parallax_program::Location> {
-        site.map(|site| self.program.source.origin(runner.code.span(site)))
+    fn place(&self, site: Option<Site>) -> Option<parallax_program::Location> {
+        site.map(|site| self.code.program.source.origin(self.code.span(site)))
     }
 
     /// The program does something that the engine cannot follow.
-    pub fn unsupported(&mut self, what: &str, site: Option<Site>, runner: &Runner<'p>) {
+    pub fn unsupported(&mut self, what: &str, site: Option<Site>) {
         if self.is_silent {
             return;
         }
-        let place = self.place(runner, site);
+        let place = self.place(site);
         let message = format!("{what}: not supported by this engine");
-        self.shared.findings().reason.get_or_insert(Reason { message, place, help: None });
+        self.shared.findings().gaps.add(Reason { message, place, help: None });
     }
 
     fn report(
@@ -188,7 +184,7 @@ impl<'a, 'p> Observer<'a, 'p> {
         failed: Option<usize>,
         involved: Vec<Id>,
     ) {
-        if self.is_silent || !self.wants(property) {
+        if self.is_silent {
             return;
         }
         let is_apart = |id: &Id| {
@@ -203,6 +199,10 @@ impl<'a, 'p> Observer<'a, 'p> {
             (None, Some(id)) => graph.standing(*id).site(),
             (None, None) => None,
         };
+        if !self.wants(property) {
+            let place = self.place(site);
+            return self.shared.findings().gaps.violated(property, &message, place);
+        }
         let suspicion = |message: String| Suspicion {
             property,
             message,
@@ -225,7 +225,7 @@ impl<'a, 'p> Observer<'a, 'p> {
     }
 
     /// An event was added, and its thread has gone on.
-    pub fn added(&mut self, graph: &Graph<'p>, memory: &Memory, runner: &Runner<'p>, id: Id) {
+    pub fn added(&mut self, graph: &Graph<'p>, memory: &Memory, id: Id) {
         if self.is_silent {
             return;
         }
@@ -235,35 +235,29 @@ impl<'a, 'p> Observer<'a, 'p> {
             self.look_for_races(graph, memory, id, event);
             self.look_at_initial(graph, memory, id, event);
             self.look_at_unlock(graph, memory, id, event);
-            self.look_at_sections(graph, memory, runner, id, event);
-            self.look_at_parts(graph, runner, id, event);
+            self.look_at_sections(graph, memory, id, event);
+            self.look_at_parts(graph, id, event);
         }
         if event.kind == Kind::Free {
             self.look_at_users(graph, memory, id, event);
         }
-        self.stands(graph, memory, runner, id.thread());
+        self.stands(graph, memory, id.thread());
     }
 
     /// A thread has gone on.
-    pub fn stands(
-        &mut self,
-        graph: &Graph<'p>,
-        memory: &Memory,
-        runner: &Runner<'p>,
-        thread: usize,
-    ) {
+    pub fn stands(&mut self, graph: &Graph<'p>, memory: &Memory, thread: usize) {
         match graph.now(thread).map(|now| &now.at) {
             Some(At::Failed { property, message }) => {
                 let message = (*message).to_string();
                 self.report(graph, memory, *property, message, Some(thread), vec![]);
             }
-            Some(At::Fault(fault)) => self.fault(graph, memory, runner, thread, fault),
-            Some(At::Cut) => self.cut(graph, runner, thread),
+            Some(At::Fault(fault)) => self.fault(graph, memory, thread, fault),
+            Some(At::Cut) => self.cut(graph, thread),
             _ => {}
         }
     }
 
-    fn cut(&mut self, graph: &Graph<'p>, runner: &Runner<'p>, thread: usize) {
+    fn cut(&mut self, graph: &Graph<'p>, thread: usize) {
         if self.shared.options.unroll.is_some() {
             self.shared.findings().is_cut = true;
             return;
@@ -271,34 +265,27 @@ impl<'a, 'p> Observer<'a, 'p> {
         let site = graph.now(thread).and_then(Standing::site);
         let reason = Reason {
             message: "a loop, or recursion, that does not end".to_string(),
-            place: self.place(runner, site),
+            place: self.place(site),
             help: Some("--unroll N explores up to N rounds of each loop".to_string()),
         };
-        self.shared.findings().reason.get_or_insert(reason);
+        self.shared.findings().gaps.add(reason);
     }
 
-    fn fault(
-        &mut self,
-        graph: &Graph<'p>,
-        memory: &Memory,
-        runner: &Runner<'p>,
-        thread: usize,
-        fault: &Fault,
-    ) {
+    fn fault(&mut self, graph: &Graph<'p>, memory: &Memory, thread: usize, fault: &Fault) {
         let site = graph.now(thread).and_then(Standing::site);
         match fault {
             Fault::External(name) => {
                 let what = format!("call of '{name}', which has no body");
-                self.unsupported(&what, site, runner);
+                self.unsupported(&what, site);
             }
             Fault::BadCallee => {
                 let message = "call through a pointer to no function".to_string();
                 self.report(graph, memory, Property::Memory, message, Some(thread), vec![]);
             }
             Fault::BadArguments => {
-                self.unsupported("call with arguments that do not fit", site, runner);
+                self.unsupported("call with arguments that do not fit", site);
             }
-            Fault::Unsupported(what) => self.unsupported(what, site, runner),
+            Fault::Unsupported(what) => self.unsupported(what, site),
         }
     }
 
@@ -346,28 +333,8 @@ impl<'a, 'p> Observer<'a, 'p> {
         self.report(graph, memory, Property::Memory, message, None, vec![user, end]);
     }
 
-    /// A thread stopped at an object that another has freed. It might have been there before, but
-    /// such orders are not explored: whoever asks for errors of memory has one, and nobody else
-    /// is told that all is well.
-    fn stopped_too_soon(&mut self, graph: &Graph<'p>, runner: &Runner<'p>, thread: usize) {
-        if self.is_silent || self.wants(Property::Memory) {
-            return;
-        }
-        let reason = Reason {
-            message: "an access to an object that another thread may have freed: what follows it \
-                      is not explored"
-                .to_string(),
-            place: self.place(runner, graph.now(thread).and_then(Standing::site)),
-            help: Some(
-                "look for errors of memory as well (--property), or try --engine bounded"
-                    .to_string(),
-            ),
-        };
-        self.shared.findings().reason.get_or_insert(reason);
-    }
-
     /// No thread can go on.
-    pub fn complete(&mut self, graph: &Graph<'p>, memory: &Memory, runner: &Runner<'p>) {
+    pub fn complete(&mut self, graph: &Graph<'p>, memory: &Memory) {
         let (mut is_blocked, mut has_failed) = (false, false);
         for number in 0..graph.threads.len() {
             match graph.now(number).map(|now| &now.at) {
@@ -381,9 +348,6 @@ impl<'a, 'p> Observer<'a, 'p> {
                         has_failed = true;
                         let message = wrong.message().to_string();
                         let end = freed_by(graph, at);
-                        if end.is_some_and(|end| end.thread() != number) {
-                            self.stopped_too_soon(graph, runner, number);
-                        }
                         let involved = end.into_iter().collect();
                         let property = Property::Memory;
                         self.report(graph, memory, property, message, Some(number), involved);
@@ -393,7 +357,7 @@ impl<'a, 'p> Observer<'a, 'p> {
             }
         }
         let ended = |number| matches!(graph.now(number).map(|now| &now.at), None | Some(At::Ended));
-        let is_over = self.program.daemons && !graph.threads.is_empty() && ended(0);
+        let is_over = self.code.program.daemons && !graph.threads.is_empty() && ended(0);
         if is_blocked && !has_failed && !is_over {
             self.counts.blocked += 1;
             self.look_for_endless_waits(graph, memory);

@@ -135,7 +135,7 @@ impl<'a, 'p> Search<'a, 'p> {
     /// Looks at the threads before their first steps.
     pub fn begin(&mut self) {
         for number in 0..self.graph.threads.len() {
-            self.observer.stands(&self.graph, &self.memory, self.runner, number);
+            self.observer.stands(&self.graph, &self.memory, number);
         }
     }
 
@@ -246,7 +246,7 @@ impl<'a, 'p> Search<'a, 'p> {
         match self.next_thread() {
             Some(thread) if self.graph.threads[thread].events.len() >= Id::MAX_EVENTS => {
                 let site = self.graph.now(thread).and_then(Standing::site);
-                self.observer.unsupported("a thread of a million steps", site, self.runner);
+                self.observer.unsupported("a thread of a million steps", site);
                 false
             }
             Some(thread) => match self.node(thread) {
@@ -271,7 +271,7 @@ impl<'a, 'p> Search<'a, 'p> {
                 }
                 let look = self.judge.look(&self.graph, &self.memory);
                 self.observer.notice(&self.graph, &self.memory, look);
-                self.observer.complete(&self.graph, &self.memory, self.runner);
+                self.observer.complete(&self.graph, &self.memory);
                 false
             }
         }

@@ -152,7 +152,7 @@ impl<'p> Search<'_, 'p> {
         let leaves = matches!(now.at, At::Leave);
         if self.in_section(thread) != leaves {
             let what = "an atomic section inside another";
-            self.observer.unsupported(what, now.site(), self.runner);
+            self.observer.unsupported(what, now.site());
             return None;
         }
         let loc = self.memory.loc(SECTIONS, 4);
@@ -169,7 +169,7 @@ impl<'p> Search<'_, 'p> {
         let parts = self.memory.parts(address, bytes);
         if atomic && parts.count > 1 {
             let site = self.graph.now(thread).and_then(Standing::site);
-            self.observer.unsupported("an atomic access of mixed size", site, self.runner);
+            self.observer.unsupported("an atomic access of mixed size", site);
             return None;
         }
         Some(parts)
@@ -261,7 +261,7 @@ impl<'p> Search<'_, 'p> {
             }
             None => {
                 let site = self.graph.now(thread).and_then(Standing::site);
-                self.observer.unsupported("more than 2,000 threads", site, self.runner);
+                self.observer.unsupported("more than 2,000 threads", site);
                 None
             }
         }
@@ -283,7 +283,7 @@ impl<'p> Search<'_, 'p> {
         });
         if !fits {
             let site = self.graph.now(thread).and_then(Standing::site);
-            self.observer.unsupported("an object of that size", site, self.runner);
+            self.observer.unsupported("an object of that size", site);
             return None;
         }
         Some(address)

@@ -226,7 +226,7 @@ impl<'p> Search<'_, 'p> {
     pub(super) fn go_on(&mut self, id: Id) {
         let next = self.after(id);
         self.graph.threads[id.thread()].standings.push(next);
-        self.observer.added(&self.graph, &self.memory, self.runner, id);
+        self.observer.added(&self.graph, &self.memory, id);
     }
 
     fn after(&mut self, id: Id) -> Standing<'p> {

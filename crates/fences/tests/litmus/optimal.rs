@@ -61,7 +61,7 @@ fn cheaper(prepared: &Prepared, objective: Objective, plan: &Plan) -> Vec<Plan> 
 const MOST_PLANS: usize = 3_000;
 
 fn is_safe(program: &Program, engine: &mut Enumerating<'_>) -> bool {
-    engine.search(program, 1).unwrap().conclusion == Conclusion::Safe
+    engine.search(program, 1).unwrap().conclusion() == Conclusion::Safe
 }
 
 /// Repairs a test so that a state that only the weak model has is gone; false if there is none.

@@ -10,7 +10,7 @@ use parallax_fences::{
 use parallax_frontend_litmus::{Arch, LitmusTest, parse};
 use parallax_memory::Model;
 use parallax_program::{Diagnostics, Program, Property, Question};
-use parallax_verdict::{Conclusion, Counts, Ending as Stop, Verdict, Violation};
+use parallax_verdict::{Counts, Ending as Stop, Gaps, Scope, Searched, Verdict, Violation};
 
 /// A litmus test whose final condition is a state that should not be there.
 pub struct Enumerating<'a> {
@@ -42,16 +42,16 @@ impl Engine for Enumerating<'_> {
             involved: Vec::new(),
         };
         let violations: Vec<Violation> = outcomes.witnesses.into_iter().map(violation).collect();
-        let is_safe = violations.is_empty();
-        Ok(Verdict {
-            conclusion: if is_safe { Conclusion::Safe } else { Conclusion::Unsafe },
-            scope: None,
-            reason: None,
+        let searched = Searched {
+            scope: Scope::Complete,
+            all: false,
+            gaps: Gaps::default(),
             properties: vec![Property::Assert],
             counts: Counts::default(),
             violations,
             notes: Vec::new(),
-        })
+        };
+        Ok(searched.conclude())
     }
 }
 

@@ -422,7 +422,11 @@ impl<'p> Local<'p> {
             }
             Operation::Assume { .. } => Some(At::Stopped),
             Operation::Wait { .. } => Some(At::Waiting),
-            Operation::Assert { property, .. } if !setup.wants(property) => Some(At::Stopped),
+            Operation::Assert { property: Property::Assert, .. }
+                if !setup.wants(Property::Assert) =>
+            {
+                Some(At::Stopped)
+            }
             Operation::Assert { message, property, .. } => Some(At::Failed { property, message }),
             Operation::End => Some(At::End),
             Operation::Fault(Fault::BadCallee) => Some(At::Failed {

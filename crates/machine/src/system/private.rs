@@ -86,7 +86,7 @@ impl<'p> Local<'p> {
         if !content.is_defined() && self.is_stack(setup, address) {
             return Some(At::Forgotten);
         }
-        if !content.is_defined() && !marks.is_copy() && setup.wants(Property::Memory) {
+        if !content.is_defined() && !marks.is_copy() {
             return Some(failed(BadAccess::Undefined));
         }
         log.add(self.number, What::Read { address, bytes, value: content.value });
@@ -118,10 +118,7 @@ impl<'p> Local<'p> {
         let At::Store { address, bytes, value, marks } = at else {
             return Some(at);
         };
-        if marks.gives_lock_back()
-            && setup.wants(Property::Lock)
-            && self.held.binary_search(&address).is_err()
-        {
+        if marks.gives_lock_back() && self.held.binary_search(&address).is_err() {
             let message = "unlock by a thread that does not hold the lock";
             return Some(At::Failed { property: Property::Lock, message });
         }
@@ -181,7 +178,7 @@ impl<'p> Local<'p> {
         if !content.is_defined() && self.is_stack(setup, address) {
             return Some(At::Forgotten);
         }
-        if !content.is_defined() && setup.wants(Property::Memory) {
+        if !content.is_defined() {
             return Some(failed(BadAccess::Undefined));
         }
         log.add(self.number, What::Read { address, bytes, value: content.value });

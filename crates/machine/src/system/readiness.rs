@@ -182,7 +182,7 @@ impl<'p> System<'_, 'p> {
     /// A read, or read-modify-write, that finds what is there now.
     fn ready_to_read(&self, slot: &Slot<'p>, address: u64, bytes: u8, marks: Marks) -> Readiness {
         let content = self.content(Some(slot), address, u32::from(bytes));
-        if !content.is_defined() && !marks.is_copy() && self.setup.wants(Property::Memory) {
+        if !content.is_defined() && !marks.is_copy() {
             return Readiness::bad(BadAccess::Undefined);
         }
         let old = Bits::new(u32::from(bytes) * 8, content.value);

@@ -41,7 +41,7 @@ pub fn verdict_html(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
 }
 
 fn page(out: &mut String, run: &VerifyRun<'_>, verdict: &Verdict) -> fmt::Result {
-    let name = verdict.conclusion.name();
+    let name = verdict.conclusion().name();
     let input = escape(run.input);
     writeln!(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
     writeln!(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
@@ -63,8 +63,8 @@ fn page(out: &mut String, run: &VerifyRun<'_>, verdict: &Verdict) -> fmt::Result
 }
 
 fn title(verdict: &Verdict) -> String {
-    let name = verdict.conclusion.name();
-    let about = match verdict.conclusion {
+    let name = verdict.conclusion().name();
+    let about = match verdict.conclusion() {
         Conclusion::Safe => what_holds(verdict),
         Conclusion::Unsafe => verdict.violations.first().map_or_else(String::new, headline),
         Conclusion::Unknown => {

@@ -22,7 +22,7 @@ pub fn verdict_json(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
     };
     let reason = verdict.reason.as_ref();
     let answer = Answer {
-        verdict: verdict.conclusion.name(),
+        verdict: verdict.conclusion().name(),
         scope,
         bound,
         reason: reason.map(|reason| reason.message.as_str()),

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use parallax_program::{Bits, Property, Tags};
 use parallax_verdict::{
-    Conclusion, Counts, Event, EventKind, Execution, Standing, ThreadEnding, Verdict, Violation,
+    Counts, Event, EventKind, Execution, Gaps, Scope, Searched, Standing, ThreadEnding, Verdict,
+    Violation,
 };
 use proptest::prelude::*;
 
@@ -34,15 +35,16 @@ fn verdicts() -> impl Strategy<Value = Verdict> {
         execution.standings = (0..execution.threads.len()).map(|n| standing(n + at)).collect();
         let (message, place) = ("no & <b>".to_string(), None);
         let property = Property::ALL[at];
-        Verdict {
-            conclusion: Conclusion::Unsafe,
-            scope: None,
-            reason: None,
+        let searched = Searched {
+            scope: Scope::Complete,
+            all: false,
+            gaps: Gaps::default(),
             properties: vec![property],
             counts: Counts::default(),
             violations: vec![Violation { property, message, place, execution, involved }],
             notes: Vec::new(),
-        }
+        };
+        searched.conclude()
     })
 }
 

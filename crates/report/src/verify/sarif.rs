@@ -28,7 +28,7 @@ pub fn verdict_sarif(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
             "invocations": [invocation(verdict)],
             "results": results,
             "properties": {
-                "verdict": verdict.conclusion.name(),
+                "verdict": verdict.conclusion().name(),
                 "input": run.input,
                 "model": run.model,
                 "engine": run.engine,
@@ -65,7 +65,7 @@ fn invocation(verdict: &Verdict) -> Value {
         notifications.push(notification);
     }
     json!({
-        "executionSuccessful": verdict.conclusion != Conclusion::Unknown,
+        "executionSuccessful": verdict.conclusion() != Conclusion::Unknown,
         "toolExecutionNotifications": notifications,
     })
 }

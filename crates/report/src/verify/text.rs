@@ -49,7 +49,7 @@ impl Writer<'_> {
             // One trace is enough to start with.
             self.violation(violation, number == 0 || self.style.detail == Detail::Full)?;
         }
-        match verdict.conclusion {
+        match verdict.conclusion() {
             Conclusion::Unsafe => {}
             Conclusion::Safe => {
                 let safe = self.painted(GREEN, "safe");
@@ -270,7 +270,7 @@ pub fn what_holds(verdict: &Verdict) -> String {
 /// What the counts cover.
 pub fn scope(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
     let rounds = |bound: u32| counted(bound.into(), "round");
-    match (verdict.conclusion, verdict.scope) {
+    match (verdict.conclusion(), verdict.scope) {
         (Conclusion::Unsafe, _) if !run.all => "the search ended there (--all goes on)".to_string(),
         (_, Some(Scope::Complete)) => "every execution was covered".to_string(),
         (_, Some(Scope::Bounded(bound))) => {

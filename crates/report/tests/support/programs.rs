@@ -4,8 +4,8 @@
 
 use parallax_program::{Bits, Location, Program, Property, Tags};
 use parallax_verdict::{
-    Call, Conclusion, Counts, Event, EventKind, Execution, Scope, Standing, ThreadEnding, Verdict,
-    Violation,
+    Call, Counts, Event, EventKind, Execution, Gaps, Scope, Searched, Standing, ThreadEnding,
+    Verdict, Violation,
 };
 
 pub fn place(line: u32) -> Location {
@@ -98,16 +98,16 @@ pub fn stopped() -> Standing {
 }
 
 pub fn verdict(violations: Vec<Violation>) -> Verdict {
-    let conclusion = if violations.is_empty() { Conclusion::Safe } else { Conclusion::Unsafe };
-    Verdict {
-        conclusion,
-        scope: Some(Scope::Complete),
-        reason: None,
+    let searched = Searched {
+        scope: Scope::Complete,
+        all: true,
+        gaps: Gaps::default(),
         properties: vec![Property::Assert, Property::Race],
         counts: Counts { executions: 3, blocked: 1, redundant: 0, states: 0, events: 40 },
         violations,
         notes: Vec::new(),
-    }
+    };
+    searched.conclude()
 }
 
 pub fn violation(
