@@ -60,9 +60,7 @@ pub fn leaves_all_open(property: Property) -> bool {
 /// Why nothing is concluded where an execution violates a property that was not asked for.
 pub fn unasked(property: Property, message: &str, place: Option<Location>) -> Reason {
     Reason {
-        message: format!(
-            "{message}: what follows it is not known, and '{property}' is not checked"
-        ),
+        message: format!("what follows is open, and '{property}' is not checked: {message}"),
         place,
         help: Some(format!("--property {property} would show it as a violation")),
     }
