@@ -178,9 +178,13 @@ impl Cursor<'_> {
 
     fn function(&mut self, defined: bool) -> Parsed<Function> {
         let first = self.next();
+        // Of a declaration, what debug information says about it stands here.
+        let mut debug = None;
         while self.peek().kind == Kind::MetadataName {
-            self.next();
-            self.metadata()?;
+            match self.next().text {
+                "dbg" => debug = Some(self.metadata_id()?),
+                _ => drop(self.metadata()?),
+            }
         }
         let header = self.header()?;
         self.skip_attributes()?;
@@ -195,7 +199,7 @@ impl Cursor<'_> {
             internal: header.internal,
             weak: header.weak,
             blocks: Vec::new(),
-            debug: None,
+            debug,
             start: first.start,
         };
         self.function_tail(first.line, defined, &mut function)?;

@@ -110,7 +110,23 @@ impl Body<'_> {
             return Ok(());
         }
         self.check_format(name, call);
-        self.transfer(Callee::External(name.to_string()), call, result, None)
+        let name = self.with_own_thread_type(name)?;
+        self.transfer(Callee::External(name), call, result, None)
+    }
+
+    /// A program may say itself what a `pthread_t` is. As many bytes of it are written.
+    fn with_own_thread_type(&self, name: &Name) -> Lowered<String> {
+        if !matches!(name.as_ref(), "pthread_create" | "thrd_create") {
+            return Ok(name.to_string());
+        }
+        let module = self.unit.module;
+        let declared = module.functions.iter().find(|function| function.name == *name);
+        let debug = declared.and_then(|function| function.debug);
+        match debug.and_then(|debug| shapes::pointed_to_by_parameter(module, debug, 0)) {
+            None | Some(8) => Ok(name.to_string()),
+            Some(4) => Ok(format!("{name}.int")),
+            Some(bytes) => Err(format!("a call of '{name}' with an identifier of {bytes} bytes")),
+        }
     }
 
     /// An allocation whose result goes to a variable that tells what for, with a constant size.

@@ -23,6 +23,22 @@ pub fn of_pointee(module: &Module, variable: MetadataId) -> Option<(Shape, u64)>
     Some((shape(module, ty, 0), bytes(module, ty, 0)?))
 }
 
+/// How many bytes that has which a parameter of a function points to; none for `void`.
+pub fn pointed_to_by_parameter(
+    module: &Module,
+    subprogram: MetadataId,
+    number: usize,
+) -> Option<u64> {
+    let ty = module.target(module.node(subprogram)?.field("type"))?;
+    let types = module.target(ty.field("types"))?;
+    // The first is that of the result.
+    let pointer = plain(module, module.target(types.items.get(number + 1))?);
+    if pointer.word("tag") != Some("DW_TAG_pointer_type") {
+        return None;
+    }
+    bytes(module, module.target(pointer.field("baseType"))?, 0)
+}
+
 /// The structure that a pointer variable points to, by the name that clang gives it.
 pub fn pointee_type(module: &Module, variable: MetadataId) -> Option<Type> {
     let pointer = plain(module, variable_type(module, variable)?);
