@@ -211,7 +211,7 @@ fn what_follows_an_error_of_memory_counts() {
     let run = |engine| {
         folder.run(&["verify", "--engine", engine, "--model", "sc", "-p", "assert", "box.c"])
     };
-    run("explore").ends_with(3).says("another thread may have freed");
+    run("explore").ends_with(3).says("access to an object that may have been freed");
     for engine in ["auto", "bounded", "states"] {
         run(engine).ends_with(1).says("assertion failed: *o == 1");
     }
