@@ -12,7 +12,12 @@ FUZZ_TARGETS ?= litmus cat program ops llvm lift elf
 # A folder of litmus tests with an expected.csv, beside the project.
 SUITE ?= ../shared/suites/litmus
 
-.PHONY: help build demo tour test tools format lint unit suites examples long bench curves figures docs fuzz clean
+# Minutes of a hunt, where what it finds goes, and which programs it tries.
+MINUTES ?= 5
+FINDS ?= $(TARGET)/hunt
+SEED ?= 1
+
+.PHONY: help build demo tour test tools format lint unit suites examples long bench curves figures docs fuzz hunt clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -92,6 +97,10 @@ fuzz: ## FUZZ_SECONDS of each fuzz target
 		$(CARGO) fuzz run $$target fuzz/corpus/$$target $$seeds -- \
 			-max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1024; \
 	done
+
+hunt: ## MINUTES of random programs through every engine; disagreements go to FINDS
+	$(CARGO) run --locked --release -p parallax-hunt -- \
+		--minutes $(MINUTES) --seed $(SEED) --keep "$(FINDS)" --details
 
 clean: ## remove what was built
 	$(CARGO) clean

@@ -1,0 +1,433 @@
+//! Asks engines, in this process. A panic is caught, and so is a search that does not end: its thread
+//! is left behind.
+
+use std::collections::BTreeMap;
+use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use parallax_engine_bounded::{self as bounded, Backend, Finding, Framework, Machine, Solving};
+use parallax_engine_enumerate as enumeration;
+use parallax_engine_explore::{self as exploration, Reductions};
+use parallax_engine_inductive as inductive;
+use parallax_engine_states as stateful;
+use parallax_memory::Model;
+use parallax_program::{Diagnostics, Program, Property, Question};
+use parallax_verdict::{Conclusion, Counts, Ending, Reason, Scope, Verdict, replay};
+
+use crate::query::{Answer, Engine, Form, Query, Said};
+use crate::subject::{Loaded, Subject, Unloaded};
+
+/// Deep recursion is not what is looked for here.
+const STACK_BYTES: usize = 256 << 20;
+
+/// MiB that a search may take.
+const MEMORY_LIMIT: u64 = 2000;
+
+/// Who asks: the models, read once, and how long an engine may think.
+pub struct Asker {
+    models: BTreeMap<&'static str, Arc<Model>>,
+    pub limit: Duration,
+}
+
+/// Something in a message by which engines admit that they were wrong.
+const CONFESSIONS: [&str; 4] =
+    ["internal error", "an error of the engine", "not replay", "does not confirm"];
+
+impl Asker {
+    pub fn new(limit: Duration) -> Asker {
+        silence_panics();
+        Asker { models: BTreeMap::new(), limit }
+    }
+
+    fn model(&mut self, name: &'static str) -> Result<Arc<Model>, String> {
+        if let Some(model) = self.models.get(name) {
+            return Ok(model.clone());
+        }
+        let model = match Model::builtin(name) {
+            Some(Ok(model)) => model,
+            Some(Err(errors)) => return Err(first(&errors)),
+            None => return Err(format!("there is no model '{name}'")),
+        };
+        self.models.insert(name, model.clone());
+        Ok(model)
+    }
+
+    pub fn ask(&mut self, subject: &mut Subject, query: Query) -> Answer {
+        if let Some(answer) = subject.answers.get(&query) {
+            return answer.clone();
+        }
+        let answer = self.ask_anew(subject, query);
+        subject.answers.insert(query, answer.clone());
+        answer
+    }
+
+    /// Asks, whether or not there is an answer already.
+    pub fn ask_anew(&mut self, subject: &mut Subject, query: Query) -> Answer {
+        let started = Instant::now();
+        let said = |said| Answer { said, verdict: None, executions: 0, time: started.elapsed() };
+        let model = match self.model(query.model) {
+            Ok(model) => model,
+            Err(message) => return said(Said::Refused(message)),
+        };
+        let loaded = match subject.load(query.form) {
+            Ok(loaded) => loaded,
+            Err(Unloaded::Impossible(message)) => return said(Said::Refused(message)),
+            Err(Unloaded::Wrong(message)) => return said(Said::Broken(message)),
+        };
+        let limit = self.limit;
+        let started = Instant::now();
+        let verdict =
+            watched(limit, move |stop| run(&loaded, &model, &query, &Limits { limit, stop }));
+        let time = started.elapsed();
+        match verdict {
+            Err(broken) => {
+                Answer { said: Said::Broken(broken), verdict: None, executions: 0, time }
+            }
+            Ok(Err(message)) => {
+                let said = match is_confession(&message) {
+                    true => Said::Broken(message),
+                    false => Said::Refused(message),
+                };
+                Answer { said, verdict: None, executions: 0, time }
+            }
+            Ok(Ok(verdict)) => {
+                let said = judged(&verdict, &query);
+                let executions = verdict.counts.executions;
+                Answer { said, verdict: Some(verdict), executions, time }
+            }
+        }
+    }
+}
+
+fn is_confession(message: &str) -> bool {
+    CONFESSIONS.iter().any(|words| message.contains(words))
+}
+
+fn first(errors: &Diagnostics) -> String {
+    errors.iter().map(|error| error.to_string()).collect::<Vec<_>>().join("; ")
+}
+
+/// What a verdict says to a question.
+fn judged(verdict: &Verdict, query: &Query) -> Said {
+    if let Some(reason) = &verdict.reason {
+        let help = reason.help.as_deref().unwrap_or_default();
+        if is_confession(&reason.message) || is_confession(help) {
+            return Said::Broken(reason.message.clone());
+        }
+    }
+    let was_asked = verdict.properties.contains(&query.property) || query.counting;
+    match verdict.conclusion {
+        Conclusion::Unsafe => {
+            let mut found = verdict.violations.iter().map(|violation| violation.property);
+            match found.all(|property| property == query.property) {
+                true => Said::Unsafe,
+                false => Said::Broken("a violation of what was not asked for".to_string()),
+            }
+        }
+        Conclusion::Unknown => {
+            let reason = verdict.reason.as_ref().map(|reason| reason.message.clone());
+            match reason {
+                Some(reason) => Said::Unknown(reason),
+                None => Said::Broken("unknown, for no reason".to_string()),
+            }
+        }
+        Conclusion::Safe if !was_asked => Said::Refused("the property is not checked".to_string()),
+        Conclusion::Safe => match verdict.scope {
+            Some(Scope::Bounded(bound)) => Said::SafeUpTo(bound),
+            Some(Scope::Complete) => Said::Safe,
+            None => Said::Broken("safe, of no scope".to_string()),
+        },
+    }
+}
+
+struct Limits {
+    limit: Duration,
+    stop: Arc<AtomicBool>,
+}
+
+/// The last panic of a thread, for the report.
+static PANIC: Mutex<Option<String>> = Mutex::new(None);
+
+fn silence_panics() {
+    panic::set_hook(Box::new(|info| {
+        *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = Some(info.to_string());
+    }));
+}
+
+/// Runs a search on a thread of its own. The error is a panic, or that it did not end in time.
+fn watched<T: Send + 'static>(
+    limit: Duration,
+    search: impl FnOnce(Arc<AtomicBool>) -> T + Send + 'static,
+) -> Result<T, String> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let (sender, receiver) = mpsc::channel();
+    let own = stop.clone();
+    let worker = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
+        // Nobody listens any more where the search took too long.
+        let _ = sender.send(search(own));
+    });
+    if let Err(error) = worker {
+        return Err(format!("cannot start a thread: {error}"));
+    }
+    // The machine may be busy: only what is far beyond the limit counts.
+    let patience = limit * 5 + Duration::from_secs(20);
+    match receiver.recv_timeout(patience) {
+        Ok(answer) => Ok(answer),
+        Err(mpsc::RecvTimeoutError::Timeout) => {
+            stop.store(true, Ordering::Relaxed);
+            Err(format!("no end: asked to end after {limit:?}, waited for {patience:?}"))
+        }
+        Err(mpsc::RecvTimeoutError::Disconnected) => {
+            let last = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
+            Err(format!("panic: {}", last.unwrap_or_default()))
+        }
+    }
+}
+
+fn run(loaded: &Loaded, model: &Model, query: &Query, limits: &Limits) -> Result<Verdict, String> {
+    let verdict = match loaded {
+        Loaded::Program(program) => run_program(program, model, query, limits),
+        Loaded::Test(test) => run_test(&test.program, &test.question, model, query, limits),
+    };
+    verdict.map_err(|errors| first(&errors))
+}
+
+/// What an engine is asked to look for.
+fn properties(query: &Query) -> Vec<Property> {
+    if query.counting { Vec::new() } else { vec![query.property] }
+}
+
+fn run_program(
+    program: &Program,
+    model: &Model,
+    query: &Query,
+    limits: &Limits,
+) -> Result<Verdict, Diagnostics> {
+    match query.engine {
+        Engine::Explore | Engine::Reduced(_) | Engine::Crew => {
+            explored(program, model, query, limits)
+        }
+        Engine::States | Engine::AllStates => stateful::search(
+            program,
+            model,
+            &stateful::Options { properties: properties(query), ..states_options(query, limits) },
+        ),
+        Engine::Bounded
+        | Engine::BoundedZ3
+        | Engine::BoundedCertified
+        | Engine::BoundedGharachorloo => {
+            let compiled = compiled(program, model, query)?;
+            let program = compiled.as_ref().unwrap_or(program);
+            let options = bounded::Options {
+                properties: properties(query),
+                unroll: None,
+                ..bounded_options(query, limits)
+            };
+            Ok(bounded::verify(program, model, &options)?.verdict)
+        }
+        Engine::Inductive => proved(program, model, query, limits),
+        Engine::Enumerate => Err(refusal("programs are not enumerated")),
+    }
+}
+
+fn refusal(message: &str) -> Diagnostics {
+    vec![parallax_program::Diagnostic::new(message)]
+}
+
+/// What the machine of a model runs, where C is compiled for it.
+fn compiled(
+    program: &Program,
+    model: &Model,
+    query: &Query,
+) -> Result<Option<Program>, Diagnostics> {
+    let is_source = !matches!(query.form, Form::Machine(..));
+    let machine = Machine::of_model(model.name()).filter(|_| is_source);
+    let compiled = machine.map(|machine| bounded::compile(program, machine)).transpose();
+    compiled.map_err(|error| vec![error])
+}
+
+fn explored(
+    program: &Program,
+    model: &Model,
+    query: &Query,
+    limits: &Limits,
+) -> Result<Verdict, Diagnostics> {
+    let named = |name: &str| {
+        Reductions::parse(name).map_err(|name| refusal(&format!("no reduction '{name}'")))
+    };
+    let reductions = match query.engine {
+        Engine::Reduced(name) => named(name)?,
+        _ => Reductions::ALL,
+    };
+    exploration::explore(
+        program,
+        model,
+        &exploration::Options {
+            properties: properties(query),
+            reductions,
+            all: query.counting,
+            jobs: if query.engine == Engine::Crew { 2 } else { 1 },
+            timeout: Some(limits.limit),
+            memory_limit: Some(MEMORY_LIMIT),
+            stop: Some(&limits.stop),
+            ..exploration::Options::default()
+        },
+    )
+}
+
+fn states_options<'a>(query: &Query, limits: &'a Limits) -> stateful::Options<'a> {
+    stateful::Options {
+        reduction: match query.engine {
+            Engine::AllStates => stateful::Reduction::None,
+            _ => stateful::Reduction::Order,
+        },
+        timeout: Some(limits.limit),
+        memory_limit: Some(MEMORY_LIMIT),
+        stop: Some(&limits.stop),
+        ..stateful::Options::default()
+    }
+}
+
+fn bounded_options<'a>(query: &Query, limits: &'a Limits) -> bounded::Options<'a> {
+    bounded::Options {
+        timeout: Some(limits.limit),
+        memory_limit: Some(MEMORY_LIMIT),
+        stop: Some(&limits.stop),
+        solving: Solving {
+            backend: match query.engine {
+                Engine::BoundedZ3 => Backend::Z3,
+                _ => Backend::Cadical,
+            },
+            certify: query.engine == Engine::BoundedCertified,
+            ..Solving::default()
+        },
+        framework: match query.engine {
+            Engine::BoundedGharachorloo => Framework::Gharachorloo,
+            _ => Framework::Cat,
+        },
+        ..bounded::Options::default()
+    }
+}
+
+/// A verdict without executions.
+fn verdict(conclusion: Conclusion, scope: Option<Scope>, reason: Option<Reason>) -> Verdict {
+    Verdict {
+        conclusion,
+        scope,
+        reason,
+        properties: vec![Property::Assert],
+        counts: Counts::default(),
+        violations: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+fn because(message: impl Into<String>) -> Option<Reason> {
+    Some(Reason { message: message.into(), place: None, help: None })
+}
+
+fn proved(
+    program: &Program,
+    model: &Model,
+    query: &Query,
+    limits: &Limits,
+) -> Result<Verdict, Diagnostics> {
+    let options = bounded::Options { unroll: None, ..bounded_options(query, limits) };
+    let proof = inductive::prove(program, model, inductive::Order::Signed, &options)?;
+    Ok(match proof.conclusion {
+        inductive::Conclusion::Proved { .. } => {
+            verdict(Conclusion::Safe, Some(Scope::Complete), None)
+        }
+        inductive::Conclusion::NotProved(_) => {
+            verdict(Conclusion::Unknown, None, because("not proved"))
+        }
+        inductive::Conclusion::Unknown(reason) => verdict(Conclusion::Unknown, None, Some(reason)),
+    })
+}
+
+fn run_test(
+    program: &Program,
+    question: &Question,
+    model: &Model,
+    query: &Query,
+    limits: &Limits,
+) -> Result<Verdict, Diagnostics> {
+    match query.engine {
+        Engine::Enumerate => {
+            let compiled = compiled(program, model, query)?;
+            enumerated(compiled.as_ref().unwrap_or(program), question, model, limits)
+        }
+        Engine::States | Engine::AllStates => stateful::search(
+            program,
+            model,
+            &stateful::Options {
+                properties: vec![Property::Assert],
+                question: Some(question.clone()),
+                ..states_options(query, limits)
+            },
+        ),
+        Engine::Bounded
+        | Engine::BoundedZ3
+        | Engine::BoundedCertified
+        | Engine::BoundedGharachorloo => {
+            let compiled = compiled(program, model, query)?;
+            let program = compiled.as_ref().unwrap_or(program);
+            let options = bounded_options(query, limits);
+            let outcome = bounded::check(program, question, model, &options)?;
+            Ok(match outcome.finding {
+                Finding::Reachable(execution) => {
+                    replay(program, &execution, model).map_err(|reason| {
+                        refusal(&format!("an execution does not replay: {reason}"))
+                    })?;
+                    verdict(Conclusion::Unsafe, None, None)
+                }
+                Finding::Unreachable { complete: true } => {
+                    verdict(Conclusion::Safe, Some(Scope::Complete), None)
+                }
+                Finding::Unreachable { complete: false } => {
+                    verdict(Conclusion::Safe, Some(Scope::Bounded(2)), None)
+                }
+                Finding::Unknown(reason) => verdict(Conclusion::Unknown, None, Some(reason)),
+            })
+        }
+        Engine::Explore | Engine::Reduced(_) | Engine::Crew if query.counting => {
+            explored(program, model, query, limits)
+        }
+        _ => Err(refusal("this engine asks nothing of final states")),
+    }
+}
+
+fn enumerated(
+    program: &Program,
+    question: &Question,
+    model: &Model,
+    limits: &Limits,
+) -> Result<Verdict, Diagnostics> {
+    let options = enumeration::Options {
+        witnesses: 1,
+        coherence: enumeration::Coherence::Total,
+        timeout: Some(limits.limit),
+        stop: Some(&limits.stop),
+        ..enumeration::Options::default()
+    };
+    let outcomes = enumeration::enumerate(program, question, model, &options)?;
+    for witness in &outcomes.witnesses {
+        replay(program, witness, model)
+            .map_err(|reason| refusal(&format!("an execution does not replay: {reason}")))?;
+    }
+    let found = match (&outcomes.ending, outcomes.positive) {
+        (_, 1..) => verdict(Conclusion::Unsafe, None, None),
+        (Ending::Complete, 0) => verdict(Conclusion::Safe, Some(Scope::Complete), None),
+        (Ending::Bounded, 0) => verdict(Conclusion::Safe, Some(Scope::Bounded(2)), None),
+        (Ending::Stopped { reason }, 0) => verdict(Conclusion::Unknown, None, because(reason)),
+    };
+    // A search that was stopped counts nothing.
+    let executions = match outcomes.ending {
+        Ending::Complete if outcomes.counts_are_total => outcomes.positive + outcomes.negative,
+        _ => 0,
+    };
+    Ok(Verdict { counts: Counts { executions, ..Counts::default() }, ..found })
+}

@@ -1,0 +1,149 @@
+//! What is compared: two answers that have to go together, and when they do.
+//!
+//! *Unknown* goes with everything. Safe up to a bound goes with unsafe only where the program has
+//! loops that may repeat more often, and no generated loop needs more than a few rounds. A model that allows more has
+//! every violation that a stronger one has: all models here allow what `sc` allows, and what C may
+//! do is what machines may do with it compiled.
+
+use parallax_program::Property;
+
+use crate::ask::Asker;
+use crate::query::{Answer, Engine, Form, Query, Said};
+use crate::subject::Subject;
+
+/// A comparison.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Check {
+    /// The engine gives an answer in time, and one that it stands by.
+    Sound(Query),
+    /// The same question has the same verdict.
+    Same(Query, Query),
+    /// A violation of the first is one of the second.
+    Implied(Query, Query),
+    /// What compiled code does wrong, the source does wrong, unless it is not a program of C.
+    Compiled(Query, Query),
+    /// As many executions.
+    Counted(Query, Query),
+    /// The same bytes, asked twice.
+    Repeated(Query),
+}
+
+/// Two answers that do not go together.
+#[derive(Clone, Debug)]
+pub struct Disagreement {
+    pub check: Check,
+    /// Questions with their answers.
+    pub told: Vec<(Query, String)>,
+}
+
+impl Check {
+    /// What finds of the same kind have in common.
+    pub fn kind(&self) -> String {
+        let said = |query: &Query| {
+            let form = match query.form {
+                Form::C | Form::CheckedC => "c",
+                Form::Litmus => "litmus",
+                Form::Machine(..) => "machine",
+            };
+            format!("{form}-{:?}", query.engine).replace(['"', '(', ')'], "").to_lowercase()
+        };
+        let kind = match self {
+            Check::Sound(query) => format!("sound-{}-{}", said(query), query.property),
+            Check::Repeated(query) => format!("repeated-{}-{}", said(query), query.property),
+            Check::Same(first, second) => {
+                format!("same-{}-{}-{}-{}", said(first), said(second), first.model, first.property)
+            }
+            Check::Implied(first, second) => {
+                format!("implied-{}-{}-{}", first.model, second.model, first.property)
+            }
+            Check::Compiled(first, _) => format!("compiled-{}", said(first)),
+            Check::Counted(first, second) => {
+                format!("counted-{}-{}-{}", said(first), said(second), first.model)
+            }
+        };
+        kind.replace(',', "+")
+    }
+
+    /// Asks, and says what does not go together.
+    pub fn run(&self, asker: &mut Asker, subject: &mut Subject) -> Option<Disagreement> {
+        let differ = match self {
+            Check::Sound(query) => matches!(asker.ask(subject, *query).said, Said::Broken(_)),
+            Check::Same(first, second) => {
+                let (first, second) = (asker.ask(subject, *first), asker.ask(subject, *second));
+                opposed(&first, &second, subject) || opposed(&second, &first, subject)
+            }
+            Check::Implied(first, second) => {
+                let (first, second) = (asker.ask(subject, *first), asker.ask(subject, *second));
+                opposed(&second, &first, subject)
+            }
+            Check::Compiled(machine, source) => {
+                let (machine, answer) = (asker.ask(subject, *machine), asker.ask(subject, *source));
+                opposed(&answer, &machine, subject) && is_defined(asker, subject, source)
+            }
+            Check::Counted(first, second) => {
+                let (first, second) = (asker.ask(subject, *first), asker.ask(subject, *second));
+                let are_counted = [&first, &second].iter().all(|answer| {
+                    !matches!(answer.said, Said::Unknown(_) | Said::Refused(_) | Said::Broken(_))
+                });
+                are_counted && first.executions > 0 && first.executions != second.executions
+            }
+            Check::Repeated(query) => {
+                let (first, second) = (asker.ask(subject, *query), asker.ask_anew(subject, *query));
+                let in_time = [&first, &second].iter().all(|answer| answer.time * 2 < asker.limit);
+                let is_other = first.verdict != second.verdict;
+                if is_other && in_time {
+                    let told = [&first, &second].map(|answer| (*query, summary(answer)));
+                    return Some(Disagreement { check: *self, told: told.to_vec() });
+                }
+                false
+            }
+        };
+        differ.then(|| Disagreement { check: *self, told: self.told(asker, subject) })
+    }
+
+    fn told(&self, asker: &mut Asker, subject: &mut Subject) -> Vec<(Query, String)> {
+        let queries = match self {
+            Check::Sound(query) | Check::Repeated(query) => vec![*query],
+            Check::Same(first, second)
+            | Check::Implied(first, second)
+            | Check::Compiled(first, second)
+            | Check::Counted(first, second) => vec![*first, *second],
+        };
+        queries.into_iter().map(|query| (query, summary(&asker.ask(subject, query)))).collect()
+    }
+}
+
+fn summary(answer: &Answer) -> String {
+    match answer.executions {
+        0 => answer.said.to_string(),
+        count => format!("{}; {count} executions", answer.said),
+    }
+}
+
+/// So often loops of generated programs may have to repeat until something is wrong.
+const ROUNDS: u32 = 8;
+
+/// Whether one says safe where another says unsafe.
+fn opposed(safe: &Answer, other: &Answer, subject: &Subject) -> bool {
+    let says_safe = match safe.said {
+        Said::Safe => true,
+        Said::SafeUpTo(bound) => bound >= ROUNDS || !subject.program.has_waits(),
+        _ => false,
+    };
+    says_safe && other.is_unsafe()
+}
+
+/// Whether the program has a meaning in C: no race, no wrong access, no undefined arithmetic.
+fn is_defined(asker: &mut Asker, subject: &mut Subject, source: &Query) -> bool {
+    let uninitialised = subject
+        .program
+        .statements()
+        .iter()
+        .any(|statement| matches!(statement, crate::ast::Stmt::Uninitialised { .. }));
+    !uninitialised
+        && [Property::Race, Property::Memory, Property::Overflow].into_iter().all(|property| {
+            let form = if property == Property::Overflow { Form::CheckedC } else { Form::C };
+            let query = Query { form, engine: Engine::Explore, property, ..*source };
+            asker.ask(subject, query).said == Said::Safe
+        })
+}

@@ -1,0 +1,105 @@
+//! The command `parallax-hunt`, for developers.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use parallax_hunt::features::Feature;
+use parallax_hunt::generate::generate;
+use parallax_hunt::hunt::{Options, hunt};
+use parallax_hunt::random::Random;
+use parallax_hunt::{print_c, print_litmus};
+
+/// Random programs through every engine: who disagrees is wrong.
+#[derive(Parser)]
+#[command(name = "parallax-hunt")]
+struct Arguments {
+    /// Decides which programs there are
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+
+    /// The number of the first program
+    #[arg(long, default_value_t = 0)]
+    first: u64,
+
+    /// So many programs at most
+    #[arg(long)]
+    programs: Option<u64>,
+
+    /// So long at most
+    #[arg(long)]
+    minutes: Option<f64>,
+
+    /// Features that programs should have, with commas between them
+    #[arg(long, value_delimiter = ',', value_parser = feature)]
+    features: Vec<Feature>,
+
+    /// Seconds that an engine may take for a question
+    #[arg(long, default_value_t = 2.0)]
+    limit: f64,
+
+    /// A folder for programs that show disagreements
+    #[arg(long)]
+    keep: Option<PathBuf>,
+
+    /// So many of each kind are kept
+    #[arg(long, default_value_t = 2)]
+    each: u64,
+
+    /// Stop at the first disagreement
+    #[arg(long)]
+    stop: bool,
+
+    /// Only print a program, as C and as a litmus test
+    #[arg(long)]
+    show: bool,
+
+    /// Answers by engine, model and property, reasons and features are told too
+    #[arg(long)]
+    details: bool,
+}
+
+fn feature(name: &str) -> Result<Feature, String> {
+    Feature::named(name).ok_or_else(|| {
+        let names: Vec<&str> = Feature::ALL.iter().map(|feature| feature.name()).collect();
+        format!("features are {}", names.join(", "))
+    })
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    if arguments.show {
+        let random = &mut Random::of(arguments.seed, arguments.first);
+        let program = generate(random, &arguments.features);
+        print!("{}", print_c::print(&program));
+        if let Some(test) = print_litmus::print(&program) {
+            print!("\n{test}");
+        }
+        return ExitCode::SUCCESS;
+    }
+    let seconds = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    let options = Options {
+        seed: arguments.seed,
+        first: arguments.first,
+        programs: arguments.programs,
+        time: arguments.minutes.map(|minutes| seconds(minutes * 60.0)),
+        focus: arguments.features,
+        limit: seconds(arguments.limit),
+        keep: arguments.keep,
+        each: arguments.each,
+        stops: arguments.stop,
+        quiet: false,
+        ..Options::default()
+    };
+    match hunt(&options) {
+        Ok(figures) => {
+            print!("{}", figures.text(arguments.details));
+            if figures.is_clean() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Whatever is generated is a program: it compiles, it is the same for the same seed, and all that
+//! features promise occurs.
+
+use parallax_hunt::features::{Coverage, Feature};
+use parallax_hunt::generate::generate;
+use parallax_hunt::random::Random;
+use parallax_hunt::{print_c, print_litmus};
+
+#[test]
+fn every_feature_is_generated() {
+    let mut coverage = Coverage::default();
+    for number in 0..3000 {
+        coverage.add(&generate(&mut Random::of(7, number), &[]));
+    }
+    let missing: Vec<&str> =
+        coverage.counts().filter(|(_, count)| *count == 0).map(|(f, _)| f.name()).collect();
+    assert!(missing.is_empty(), "nobody generates {missing:?}");
+}
+
+#[test]
+fn a_focus_is_met() {
+    for feature in [Feature::Union, Feature::Barrier, Feature::Condition, Feature::WaitBody] {
+        let mut coverage = Coverage::default();
+        for number in 0..100 {
+            coverage.add(&generate(&mut Random::of(7, number), &[feature, Feature::WaitLoop]));
+        }
+        let (_, count) = coverage.counts().find(|(found, _)| *found == feature).expect("counted");
+        assert!(count > 25, "{} {count}", feature.name());
+    }
+}
+
+#[test]
+fn seeds_decide_about_programs() {
+    let text = |seed, number| print_c::print(&generate(&mut Random::of(seed, number), &[]));
+    assert_eq!(text(3, 4), text(3, 4));
+    assert_ne!(text(3, 4), text(3, 5));
+}
+
+#[test]
+fn litmus_tests_are_read() {
+    let mut read = 0;
+    for number in 0..300 {
+        let program = generate(&mut Random::of(11, number), &[]);
+        let Some(text) = print_litmus::print(&program) else { continue };
+        let test = parallax_frontend_litmus::parse("generated", &text);
+        assert!(test.is_ok(), "{text}\n{:?}", test.err());
+        read += 1;
+    }
+    assert!(read > 50, "{read}");
+}
