@@ -30,7 +30,12 @@ const MEMORY_LIMIT: u64 = 2000;
 pub struct Asker {
     models: BTreeMap<&'static str, Arc<Model>>,
     pub limit: Duration,
+    /// Whether a search did not end, and still takes time and memory.
+    pub is_haunted: bool,
 }
+
+/// How an answer starts that never came.
+const NO_END: &str = "no end";
 
 /// Something in a message by which engines admit that they were wrong.
 const CONFESSIONS: [&str; 4] =
@@ -39,7 +44,7 @@ const CONFESSIONS: [&str; 4] =
 impl Asker {
     pub fn new(limit: Duration) -> Asker {
         silence_panics();
-        Asker { models: BTreeMap::new(), limit }
+        Asker { models: BTreeMap::new(), limit, is_haunted: false }
     }
 
     fn model(&mut self, name: &'static str) -> Result<Arc<Model>, String> {
@@ -178,7 +183,7 @@ fn watched<T: Send + 'static>(
         Ok(answer) => Ok(answer),
         Err(mpsc::RecvTimeoutError::Timeout) => {
             stop.store(true, Ordering::Relaxed);
-            Err(format!("no end: asked to end after {limit:?}, waited for {patience:?}"))
+            Err(format!("{NO_END}: asked to end after {limit:?}, waited for {patience:?}"))
         }
         Err(mpsc::RecvTimeoutError::Disconnected) => {
             let last = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();

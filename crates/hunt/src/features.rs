@@ -1,6 +1,6 @@
 //! What a program uses of language and library. Counting it shows what nobody generates.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::ast::{Access, Expr, Lock, Op, Order, Place, Program, Shape, Stmt, Type, WaitStyle};
 
@@ -98,23 +98,6 @@ features! {
 impl Feature {
     pub fn named(name: &str) -> Option<Feature> {
         Feature::ALL.iter().copied().find(|feature| feature.name() == name)
-    }
-}
-
-/// How many programs have each feature.
-#[derive(Clone, Default, Debug)]
-pub struct Coverage(BTreeMap<Feature, u64>);
-
-impl Coverage {
-    pub fn add(&mut self, program: &Program) {
-        for feature in of(program) {
-            *self.0.entry(feature).or_default() += 1;
-        }
-    }
-
-    /// Each feature with its count, those that no program has included.
-    pub fn counts(&self) -> impl Iterator<Item = (Feature, u64)> {
-        Feature::ALL.iter().map(|feature| (*feature, self.0.get(feature).copied().unwrap_or(0)))
     }
 }
 

@@ -36,6 +36,8 @@ pub struct Options {
     /// Whether the first disagreement is the end.
     pub stops: bool,
     pub quiet: bool,
+    /// A file that always has the number of the program that is looked at.
+    pub current: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -47,16 +49,17 @@ impl Default for Options {
             time: None,
             focus: Vec::new(),
             limit: Duration::from_secs(2),
-            shrinking: Duration::from_secs(120),
+            shrinking: Duration::from_secs(60),
             keep: None,
             each: 2,
             stops: false,
             quiet: true,
+            current: None,
         }
     }
 }
 
-/// Runs until programs or time are used up. The error is a folder that cannot be written to.
+/// Runs until programs or time are used up, or a search does not end. The error is a folder that cannot be written to.
 pub fn hunt(options: &Options) -> std::io::Result<Figures> {
     let folder = Folder::new()?;
     let mut run = Run {
@@ -72,10 +75,12 @@ pub fn hunt(options: &Options) -> std::io::Result<Figures> {
     }
     let mut number = options.first;
     while run.goes_on() {
+        if let Some(note) = &options.current {
+            std::fs::write(note, number.to_string())?;
+        }
         run.program(number)?;
         number += 1;
     }
-    run.figures.time = run.started.elapsed();
     Ok(run.figures)
 }
 
@@ -108,25 +113,26 @@ struct Run<'a> {
 impl Run<'_> {
     fn goes_on(&self) -> bool {
         let Options { programs, time, stops, .. } = self.options;
-        programs.is_none_or(|programs| self.figures.programs < programs)
+        programs.is_none_or(|programs| self.figures.get("programs") < programs)
             && time.is_none_or(|time| self.started.elapsed() < time)
             && !(*stops && !self.figures.is_clean())
+            && !self.asker.is_haunted
     }
 
     fn program(&mut self, number: u64) -> std::io::Result<()> {
         let mut random = Random::of(self.options.seed, number);
         let program = generate(&mut random, &self.options.focus);
-        self.figures.programs += 1;
-        self.figures.coverage.add(&program);
+        self.figures.add_program(&program);
         let is_litmus = print_litmus::print(&program).is_some();
-        self.figures.litmus_tests += u64::from(is_litmus);
+        self.figures.count("litmus tests", u64::from(is_litmus));
         let plan = plan(&mut random, is_litmus);
+        self.figures.count("machine code", u64::from(plan.has_machine_code()));
         let mut subject = Subject::new(program, self.folder);
         for found in self.compare(&plan, &mut subject) {
             self.found(number, &subject.program, &found)?;
         }
         for (query, answer) in &subject.answers {
-            self.figures.add(query, answer);
+            self.figures.add_answer(query, answer);
         }
         Ok(())
     }
@@ -140,11 +146,11 @@ impl Run<'_> {
                 group.iter().map(|query| (*query, self.asker.ask(subject, *query))).collect();
             let definite =
                 answers.iter().filter(|(_, answer)| answer.is_safe() || answer.is_unsafe());
-            self.figures.comparisons += (definite.count() as u64).saturating_sub(1);
+            self.figures.count("comparisons", (definite.count() as u64).saturating_sub(1));
             checks.extend(suspicious(&answers));
         }
         for check in checks.into_iter().chain(plan.checks.iter().copied()) {
-            self.figures.comparisons += u64::from(!matches!(check, Check::Same(..)));
+            self.figures.count("comparisons", u64::from(!matches!(check, Check::Same(..))));
             found.extend(check.run(&mut self.asker, subject));
         }
         found.extend(broken(subject));
@@ -158,8 +164,9 @@ impl Run<'_> {
         found: &Disagreement,
     ) -> std::io::Result<()> {
         let kind = found.check.kind();
-        *self.figures.disagreements.entry(kind.clone()).or_default() += 1;
-        let kept = self.kept.entry(kind.clone()).or_default();
+        self.figures.add_disagreement(&kind);
+        let before = self.kept_before(&kind);
+        let kept = self.kept.entry(kind.clone()).or_insert(before);
         if *kept >= self.options.each {
             return Ok(());
         }
@@ -178,6 +185,13 @@ impl Run<'_> {
             Some(text) => std::fs::write(keep.join(format!("{name}.litmus")), text),
             None => Ok(()),
         }
+    }
+
+    /// How many of a kind are kept already, by this run or another.
+    fn kept_before(&self, kind: &str) -> u64 {
+        let Some(keep) = &self.options.keep else { return 0 };
+        let is_there = |number: &u64| keep.join(format!("{kind}-{number}.c")).exists();
+        (1..).take_while(is_there).count() as u64
     }
 
     /// A small program that shows the same, with what it shows.

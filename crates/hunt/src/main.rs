@@ -1,5 +1,7 @@
 //! The command `parallax-hunt`, for developers.
 
+mod crew;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -58,6 +60,10 @@ struct Arguments {
     /// Answers by engine, model and property, reasons and features are told too
     #[arg(long)]
     details: bool,
+
+    /// Do the work in this process, and print bare counters
+    #[arg(long, hide = true)]
+    worker: Option<PathBuf>,
 }
 
 fn feature(name: &str) -> Result<Feature, String> {
@@ -78,28 +84,70 @@ fn main() -> ExitCode {
         }
         return ExitCode::SUCCESS;
     }
-    let seconds = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
-    let options = Options {
+    let done = match &arguments.worker {
+        Some(_) => hunt(&options(&arguments)).map(|figures| {
+            print!("{}", figures.lines());
+            figures
+        }),
+        None => crew::run(&arguments.crew()).map(|figures| {
+            print!("{}", figures.text(arguments.details));
+            figures
+        }),
+    };
+    match done {
+        Ok(figures) if figures.is_clean() => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+}
+
+fn options(arguments: &Arguments) -> Options {
+    Options {
         seed: arguments.seed,
         first: arguments.first,
         programs: arguments.programs,
         time: arguments.minutes.map(|minutes| seconds(minutes * 60.0)),
-        focus: arguments.features,
+        focus: arguments.features.clone(),
         limit: seconds(arguments.limit),
-        keep: arguments.keep,
+        keep: arguments.keep.clone(),
         each: arguments.each,
         stops: arguments.stop,
         quiet: false,
+        current: arguments.worker.clone(),
         ..Options::default()
-    };
-    match hunt(&options) {
-        Ok(figures) => {
-            print!("{}", figures.text(arguments.details));
-            if figures.is_clean() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}
+
+impl Arguments {
+    fn crew(&self) -> crew::Crew {
+        let features: Vec<&str> = self.features.iter().map(|feature| feature.name()).collect();
+        let mut passed = vec![
+            format!("--seed={}", self.seed),
+            format!("--limit={}", self.limit),
+            format!("--each={}", self.each),
+        ];
+        if !features.is_empty() {
+            passed.push(format!("--features={}", features.join(",")));
         }
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(2)
+        if let Some(keep) = &self.keep {
+            passed.push(format!("--keep={}", keep.display()));
+        }
+        if self.stop {
+            passed.push("--stop".to_string());
+        }
+        crew::Crew {
+            first: self.first,
+            programs: self.programs,
+            time: self.minutes.map(|minutes| seconds(minutes * 60.0)),
+            stops: self.stop,
+            passed,
         }
     }
 }

@@ -43,6 +43,12 @@ pub struct Plan {
     pub checks: Vec<Check>,
 }
 
+impl Plan {
+    pub fn has_machine_code(&self) -> bool {
+        self.groups.iter().flatten().any(|query| matches!(query.form, Form::Machine(..)))
+    }
+}
+
 /// What to ask about a program that may be a litmus test.
 pub fn plan(random: &mut Random, is_litmus: bool) -> Plan {
     let mut plan = Plan { groups: Vec::new(), checks: Vec::new() };

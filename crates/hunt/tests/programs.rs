@@ -1,30 +1,32 @@
 //! Whatever is generated is a program: it compiles, it is the same for the same seed, and all that
 //! features promise occurs.
 
-use parallax_hunt::features::{Coverage, Feature};
+use parallax_hunt::features::Feature;
+use parallax_hunt::figures::Figures;
 use parallax_hunt::generate::generate;
 use parallax_hunt::random::Random;
 use parallax_hunt::{print_c, print_litmus};
 
 #[test]
 fn every_feature_is_generated() {
-    let mut coverage = Coverage::default();
+    let mut coverage = Figures::default();
     for number in 0..3000 {
-        coverage.add(&generate(&mut Random::of(7, number), &[]));
+        coverage.add_program(&generate(&mut Random::of(7, number), &[]));
     }
     let missing: Vec<&str> =
-        coverage.counts().filter(|(_, count)| *count == 0).map(|(f, _)| f.name()).collect();
+        coverage.features().filter(|(_, count)| *count == 0).map(|(f, _)| f.name()).collect();
     assert!(missing.is_empty(), "nobody generates {missing:?}");
 }
 
 #[test]
 fn a_focus_is_met() {
     for feature in [Feature::Union, Feature::Barrier, Feature::Condition, Feature::WaitBody] {
-        let mut coverage = Coverage::default();
+        let mut coverage = Figures::default();
         for number in 0..100 {
-            coverage.add(&generate(&mut Random::of(7, number), &[feature, Feature::WaitLoop]));
+            coverage
+                .add_program(&generate(&mut Random::of(7, number), &[feature, Feature::WaitLoop]));
         }
-        let (_, count) = coverage.counts().find(|(found, _)| *found == feature).expect("counted");
+        let (_, count) = coverage.features().find(|(found, _)| *found == feature).expect("counted");
         assert!(count > 25, "{} {count}", feature.name());
     }
 }
