@@ -256,7 +256,7 @@ impl fmt::Display for Diagnostic {
                 .take(location.column as usize - 1)
                 .flat_map(|c| match c {
                     '\t' => vec!['\t'],
-                    c => vec![' '; visible_line(c.encode_utf8(&mut [0; 4])).len().min(8)],
+                    c => vec![' '; visible_line(c.encode_utf8(&mut [0; 4])).chars().count()],
                 })
                 .collect();
             let underline = "^".repeat(*width as usize);
@@ -313,8 +313,8 @@ mod tests {
         let error = file.error(Span::new(9, 10), "no '\x1b'").with_help("\u{9b}");
         assert_eq!(
             error.to_string(),
-            "a\\u{a}\\u{1b}.c:1:7: error: no '\\u{1b}'\n  |\n1 | x\\u{1b}[2J \\u{202e}y\n  | \
-             \x20                   ^\n  help: \\u{9b}"
+            "a\\u{a}\\u{1b}.c:1:8: error: no '\\u{1b}'\n  |\n1 | x\\u{1b}[2J \\u{202e}y\n  | \
+             \x20                  ^\n  help: \\u{9b}"
         );
     }
 
