@@ -19,6 +19,7 @@ use crate::models::ModelChoice;
 use crate::one_test::{Job, Setup, read, run_test, shown};
 use crate::output::{self, Results};
 use crate::progress::Progress;
+use crate::verify::litmus::no_final_state;
 
 pub fn run(csv: &Path, setup: &Setup<'_>) -> Exit {
     let rows = match rows(csv, &setup.options.paths) {
@@ -78,6 +79,9 @@ fn answer(job: &Job, setup: &Setup<'_>) -> Answer {
         Ok(answered) => match &answered.outcomes.ending {
             Ending::Stopped { reason } if !answered.outcomes.is_settled() => {
                 Answer::Failed(format!("stopped: {reason}"))
+            }
+            ending if answered.outcomes.states.is_empty() => {
+                Answer::Failed(no_final_state(ending).message)
             }
             _ => Answer::Holds(answered.outcomes.condition_holds()),
         },

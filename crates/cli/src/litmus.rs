@@ -8,7 +8,7 @@ use std::thread;
 use parallax_frontend_litmus::collect;
 use parallax_program::{Diagnostic, Diagnostics};
 use parallax_report::{Caption, TestRun, dot, error_json, herd_log, outcomes_json, sketch, svg};
-use parallax_verdict::{Ending, Outcomes};
+use parallax_verdict::{Ending, Outcomes, Reason};
 
 use crate::Exit;
 use crate::args::{Format, LitmusArguments};
@@ -18,6 +18,7 @@ use crate::models::{ModelChoice, Models, arch_name};
 use crate::one_test::{Answered, Job, Refused, Setup, run_test, shown};
 use crate::output::{self, Results};
 use crate::progress::Progress;
+use crate::verify::litmus::no_final_state;
 use crate::{expect, interrupt};
 
 /// Finished tests that may wait for an earlier one.
@@ -143,9 +144,16 @@ impl Rendered {
                 }
             }
         };
+        let errors = match outcomes.states.is_empty() && options.format == Format::Text {
+            true => {
+                let Reason { message, .. } = no_final_state(&outcomes.ending);
+                vec![Diagnostic::new(format!("{name}: {message}"))]
+            }
+            false => Vec::new(),
+        };
         Rendered {
             stdout,
-            errors: Vec::new(),
+            errors,
             summary: summary(&answered),
             pictures: match options.graph {
                 Some(_) => pictures(&answered),
@@ -212,6 +220,8 @@ fn pictures(answered: &Answered) -> Vec<Picture> {
 
 fn exit_of(outcomes: &Outcomes) -> Exit {
     match outcomes.ending {
+        // A condition says nothing where there is no final state.
+        Ending::Complete | Ending::Bounded if outcomes.states.is_empty() => Exit::Unknown,
         Ending::Complete | Ending::Bounded => Exit::Fine,
         Ending::Stopped { .. } => Exit::Unknown,
     }

@@ -7,8 +7,8 @@ use parallax_memory::Model;
 use parallax_program::{Diagnostics, Program, Property};
 use parallax_solver::{Answer, Literal};
 use parallax_verdict::{
-    Conclusion, Counts, Gaps, Reason, Scope, Searched, Suspicion, ThreadEnding, Verdict, Violation,
-    confirm, inputs_tried, unasked,
+    Conclusion, Counts, Gaps, NONE_ENDS, Reason, Scope, Searched, Suspicion, ThreadEnding, Verdict,
+    Violation, confirm, inputs_tried, no_execution_passes, unasked,
 };
 
 use crate::before::Before;
@@ -54,6 +54,8 @@ pub fn verify(
         asked: Vec::new(),
         counts: Literal::TRUE,
         found: Vec::new(),
+        vacuous: None,
+        none_ends: false,
     };
     let mut last = None;
     for bound in options.bounds() {
@@ -70,7 +72,14 @@ pub fn verify(
         }
     }
     let none = || Err(reason("there is no bound to search to"));
-    let verdict = last.unwrap_or_else(|| search.verdict(none()));
+    let mut verdict = last.unwrap_or_else(|| search.verdict(none()));
+    if verdict.conclusion() == Conclusion::Safe {
+        verdict = match search.vacuous.take() {
+            Some(reason) => verdict.withdrawn(reason),
+            None => verdict,
+        };
+    }
+    let verdict = verdict.restricted(inputs_tried(program, options.nondet));
     Ok(Verified { verdict, figures: search.figures, asked: search.asked })
 }
 
@@ -104,6 +113,10 @@ struct Search<'a, 'p> {
     /// Holds in executions that count.
     counts: Literal,
     found: Vec<Violation>,
+    /// Why what holds of all executions holds of none.
+    vacuous: Option<Reason>,
+    /// Whether no execution comes to its end, although no assumption is in the way.
+    none_ends: bool,
 }
 
 impl Search<'_, '_> {
@@ -182,7 +195,12 @@ impl Search<'_, '_> {
             return Ok(Scope::Bounded(bound));
         }
         self.look_for_unasked(&mut encoding, unasked, &memory, threads)?;
-        self.scope(&mut encoding, bound, &exceeded, &obstacles)
+        let scope = self.scope(&mut encoding, bound, &exceeded, &obstacles)?;
+        if scope == Scope::Complete && !self.options.throughout {
+            let waits = !waits.is_empty();
+            self.look_for_an_end(&mut encoding, endless.over, &unfolding.discarded, waits)?;
+        }
+        Ok(scope)
     }
 
     /// Whether each use comes before the end of its object.
@@ -217,6 +235,41 @@ impl Search<'_, '_> {
     fn note(&mut self, encoding: &mut Encoding) {
         self.figures = encoding.figures(self.started);
         self.asked.extend(encoding.circuit.take_asked());
+    }
+
+    /// Whether an execution passes all assumptions and comes to its end. If none does, and it is for an
+    /// assumption, there was nothing to check.
+    fn look_for_an_end(
+        &mut self,
+        encoding: &mut Encoding,
+        over: Literal,
+        discarded: &[Stop],
+        waits: bool,
+    ) -> Result<(), Reason> {
+        // Where no execution is stuck, those that wait go on.
+        let checked = |property| self.properties.contains(&property);
+        let stuck = waits && !(checked(Property::Deadlock) && checked(Property::Liveness));
+        if discarded.is_empty() && !stuck {
+            return Ok(());
+        }
+        match self.ask(encoding, over) {
+            Answer::Satisfiable => return Ok(()),
+            Answer::Stopped(_) if discarded.is_empty() => return Ok(()),
+            Answer::Stopped(stop) => return Err(stopped(stop)),
+            Answer::Unsatisfiable => {}
+        }
+        let ways: Vec<&Stop> = discarded.iter().collect();
+        let reached = encoding.reached(&ways, self.counts, &self.watch).map_err(stopped)?;
+        self.note(encoding);
+        match reached.and_then(|way| discarded.get(way)) {
+            Some(way) => {
+                let source = &self.code.program.source;
+                let place = way.site.map(|site| source.origin(self.code.span(site)));
+                self.vacuous = Some(no_execution_passes(place));
+            }
+            None => self.none_ends = true,
+        }
+        Ok(())
     }
 
     /// Whether nothing else is looked for.
@@ -384,8 +437,8 @@ impl Search<'_, '_> {
 
     /// With what is wrong, if something is; the answer says how far the search went.
     fn verdict(&mut self, answer: Result<Scope, Reason>) -> Verdict {
-        let inputs = inputs_tried(self.code.program, self.options.nondet);
-        let mut notes: Vec<String> = inputs.into_iter().collect();
+        let mut notes: Vec<String> = Vec::new();
+        notes.extend(self.none_ends.then(|| NONE_ENDS.to_string()));
         let left: Vec<&str> = self
             .options
             .properties
@@ -397,10 +450,11 @@ impl Search<'_, '_> {
             let (left, model) = (left.join(", "), self.model.name());
             notes.push(format!("not checked by this engine under '{model}': {left}"));
         }
-        let (scope, gaps) = match answer {
+        let (scope, mut gaps) = match answer {
             Ok(scope) => (scope, Gaps::default()),
             Err(reason) => (Scope::Bounded(0), reason.into()),
         };
+        gaps.unchecked(&self.options.properties, &self.properties);
         let searched = Searched {
             scope,
             all: self.options.all,

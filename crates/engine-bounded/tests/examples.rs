@@ -65,6 +65,7 @@ fn difference(expected: &Expected, unroll: Option<u32>) -> Result<Option<String>
     let scope = match verdict.scope {
         Some(Scope::Complete) => "complete".to_string(),
         Some(Scope::Bounded(bound)) => format!("up to {bound}"),
+        Some(Scope::Restricted) => "restricted".to_string(),
         None => String::new(),
     };
     let reason = verdict.reason.as_ref().map_or("", |reason| reason.message.as_str());

@@ -29,7 +29,9 @@ use std::time::Instant;
 use parallax_machine::{Code, Concrete, Limits};
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property, Span};
-use parallax_verdict::{Counts, Reason, Scope, Searched, Verdict, confirm, notes};
+use parallax_verdict::{
+    Counts, Endings, Reason, Scope, Searched, Verdict, confirm, inputs_tried, notes,
+};
 
 use crate::admission::Admission;
 use crate::buffering::Seen;
@@ -193,7 +195,7 @@ impl<'p> Exploration<'_, 'p> {
             if finer.is_some() {
                 shared.end();
             }
-            (search.observer.counts, finer)
+            (search.observer.counts, search.observer.ended.assumption, finer)
         };
         let results = std::thread::scope(|scope| {
             let others: Vec<_> =
@@ -202,15 +204,17 @@ impl<'p> Exploration<'_, 'p> {
             results.extend(others.into_iter().filter_map(|other| other.join().ok()));
             results
         });
-        let mut counts = Counts::default();
-        for (more, finer) in results {
+        let (mut counts, mut ended) = (Counts::default(), Endings::default());
+        for (more, assumption, finer) in results {
             if let Some(cells) = finer {
                 return Ok(Run::Split(cells));
             }
             counts.executions += more.executions;
             counts.blocked += more.blocked;
             counts.events += more.events;
+            assumption.into_iter().for_each(|place| ended.held_up(place));
         }
+        (ended.executions, ended.blocked) = (counts.executions, counts.blocked);
         if shared.findings().are_twins_told_apart {
             return Ok(Run::Asymmetric);
         }
@@ -220,7 +224,7 @@ impl<'p> Exploration<'_, 'p> {
         if shared.findings().are_quiet_stores_noticed {
             return Ok(Run::Noticed);
         }
-        Ok(Run::Done(Box::new(self.verdict(&shared, counts))))
+        Ok(Run::Done(Box::new(self.verdict(&shared, counts, ended))))
     }
 
     /// Whether the engine follows what happens before what.
@@ -266,7 +270,7 @@ impl<'p> Exploration<'_, 'p> {
         graph
     }
 
-    fn verdict(&self, shared: &Shared<'_>, counts: Counts) -> Verdict {
+    fn verdict(&self, shared: &Shared<'_>, counts: Counts, ended: Endings) -> Verdict {
         let mut findings = shared.findings();
         let mut gaps = std::mem::take(&mut findings.gaps);
         self.buffering(&findings.buffering).into_iter().for_each(|reason| gaps.add(reason));
@@ -280,9 +284,15 @@ impl<'p> Exploration<'_, 'p> {
         let sees = |property: &&Property| **property != Property::Race || self.sees_races();
         let properties: Vec<Property> =
             self.options.properties.iter().filter(sees).copied().collect();
-        let notes = notes(self.program, self.options.nondet);
+        let mut notes = notes(self.program);
+        if violations.is_empty() {
+            gaps.unchecked(&self.options.properties, &properties);
+            ended.weigh(&mut gaps, &mut notes);
+        }
+        let inputs = inputs_tried(self.program, self.options.nondet);
         let (scope, all) = (self.scope(findings.is_cut), self.options.all);
-        Searched { scope, all, gaps, properties, counts, violations, notes }.conclude()
+        let searched = Searched { scope, all, gaps, properties, counts, violations, notes };
+        searched.conclude().restricted(inputs)
     }
 
     /// Why there may be executions that the search does not look for.

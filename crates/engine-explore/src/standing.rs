@@ -429,6 +429,11 @@ impl<'p> Standing<'p> {
         self.thread.site()
     }
 
+    /// The calls that it stands in, innermost last.
+    pub fn stack(&self) -> impl Iterator<Item = Site> {
+        self.thread.stack()
+    }
+
     /// How many operations the thread has gone past.
     pub fn operations(&self) -> u32 {
         self.thread.operations()

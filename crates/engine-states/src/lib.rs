@@ -17,7 +17,8 @@ use parallax_machine::system::{MemoryKind, Setup, SystemOptions};
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property};
 use parallax_verdict::{
-    Counts, Reason, Scope, Searched, Suspicion, Verdict, Violation, confirm, notes,
+    Counts, Endings, Reason, Scope, Searched, Suspicion, Verdict, Violation, confirm, inputs_tried,
+    notes,
 };
 
 use crate::claim::claim;
@@ -126,11 +127,8 @@ impl Answer<'_, '_> {
         let sees = |property: &&Property| Options::PROPERTIES.contains(property);
         let properties: Vec<Property> =
             self.options.properties.iter().filter(sees).copied().collect();
-        if properties.is_empty() && !self.options.properties.is_empty() {
-            let message = "this engine does not look for races".to_string();
-            let help = Some("--engine explore with --model sc or rc11 does".to_string());
-            gaps = Reason { message, place: None, help }.into();
-        }
+        let ended =
+            Endings { executions: counts.executions, blocked: counts.blocked, ..observer.ended };
         let mut violations = Vec::new();
         for found in observer.found {
             match self.violation(found) {
@@ -138,13 +136,18 @@ impl Answer<'_, '_> {
                 Err(refused) => gaps = refused.into(),
             }
         }
-        let (scope, all, notes) = (Scope::Complete, self.options.all, self.notes());
-        Searched { scope, all, gaps, properties, counts, violations, notes }.conclude()
+        let (scope, all, mut notes) = (Scope::Complete, self.options.all, self.notes());
+        if violations.is_empty() {
+            gaps.unchecked(&self.options.properties, &properties);
+            ended.weigh(&mut gaps, &mut notes);
+        }
+        let searched = Searched { scope, all, gaps, properties, counts, violations, notes };
+        searched.conclude().restricted(inputs_tried(self.program, self.options.nondet))
     }
 
     /// What limits the verdict besides its scope.
     fn notes(&self) -> Vec<String> {
-        let mut notes = notes(self.program, self.options.nondet);
+        let mut notes = notes(self.program);
         if self.options.properties.contains(&Property::Race) {
             notes.insert(0, "races were not looked for: machines have none".to_string());
         }

@@ -8,7 +8,7 @@ use parallax_machine::Fault;
 use parallax_machine::Site;
 use parallax_machine::system::{Action, At, Readiness, System, Waits};
 use parallax_program::{AllocKind, Location, Property};
-use parallax_verdict::{Gaps, Reason};
+use parallax_verdict::{Endings, Gaps, Reason};
 
 use crate::options::{Options, Progress};
 use crate::question::is_satisfied;
@@ -53,6 +53,8 @@ pub struct Observer<'a> {
     pub found: Vec<Found>,
     seen: HashSet<(Property, String, Option<Site>)>,
     pub gaps: Gaps,
+    /// Where assumptions failed.
+    pub ended: Endings,
     pub executions: u64,
     pub blocked: u64,
     states: u64,
@@ -70,6 +72,7 @@ impl<'a> Observer<'a> {
             found: Vec::new(),
             seen: HashSet::new(),
             gaps: Gaps::default(),
+            ended: Endings::default(),
             executions: 0,
             blocked: 0,
             states: 0,
@@ -198,6 +201,7 @@ impl<'a> Observer<'a> {
         let has_failed = open.iter().any(|thread| has_failed(system, *thread));
         if !open.is_empty() && !has_failed && !is_over(system) {
             self.blocked += 1;
+            self.look_for_assumptions(system, &open);
             return self.endless_wait(system, &open, path);
         }
         self.executions += 1;
@@ -215,6 +219,17 @@ impl<'a> Observer<'a> {
                 self.report(system, Property::Leak, message, None, Some(address), path)
             }
             None => Ok(()),
+        }
+    }
+
+    /// Which assumptions hold up threads.
+    fn look_for_assumptions(&mut self, system: &System<'_, '_>, open: &[u32]) {
+        if self.executions > 0 {
+            return;
+        }
+        let locals = open.iter().filter_map(|thread| system.thread(*thread));
+        for local in locals.filter(|local| matches!(local.at, At::Stopped)) {
+            self.ended.held_up(system.setup().code.own_place(local.thread.stack()));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use parallax_program::{Bits, BlockId, Callee, Expr, FunctionId, Global, Program, Span};
+use parallax_program::{Bits, BlockId, Callee, Expr, FunctionId, Global, Location, Program, Span};
 
 use crate::loops::Loops;
 use crate::{Domain, Fault};
@@ -75,6 +75,19 @@ impl<'p> Code<'p> {
     pub fn span(&self, site: Site) -> Span {
         let block = &self.program.function(site.function).blocks[site.block.0 as usize];
         block.insts.get(site.index as usize).map_or(block.terminator_span, |inst| inst.span)
+    }
+
+    /// Of a stack of calls, innermost last, the innermost that is in the program's own code, or else
+    /// the innermost.
+    pub fn own_site(&self, stack: impl IntoIterator<Item = Site>) -> Option<Site> {
+        let stack: Vec<Site> = stack.into_iter().collect();
+        let is_own = |site: &&Site| !self.program.source.location(self.span(**site)).is_linked();
+        stack.iter().rfind(is_own).or(stack.last()).copied()
+    }
+
+    /// Where people should look for a stack of calls.
+    pub fn own_place(&self, stack: impl IntoIterator<Item = Site>) -> Option<Location> {
+        self.own_site(stack).map(|site| self.program.source.origin(self.span(site)))
     }
 
     /// The function that a call with so many arguments leads to.

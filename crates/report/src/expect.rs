@@ -130,6 +130,9 @@ pub fn parse_expectations(name: &str, text: &str) -> Result<Vec<Expectation>, Di
     if first {
         let message = "the file is empty: expected the heading 'file,model,condition'";
         errors.push(source.error(Span::new(0, 0), message));
+    } else if rows.is_empty() && errors.is_empty() {
+        let message = "there is no row below the heading, so nothing is expected";
+        errors.push(source.error(Span::new(0, 0), message));
     }
     if errors.is_empty() { Ok(rows) } else { Err(errors) }
 }

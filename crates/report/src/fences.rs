@@ -102,6 +102,7 @@ fn summary(run: &RepairRun<'_>) -> String {
     let model = run.model;
     let bound = match run.scope {
         Some(Scope::Bounded(bound)) => format!(", loops repeated up to {bound} times"),
+        Some(Scope::Restricted) => ", with the given inputs only".to_string(),
         _ => String::new(),
     };
     match run.result {
@@ -150,6 +151,7 @@ pub fn repair_json(run: &RepairRun<'_>) -> String {
     let (scope, bound) = match run.scope {
         Some(Scope::Complete) => (Some("complete"), None),
         Some(Scope::Bounded(bound)) => (Some("bounded"), Some(bound)),
+        Some(Scope::Restricted) => (Some("restricted"), None),
         None => (None, None),
     };
     let inserted = run.steps.iter().filter(|step| step.from.is_none());

@@ -28,6 +28,21 @@ impl Gaps {
         }
     }
 
+    /// Of what was asked for, only some was looked for.
+    pub fn unchecked(&mut self, asked: &[Property], checked: &[Property]) {
+        if checked.is_empty() && !asked.is_empty() {
+            let names: Vec<&str> = asked.iter().map(|property| property.name()).collect();
+            self.add(Reason {
+                message: format!(
+                    "nothing was checked: this engine does not look for {} under this model",
+                    names.join(", ")
+                ),
+                place: None,
+                help: Some("another --engine or --model may, or another --property".to_string()),
+            });
+        }
+    }
+
     pub fn first(&self) -> Option<&Reason> {
         self.first.as_ref()
     }
@@ -66,6 +81,60 @@ pub fn unasked(property: Property, message: &str, place: Option<Location>) -> Re
     }
 }
 
+/// Why nothing is concluded where no execution gets beyond an assumption: everything holds of
+/// nothing.
+pub fn no_execution_passes(assumption: Option<Location>) -> Reason {
+    Reason {
+        message: "no execution passes the assumption".to_string(),
+        place: assumption,
+        help: Some("so nothing was checked that comes after it".to_string()),
+    }
+}
+
+/// Why nothing is concluded where there is nothing to look at.
+pub fn no_execution() -> Reason {
+    Reason {
+        message: "the model allows no execution of the program, so nothing was checked".to_string(),
+        place: None,
+        help: None,
+    }
+}
+
+/// What is said where no execution comes to its end, as threads wait for ever in all of them or are
+/// cut off. That is no gap: what comes before was checked.
+pub const NONE_ENDS: &str =
+    "vacuous: no execution comes to its end; what was checked holds as far as threads get";
+
+/// Of the executions that a search has seen, whether one has ended, and what held up others.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Endings {
+    pub executions: u64,
+    pub blocked: u64,
+    /// Whether an assumption failed in one that is blocked, and the first place of such a one.
+    pub assumption: Option<Option<Location>>,
+}
+
+impl Endings {
+    /// An assumption failed.
+    pub fn held_up(&mut self, place: Option<Location>) {
+        let first = match self.assumption.take() {
+            Some(known) => known.min(place),
+            None => place,
+        };
+        self.assumption = Some(first);
+    }
+
+    /// What follows for the verdict.
+    pub fn weigh(self, gaps: &mut Gaps, notes: &mut Vec<String>) {
+        match (self.executions, self.blocked, self.assumption) {
+            (0, _, Some(place)) => gaps.add(no_execution_passes(place)),
+            (0, 0, None) if gaps.is_empty() => gaps.add(no_execution()),
+            (0, 1.., None) => notes.push(NONE_ENDS.to_string()),
+            _ => {}
+        }
+    }
+}
+
 /// All that a search has to say.
 #[derive(Clone, Debug)]
 pub struct Searched {
@@ -96,6 +165,15 @@ impl Searched {
 }
 
 impl Verdict {
+    /// It holds only of what an option has left.
+    pub fn restricted(mut self, note: Option<String>) -> Verdict {
+        if note.is_some() && self.scope == Some(Scope::Complete) {
+            self.scope = Some(Scope::Restricted);
+        }
+        self.notes.extend(note);
+        self
+    }
+
     /// Nothing is concluded after all.
     pub fn withdrawn(self, reason: Reason) -> Verdict {
         let (conclusion, reason) = (Conclusion::Unknown, Some(reason));
@@ -141,6 +219,48 @@ mod tests {
         assert!(unknown.reason.is_some_and(|reason| reason.message.ends_with("null pointer")));
         let unsafe_anyway = searched(gaps, vec![failure()]).conclude();
         assert_eq!((unsafe_anyway.conclusion(), unsafe_anyway.scope), (Conclusion::Unsafe, None));
+    }
+
+    #[test]
+    fn nothing_holds_of_nothing() {
+        let weighed = |progress: Endings| {
+            let (mut gaps, mut notes) = (Gaps::default(), Vec::new());
+            progress.weigh(&mut gaps, &mut notes);
+            (gaps.first().map(|reason| reason.message.clone()), notes.len())
+        };
+        let (ended, waits) = (Endings { executions: 1, blocked: 5, ..Endings::default() }, 3);
+        assert_eq!(weighed(ended.clone()), (None, 0));
+        assert_eq!(weighed(Endings { blocked: waits, ..Endings::default() }), (None, 1));
+        let nothing = weighed(Endings::default());
+        assert!(nothing.0.is_some_and(|message| message.contains("no execution")));
+        let mut assumes = Endings { blocked: 1, ..Endings::default() };
+        let place = |line| Some(Location { file: "a".into(), line, column: 1 });
+        assumes.held_up(place(2));
+        assumes.held_up(place(1));
+        assert_eq!(assumes.assumption, Some(place(1)));
+        let said = Some("no execution passes the assumption".to_string());
+        assert_eq!(weighed(assumes), (said, 0));
+        let mut some_pass = ended;
+        some_pass.held_up(None);
+        assert_eq!(weighed(some_pass), (None, 0));
+    }
+
+    #[test]
+    fn a_question_that_is_not_asked_has_no_answer() {
+        let mut gaps = Gaps::default();
+        gaps.unchecked(&[], &[]);
+        gaps.unchecked(&[Property::Race, Property::Assert], &[Property::Assert]);
+        assert!(gaps.is_empty());
+        gaps.unchecked(&[Property::Race], &[]);
+        assert!(gaps.first().is_some_and(|reason| reason.message.contains("race")));
+    }
+
+    #[test]
+    fn options_that_leave_something_out_restrict() {
+        let safe = || searched(Gaps::default(), vec![]).conclude();
+        assert_eq!(safe().restricted(None).scope, Some(Scope::Complete));
+        let less = safe().restricted(Some("only 0".to_string()));
+        assert_eq!((less.scope, less.notes.len()), (Some(Scope::Restricted), 1));
     }
 
     #[test]

@@ -59,10 +59,9 @@ fn violation(
     Ok(Violation { property, message, place, execution, involved })
 }
 
-/// What limits the verdict of an engine that runs programs on values, besides its scope; `nondet`
-/// are the inputs that it tries.
-pub fn notes(program: &Program, nondet: Option<(i128, i128)>) -> Vec<String> {
-    let mut notes: Vec<String> = inputs_tried(program, nondet).into_iter().collect();
+/// What limits the verdict of an engine that runs programs on values, besides its scope.
+pub fn notes(program: &Program) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
     if kinds(program).any(|kind| matches!(kind, InstKind::Cas { weak: true, .. })) {
         let note = "weak compare-and-swaps were taken to fail only where the values differ";
         notes.push(note.to_string());
@@ -73,8 +72,17 @@ pub fn notes(program: &Program, nondet: Option<(i128, i128)>) -> Vec<String> {
 /// That inputs had values of a range only, where there are some.
 pub fn inputs_tried(program: &Program, nondet: Option<(i128, i128)>) -> Option<String> {
     let (low, high) = nondet?;
-    let has_inputs = kinds(program).any(|kind| matches!(kind, InstKind::Nondet { .. }));
-    has_inputs.then(|| format!("only inputs from {low} to {high} were tried"))
+    // A single bit may be both in any case.
+    let mut inputs = program.functions.iter().flat_map(|function| {
+        let kinds = function.blocks.iter().flat_map(|block| &block.insts).map(|inst| &inst.kind);
+        kinds.filter_map(|kind| match kind {
+            InstKind::Nondet { dst } => function.vars.get(dst.0 as usize),
+            _ => None,
+        })
+    });
+    inputs
+        .any(|input| input.width > 1)
+        .then(|| format!("only inputs from {low} to {high} were tried"))
 }
 
 fn kinds(program: &Program) -> impl Iterator<Item = &InstKind> {

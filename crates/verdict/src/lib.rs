@@ -21,7 +21,9 @@ mod verdict;
 mod walker;
 
 pub use claim::{Claim, Source, Step, StepId, ThreadClaim, ThreadEnding};
-pub use conclude::{Gaps, Searched, leaves_all_open, unasked};
+pub use conclude::{
+    Endings, Gaps, NONE_ENDS, Searched, leaves_all_open, no_execution, no_execution_passes, unasked,
+};
 pub use confirm::{Suspicion, confirm, follow, inputs_tried, notes};
 pub use dependencies::{Dependencies, Done, dependencies};
 pub use execution::{Call, Edges, Event, EventKind, Execution, Life, Standing};

@@ -28,6 +28,8 @@ pub enum Scope {
     Complete,
     /// Those in which no loop repeats more often.
     Bounded(u32),
+    /// Those that an option has left, such as one that says which inputs to try. Notes say which.
+    Restricted,
 }
 
 /// A conclusion, and what it stands on. [`Searched::conclude`](crate::Searched::conclude) makes it.

@@ -5,8 +5,10 @@ use std::time::Instant;
 use parallax_engine_bounded::{Options, verify as bounded};
 use parallax_engine_inductive::{Conclusion, Invariant, Obligation, Order, Unproved, prove};
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, Location, Program, Property};
-use parallax_verdict::{Counts, Gaps, Reason, Scope, Searched, Verdict};
+use parallax_program::{Diagnostic, Diagnostics, InstKind, Location, Program, Property, Span};
+use parallax_verdict::{
+    Counts, Gaps, NONE_ENDS, Reason, Scope, Searched, Verdict, no_execution_passes,
+};
 
 use super::input::Kind;
 use super::{Answer, C_MODEL, SECOND_TRY, VerifyArguments, model_choice};
@@ -35,6 +37,17 @@ pub fn verify_program(
     let mut answer = verify(program, program, &model, Order::Signed, options)?;
     let others = properties.iter().filter(|property| **property != Property::Assert);
     let others: Vec<&str> = others.map(|property| property.name()).collect();
+    answer.verdict = match properties.contains(&Property::Assert) {
+        true => answer.verdict,
+        false => {
+            let mut gaps = Gaps::default();
+            gaps.unchecked(properties, &[]);
+            match gaps.first().cloned() {
+                Some(reason) => answer.verdict.withdrawn(reason),
+                None => answer.verdict,
+            }
+        }
+    };
     if !others.is_empty() {
         answer.verdict.notes.push(format!("not checked by this engine: {}", others.join(", ")));
     }
@@ -70,13 +83,13 @@ pub fn verify(
     };
     let mut candidate = None;
     match proof.conclusion {
-        Conclusion::Proved { vacuous } => {
-            if vacuous {
-                let note = "vacuous: no execution comes to its end; assertions hold as far as \
-                            threads get";
-                seen.notes.push(note.to_string());
+        Conclusion::Proved { vacuous } => match first_assumption(searched).filter(|_| vacuous) {
+            Some(span) => {
+                let place = Some(searched.source.location(span));
+                seen.gaps.add(no_execution_passes(place));
             }
-        }
+            None => seen.notes.extend(vacuous.then(|| NONE_ENDS.to_string())),
+        },
         Conclusion::NotProved(unproved) => {
             let left = options.timeout.map(|limit| limit.saturating_sub(started.elapsed()));
             let search = Options { timeout: left.or(Some(SECOND_TRY)), ..search };
@@ -91,6 +104,21 @@ pub fn verify(
         Conclusion::Unknown(reason) => seen.gaps.add(reason),
     }
     Ok(Answer { candidate, ..Answer::new(seen.conclude(), model.name(), "inductive") })
+}
+
+/// The first instruction that assumes something, unless it is that nothing comes after an assertion
+/// that fails.
+fn first_assumption(program: &Program) -> Option<Span> {
+    let blocks = program.functions.iter().flat_map(|function| &function.blocks);
+    let mut found = blocks.flat_map(|block| {
+        let before = [None].into_iter().chain(block.insts.iter().map(Some));
+        before.zip(&block.insts).filter_map(|(before, inst)| {
+            let follows = before.is_some_and(|it| matches!(it.kind, InstKind::Assert { .. }));
+            let assumes = matches!(inst.kind, InstKind::Assume { .. });
+            (assumes && !follows).then_some(inst.span)
+        })
+    });
+    found.next()
 }
 
 /// What is said about an invariant that a proof stands on.

@@ -90,6 +90,10 @@ pub fn verdict(question: &Question, outcomes: Outcomes, bound: u32) -> Verdict {
     if let Ending::Stopped { reason } = &outcomes.ending {
         gaps.add(stopped(reason));
     }
+    let executions = outcomes.positive.saturating_add(outcomes.negative);
+    if executions == 0 {
+        gaps.add(no_final_state(&outcomes.ending));
+    }
     let violations: Vec<Violation> =
         outcomes.witnesses.into_iter().map(|witness| violation(question, witness)).collect();
     let flags = outcomes.flags.iter();
@@ -98,10 +102,7 @@ pub fn verdict(question: &Question, outcomes: Outcomes, bound: u32) -> Verdict {
         all: true,
         gaps,
         properties: vec![Property::Assert],
-        counts: Counts {
-            executions: outcomes.positive.saturating_add(outcomes.negative),
-            ..Counts::default()
-        },
+        counts: Counts { executions, ..Counts::default() },
         violations,
         notes: flags
             .map(|flag| format!("the model raises the flag '{flag}' in some execution"))
@@ -109,6 +110,19 @@ pub fn verdict(question: &Question, outcomes: Outcomes, bound: u32) -> Verdict {
             .collect(),
     };
     searched.conclude()
+}
+
+/// Why a search for final states that has found none says nothing.
+pub fn no_final_state(ending: &Ending) -> Reason {
+    let (why, help) = match ending {
+        Ending::Bounded => ("within the loop bound", Some("a larger --unroll may help")),
+        _ => ("under this model", None),
+    };
+    Reason {
+        message: format!("no execution comes to its end {why}, so nothing was checked"),
+        place: None,
+        help: help.map(str::to_string),
+    }
 }
 
 fn stopped(reason: &str) -> Reason {

@@ -20,7 +20,7 @@ use parallax_verdict::{
 };
 
 use super::engine::Engine;
-use super::litmus::USUAL_BOUND;
+use super::litmus::{USUAL_BOUND, no_final_state};
 use super::{
     Answer, MACHINE_MODEL, VerifyArguments, bounded, explored, inductive, integers, model_choice,
     stateful,
@@ -60,10 +60,11 @@ pub fn verify(
     check_engine(&lowered, options)?;
     let program = &lowered.program;
     let has_machine = matches!(model, "sc" | "tso" | "pso") && !lowered.has_reservations();
-    let mut answer = match options.engine {
+    let answer = match options.engine {
         Engine::Explore => explored::verify(program, usual, properties, options)?,
         Engine::States => stateful::verify(program, usual, properties, options)?,
-        // How many executions there are is not counted, so nothing is said of vacuity.
+        // How many executions there are is not counted by engines that ask a solver; these look for
+        // assumptions that nothing passes themselves.
         Engine::Bounded if options.integers => {
             return integers::verify(program, usual, properties, options);
         }
@@ -78,8 +79,7 @@ pub fn verify(
         _ if options.unroll.0.is_some() => explored::verify(program, usual, properties, options)?,
         _ => stateful::verify(program, usual, properties, options)?,
     };
-    note_vacuity(&structures, &mut answer);
-    Ok(answer)
+    Ok(without_vacuity(&structures, answer))
 }
 
 /// Fences have to mean something to the model, and no more than they mean to the machine.
@@ -115,18 +115,18 @@ fn check_engine(lowered: &Lowered, options: &VerifyArguments) -> Result<(), Diag
     Err(vec![Diagnostic::new(message).with_help("leave out --engine and --witness")])
 }
 
-/// Assertions speak of executions that end. Where none does, they say nothing, or little.
-fn note_vacuity(structures: &Structures, answer: &mut Answer) {
-    let verdict = &mut answer.verdict;
-    if verdict.conclusion() != Conclusion::Safe || verdict.counts.executions > 0 {
-        return;
+/// With assumptions, assertions are judged where all threads have ended. Where none gets there they say
+/// nothing.
+fn without_vacuity(structures: &Structures, answer: Answer) -> Answer {
+    let verdict = &answer.verdict;
+    let is_empty = verdict.conclusion() == Conclusion::Safe && verdict.counts.executions == 0;
+    match is_empty && Judging::of(structures) != Judging::AtOnce {
+        true => {
+            let reason = no_final_state(&Ending::Complete);
+            Answer { verdict: answer.verdict.withdrawn(reason), ..answer }
+        }
+        false => answer,
     }
-    let is_at_once = answer.engine != "enumerate" && Judging::of(structures) == Judging::AtOnce;
-    let note = match is_at_once {
-        true => "vacuous: no execution comes to its end; assertions hold as far as threads get",
-        false => "vacuous: no execution comes to its end, so assertions say nothing",
-    };
-    verdict.notes.push(note.to_string());
 }
 
 fn chosen_model(usual: &str, options: &VerifyArguments) -> Result<Arc<Model>, Diagnostics> {
@@ -192,6 +192,10 @@ fn verdict(
             help: None,
         });
     }
+    let executions = outcomes.positive.saturating_add(outcomes.negative);
+    if executions == 0 {
+        gaps.add(no_final_state(&outcomes.ending));
+    }
     let witnesses = outcomes.witnesses.into_iter();
     let violations: Vec<Violation> =
         witnesses.map(|witness| violation(source, assertions, witness)).collect();
@@ -200,10 +204,7 @@ fn verdict(
         all: true,
         gaps,
         properties: vec![Property::Assert],
-        counts: Counts {
-            executions: outcomes.positive.saturating_add(outcomes.negative),
-            ..Counts::default()
-        },
+        counts: Counts { executions, ..Counts::default() },
         violations,
         notes: Vec::new(),
     };

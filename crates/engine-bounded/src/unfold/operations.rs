@@ -7,7 +7,7 @@ use parallax_solver::Term;
 
 use super::access::Pairing;
 use super::state::{Reservation, State};
-use super::{Failure, Obstruction, Open, Unfolder};
+use super::{Failure, Obstruction, Open, Stop, Unfolder};
 use crate::event::{Step, TagChoice};
 use crate::value::Value;
 
@@ -137,7 +137,8 @@ impl<'p> Unfolder<'_, 'p, '_> {
                 let mut failed = state.clone();
                 let wrong = self.result.values.terms.not(condition.term);
                 if failed.guard.require(wrong, &mut self.result.values.terms) {
-                    let stop = self.stop(&failed);
+                    let site = self.code.own_site(failed.thread.stack());
+                    let stop = Stop { site, ..self.stop(&failed) };
                     self.result.discarded.push(stop);
                 }
                 if !state.guard.require(condition.term, &mut self.result.values.terms) {

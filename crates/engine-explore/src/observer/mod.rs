@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use parallax_machine::{Code, Fault, Site};
 use parallax_program::Property;
-use parallax_verdict::{Counts, Gaps, Reason, Suspicion};
+use parallax_verdict::{Counts, Endings, Gaps, Reason, Suspicion};
 
 use crate::buffering::Seen;
 use crate::cat::Look;
@@ -83,6 +83,8 @@ impl<'a> Shared<'a> {
 pub struct Observer<'a, 'p> {
     pub shared: &'a Shared<'a>,
     pub counts: Counts,
+    /// Where an assumption failed in an execution that is blocked.
+    pub ended: Endings,
     /// Whether the model tells what happens before what, so that races can be told.
     pub sees_races: bool,
     code: &'a Code<'p>,
@@ -102,6 +104,7 @@ impl<'a, 'p> Observer<'a, 'p> {
         Observer {
             shared,
             counts: Counts::default(),
+            ended: Endings::default(),
             sees_races,
             code,
             patience: 1,
@@ -333,6 +336,15 @@ impl<'a, 'p> Observer<'a, 'p> {
         self.report(graph, memory, Property::Memory, message, None, vec![user, end]);
     }
 
+    /// Which assumptions hold up threads.
+    fn look_for_assumptions(&mut self, graph: &Graph<'p>) {
+        for now in (0..graph.threads.len()).filter_map(|number| graph.now(number)) {
+            if matches!(now.at, At::Stopped) {
+                self.ended.held_up(self.code.own_place(now.stack()));
+            }
+        }
+    }
+
     /// No thread can go on.
     pub fn complete(&mut self, graph: &Graph<'p>, memory: &Memory) {
         let (mut is_blocked, mut has_failed) = (false, false);
@@ -360,6 +372,9 @@ impl<'a, 'p> Observer<'a, 'p> {
         let is_over = self.code.program.daemons && !graph.threads.is_empty() && ended(0);
         if is_blocked && !has_failed && !is_over {
             self.counts.blocked += 1;
+            if self.counts.executions == 0 {
+                self.look_for_assumptions(graph);
+            }
             self.look_for_endless_waits(graph, memory);
         } else {
             self.counts.executions += 1;

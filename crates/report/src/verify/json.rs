@@ -18,6 +18,7 @@ pub fn verdict_json(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
     let (scope, bound) = match verdict.scope {
         Some(Scope::Complete) => (Some("complete"), None),
         Some(Scope::Bounded(bound)) => (Some("bounded"), Some(bound)),
+        Some(Scope::Restricted) => (Some("restricted"), None),
         None => (None, None),
     };
     let reason = verdict.reason.as_ref();

@@ -276,6 +276,9 @@ pub fn scope(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
         (_, Some(Scope::Bounded(bound))) => {
             format!("every execution with up to {} of each loop was covered", rounds(bound))
         }
+        (_, Some(Scope::Restricted)) => {
+            "every execution was covered that the options leave".to_string()
+        }
         (_, None) => "not everything was covered".to_string(),
     }
 }

@@ -384,15 +384,9 @@ impl<'a, 'p> Rebuild<'a, 'p> {
     }
 }
 
-/// The innermost call that is in the program's own code, or else the innermost.
-fn own_site(code: &Code<'_>, sites: &[Site]) -> Option<Site> {
-    let is_own = |site: &&Site| !code.program.source.location(code.span(**site)).is_linked();
-    sites.iter().rfind(is_own).or(sites.last()).copied()
-}
-
 /// Place and text of the line that people should look at for a stack of calls.
 fn own_line(code: &Code<'_>, sites: &[Site]) -> (Option<Location>, String) {
-    let Some(span) = own_site(code, sites).map(|site| code.span(site)) else {
+    let Some(span) = code.own_site(sites.iter().copied()).map(|site| code.span(site)) else {
         return (None, String::new());
     };
     let source = &code.program.source;
