@@ -3,7 +3,7 @@
 //! Inputs are not trusted, and neither are their names. [`read()`] takes regular files up to a size,
 //! [`replace`] writes where no link leads elsewhere, [`Scratch`] is a folder that nobody else can
 //! look into or foresee, and [`Arguments`] hands names to other programs so that none of them is
-//! taken for an option. Nothing in the workspace starts a program or reads an input any other way.
+//! taken for an option. No crate of the product starts a program or reads an input any other way.
 //! What is trusted and what is not is in the book, on the page on security.
 
 mod read;

@@ -8,6 +8,7 @@ use parallax_engine_bounded::{
     Asked, Backend, Certified, Figures, Finding, Framework, Machine, Options, Solving, check,
     compile,
 };
+use parallax_files::replace;
 use parallax_frontend_litmus::LitmusTest;
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property, Question};
@@ -126,8 +127,9 @@ pub fn emit(asked: &[Asked], options: &VerifyArguments) -> Result<(), Diagnostic
     }
     for (number, asked) in asked.iter().enumerate() {
         match number {
-            0 => write(asked, path)?,
-            _ => write(asked, &numbered(path, number + 1))?,
+            0 => write(asked, path, |path, text| std::fs::write(path, text))?,
+            // Nobody has said this name, so it leads nowhere else.
+            _ => write(asked, &numbered(path, number + 1), replace)?,
         }
     }
     Ok(())
@@ -140,14 +142,18 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
     path.with_file_name(format!("{stem}-{number}.{extension}"))
 }
 
-fn write(asked: &Asked, path: &Path) -> Result<(), Diagnostics> {
+fn write(
+    asked: &Asked,
+    path: &Path,
+    put: impl FnOnce(&Path, &[u8]) -> std::io::Result<()>,
+) -> Result<(), Diagnostics> {
     let Asked { problem, assumptions } = asked;
     let mut text = Vec::new();
     let written = match path.extension().is_some_and(|extension| extension == "cnf") {
         true => problem.write_dimacs(assumptions, &mut text),
         false => problem.write_smtlib(assumptions, &mut text),
     };
-    let written = written.and_then(|()| std::fs::write(path, text));
+    let written = written.and_then(|()| put(path, &text));
     let name = path.display();
     written.map_err(|error| vec![Diagnostic::new(format!("cannot write '{name}': {error}"))])
 }
