@@ -6,8 +6,9 @@
 extern "C" {
 #endif
 
-extern void __VERIFIER_assume(int condition);
-extern void __VERIFIER_assert(int condition);
+/* Any scalar counts as true when it is not zero: pointers and 64-bit numbers are not cut off. */
+extern void __VERIFIER_assume(_Bool condition);
+extern void __VERIFIER_assert(_Bool condition);
 extern void __VERIFIER_error(void);
 extern void __VERIFIER_atomic_begin(void);
 extern void __VERIFIER_atomic_end(void);
@@ -26,7 +27,7 @@ extern double __VERIFIER_nondet_double(void);
 extern void *__VERIFIER_nondet_pointer(void);
 
 /* Inside of a loop: what holds whenever an iteration comes by. For proofs; nothing otherwise. */
-extern void __PARALLAX_invariant(int condition);
+extern void __PARALLAX_invariant(_Bool condition);
 
 /* Marks of loops that only wait. */
 extern void __VERIFIER_loop_begin(void);

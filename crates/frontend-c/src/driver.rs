@@ -40,6 +40,9 @@ const CLANG_ARGS: [&str; 19] = [
     "-",
 ];
 
+/// Where overflow is checked: the sign of a shift shows only to clang.
+const SHIFT_ARGS: [&str; 2] = ["-fsanitize=shift-base", "-fsanitize-trap=shift-base"];
+
 /// Registers for local variables, and nothing else.
 const PASSES: &str = "-passes=sroa<preserve-cfg>";
 
@@ -95,6 +98,9 @@ fn compile(path: &Path, options: &Options) -> Result<String, Diagnostics> {
     let scratch = Scratch::new().map_err(failed)?;
     headers::write(scratch.path()).map_err(failed)?;
     let mut args = Arguments::default().options(CLANG_ARGS);
+    if options.overflow {
+        args = args.options(SHIFT_ARGS);
+    }
     args = args.options(["-isystem"]).path(scratch.path());
     for remap in remaps(scratch.path(), options).map_err(failed)? {
         args = args.options(["-Xclang", "-remap-file", "-Xclang"]).options([remap]);

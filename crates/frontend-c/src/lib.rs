@@ -38,6 +38,7 @@ mod lower;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use parallax_library::Errors;
 use parallax_program::{Diagnostic, Diagnostics, Program, SourceFile};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub struct Options {
     pub clang_args: Vec<String>,
     /// Whether condition variables may wake up for no reason.
     pub spurious_wakeups: bool,
+    /// Which calls are errors of the property `assert`.
+    pub errors: Errors,
     /// Whether signed overflow, shifts out of range and undefined divisions are checked.
     pub overflow: bool,
     /// What to take for the contents of files of C, by their paths as they are given or included.
@@ -67,7 +70,10 @@ pub struct Input {
 /// use of the C library.
 pub fn load(paths: &[PathBuf], options: &Options) -> Result<Program, Diagnostics> {
     let mut program = translate(&driver::read_all(paths, options)?, options)?;
-    let library = parallax_library::Options { spurious_wakeups: options.spurious_wakeups };
+    let library = parallax_library::Options {
+        spurious_wakeups: options.spurious_wakeups,
+        errors: options.errors.clone(),
+    };
     parallax_library::link(&mut program, &library)?;
     Ok(program)
 }

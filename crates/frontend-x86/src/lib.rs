@@ -17,7 +17,7 @@ pub mod lift;
 
 use std::path::Path;
 
-use parallax_library::Signatures;
+use parallax_library::{Errors, Signatures};
 use parallax_program::{Diagnostic, Diagnostics, Program};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub struct Options {
     pub modelled: Vec<String>,
     /// Whether condition variables may wake up for no reason.
     pub spurious_wakeups: bool,
+    /// Which calls are errors of the property `assert`.
+    pub errors: Errors,
 }
 
 impl Options {

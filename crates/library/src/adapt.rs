@@ -4,13 +4,27 @@
 
 use parallax_program::{Expr, Function, Var};
 
+/// Functions whose first argument is a truth value: whatever scalar a program hands over, a pointer
+/// or a wide number too, counts as true when it is not zero.
+const TAKE_TRUTH: [&str; 4] = [
+    "__VERIFIER_assume",
+    "__VERIFIER_assert",
+    "__VERIFIER_assume_internal",
+    "__PARALLAX_invariant",
+];
+
 /// The arguments as the function takes them. Those beyond its parameters (of functions with a
 /// variable number) are left out. None where there are too few, or one is too narrow for its
 /// parameter to be what was meant.
 pub(crate) fn arguments(args: &[(Expr, u32)], function: &Function) -> Option<Vec<Expr>> {
     let params = function.vars.get(..function.params as usize)?;
     let given = args.get(..params.len())?;
-    let adapted = given.iter().zip(params).map(|((arg, from), param)| {
+    let takes_truth = TAKE_TRUTH.contains(&function.name.as_str());
+    let adapted = given.iter().zip(params).enumerate().map(|(number, ((arg, from), param))| {
+        if number == 0 && takes_truth && *from > param.width {
+            let truth = arg.clone().ne(Expr::constant(*from, 0));
+            return Some(truth.zero_extend(param.width));
+        }
         let clear = match *from {
             // Truth values, and sizes on machines of 32 bits.
             1 | 8 => true,

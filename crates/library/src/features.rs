@@ -23,6 +23,8 @@ pub(crate) struct Features {
     pub spurious: bool,
     /// Nobody asks who was the last to arrive at a barrier.
     pub unasked: bool,
+    /// Aborting is no error.
+    pub quiet: bool,
 }
 
 impl Features {
@@ -33,7 +35,8 @@ impl Features {
         let unasked = program.registers.is_empty()
             && program.functions.iter().any(waits_at_barriers)
             && program.functions.iter().all(ignores_who_was_last);
-        let mut features = Features { kinds, spurious, unasked, ..Features::default() };
+        let quiet = !options.errors.abort;
+        let mut features = Features { kinds, spurious, unasked, quiet, ..Features::default() };
         program.functions.iter().for_each(|function| features.look_at(function));
         features
     }
@@ -49,6 +52,7 @@ impl Features {
             (self.atexit, "atexit"),
             (self.spurious, "spurious"),
             (self.unasked, "unasked"),
+            (self.quiet, "quiet"),
         ];
         all.into_iter().filter(|(there, _)| *there).map(|(_, word)| word)
     }

@@ -24,6 +24,7 @@
 mod adapt;
 mod atomics;
 mod callbacks;
+mod errors;
 mod features;
 mod inline;
 mod linker;
@@ -34,15 +35,18 @@ mod sections;
 
 use parallax_program::{Diagnostics, FunctionId, Program};
 
+pub use crate::errors::Errors;
 use crate::features::Features;
 use crate::linker::Linker;
 use crate::modules::Modules;
 
-/// What is left open by the standards.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// What is left open by the standards, and what is asked for.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
     /// Whether threads may wake up from a condition variable although nobody woke them.
     pub spurious_wakeups: bool,
+    /// Which calls are errors.
+    pub errors: Errors,
 }
 
 /// A function of the program through which the library calls others that it was handed the
@@ -75,8 +79,9 @@ pub fn link_through(
         return Ok(());
     }
     sections::make_atomic(program);
+    errors::mark(program, &options.errors);
     let features = Features::of(program, options);
-    Linker::new(program, features, through).link()
+    Linker::new(program, features, through, &options.errors).link()
 }
 
 /// What a function of the library is called with: widths in bits.

@@ -12,7 +12,7 @@ use crate::callbacks::adapt_callbacks;
 use crate::features::Features;
 use crate::inline::{At, inline, is_small};
 use crate::modules::{Definition, Modules, plain_name};
-use crate::{Through, adapt, message, rewrite};
+use crate::{Errors, Through, adapt, errors, message, rewrite};
 
 /// Its calls say something to those who know it, and stay.
 const MARK: &str = "__PARALLAX_invariant";
@@ -20,6 +20,8 @@ const MARK: &str = "__PARALLAX_invariant";
 pub(crate) struct Linker<'p> {
     program: &'p mut Program,
     through: &'p [Through],
+    /// Functions whose calls are errors.
+    errors: &'p Errors,
     modules: Modules,
     /// Functions of the program itself, by name.
     own: HashMap<String, FunctionId>,
@@ -42,7 +44,12 @@ struct Transfer {
 }
 
 impl<'p> Linker<'p> {
-    pub fn new(program: &'p mut Program, features: Features, through: &'p [Through]) -> Linker<'p> {
+    pub fn new(
+        program: &'p mut Program,
+        features: Features,
+        through: &'p [Through],
+        errors: &'p Errors,
+    ) -> Linker<'p> {
         let numbered = program.functions.iter().zip(0..);
         let own = numbered.map(|(function, id)| (function.name.clone(), FunctionId(id))).collect();
         let function_names = program.functions.iter().map(|function| function.name.clone());
@@ -57,6 +64,7 @@ impl<'p> Linker<'p> {
             files: Vec::new(),
             text_end: program.source.text().len(),
             through,
+            errors,
             program,
         }
     }
@@ -113,7 +121,17 @@ impl<'p> Linker<'p> {
             }
             return Ok(false);
         }
-        let Some(definition) = self.modules.find(&transfer.name) else {
+        let prints = message::prints(&transfer.name);
+        let constant = |(arg, _): &(Expr, u32)| message::is_constant(self.program, arg);
+        let name = match prints && args.first().is_some_and(constant) {
+            true => format!("{}.constant", transfer.name),
+            false => transfer.name.clone(),
+        };
+        let Some(definition) = self.modules.find(&name) else {
+            if self.errors.functions.contains(&transfer.name) {
+                let block = &mut self.program.functions[caller.0 as usize].blocks[at.block];
+                block.insts[at.index].kind = errors::failure(&transfer.name);
+            }
             return Ok(false);
         };
         let function = self.modules.function(definition)?;

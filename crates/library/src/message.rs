@@ -14,6 +14,20 @@ pub(crate) fn takes_condition(name: &str) -> bool {
     matches!(name, "__assert_fail" | "__assert" | "__VERIFIER_assert_fail")
 }
 
+/// Whether a function reads its first argument only to print it.
+pub(crate) fn prints(name: &str) -> bool {
+    matches!(name, "puts" | "fputs" | "perror" | "fwrite")
+}
+
+/// Whether an expression is the address of something that is there and never changes.
+pub(crate) fn is_constant(program: &Program, expr: &Expr) -> bool {
+    let global = match expr {
+        Expr::Address(global) => program.globals.get(global.0 as usize),
+        _ => None,
+    };
+    global.is_some_and(|global| global.constant) && text(program, expr).is_some()
+}
+
 /// Puts the text into the assertions of the function.
 pub(crate) fn tell(function: &mut Function, condition: &str) {
     for inst in function.blocks.iter_mut().flat_map(|block| &mut block.insts) {

@@ -28,6 +28,7 @@ const TEXTS: &[(&str, &str)] = texts![
     "cxx",
     "dat3m",
     "errno",
+    "format",
     "futex",
     "genmc",
     "keys",

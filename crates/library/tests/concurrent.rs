@@ -114,7 +114,7 @@ fn a_wake_up_before_the_wait_is_lost() {
 #[test]
 fn spurious_wake_ups_are_an_option() {
     let signal = "call extern pthread_cond_signal(&c)\n  call extern pthread_mutex_unlock(&m)";
-    let options = Options { spurious_wakeups: true };
+    let options = Options { spurious_wakeups: true, ..Options::default() };
     let careless = all_ends_with(&flag(WAIT, signal, false), &options);
     assert!(careless.iter().any(|end| matches!(end, End::Failed(..))), "{careless:?}");
     assert_eq!(all_ends_with(&flag(WAIT, signal, true), &options), [End::Done]);

@@ -56,7 +56,10 @@ fn everything(globals: &str) -> String {
 fn everything_links_at_once_and_checks() {
     let recursive = "global m: 40 = { 16: 1:32 }";
     for (features, spurious_wakeups) in [("", false), (recursive, true)] {
-        let linked = program_with(&everything(features), &Options { spurious_wakeups });
+        let linked = program_with(
+            &everything(features),
+            &Options { spurious_wakeups, ..Options::default() },
+        );
         assert_eq!(externals(&linked), Vec::<String>::new());
         let again = parse_program("again", &linked.to_string()).unwrap();
         assert_eq!(again.functions.len(), linked.functions.len());
@@ -167,7 +170,7 @@ proptest! {
     ) {
         let vars = "  var v1: 1, v8: 8, v16: 16, v31: 31, v32: 32, v64: 64, v128: 128\n";
         let text = format!("fn main() {{\n{vars}{}  return\n}}\n", calls.concat());
-        let linked = program_with(&text, &Options { spurious_wakeups });
+        let linked = program_with(&text, &Options { spurious_wakeups, ..Options::default() });
         let again = parse_program("again", &linked.to_string()).unwrap();
         prop_assert_eq!(again.to_string(), linked.to_string());
     }

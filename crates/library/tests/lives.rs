@@ -2,7 +2,9 @@
 
 mod world;
 
-use world::{End, all_ends, ends, with_main};
+use parallax_library::{Errors, Options};
+use parallax_program::Property;
+use world::{End, all_ends, all_ends_with, ends, with_main};
 
 #[test]
 fn a_thread_gives_its_result() {
@@ -116,7 +118,42 @@ fn exit_runs_handlers_last_first() {
     let exits = lines.replace("EXIT", "\"exit\"");
     assert_eq!(ends(&before.replace("WANTED", "21"), &exits), End::Done);
     assert_eq!(ends(&before.replace("WANTED", "99"), &lines.replace("EXIT", "_exit")), End::Done);
-    assert_eq!(ends("", "  call extern abort()\n  assert 0:1, \"not reached\""), End::Pruned);
+}
+
+#[test]
+fn aborting_is_an_error_unless_it_is_not_asked_for() {
+    for (name, message) in [("abort", "abort is called"), ("__builtin_trap", "a trap is reached")] {
+        let text = with_main("", &format!("  call extern {name}()\n  assert 0:1, \"not reached\""));
+        assert_eq!(all_ends(&text), [End::Failed(Property::Assert, message.into())]);
+        let options = Options { errors: Errors::none(), ..Options::default() };
+        assert_eq!(all_ends_with(&text, &options), []);
+    }
+}
+
+#[test]
+fn a_thread_that_exits_takes_all_with_it() {
+    for exit in ["\"exit\"", "_exit", "_Exit", "quick_exit"] {
+        let before = format!(
+            "global t: 8\nfn worker(a: 64) -> 64 {{\n  call extern {exit}(0:32)\n  \
+             return 0:64\n}}\n"
+        );
+        let lines = "  call extern pthread_create(&t, 0:64, @worker, 0:64)\n  p = load.8 &t\n  \
+            call extern pthread_join(p, 0:64)\n  assert 0:1, \"nobody gets here\"";
+        assert_eq!(all_ends(&with_main(&before, lines)), [], "{exit}");
+    }
+}
+
+#[test]
+fn calls_that_are_errors() {
+    let errors = Errors { functions: vec!["wrong".into(), "mine".into()], abort: false };
+    let options = Options { errors, ..Options::default() };
+    let before = "fn mine() {\n  return\n}\n";
+    for (call, message) in [("call extern wrong(1:32)", "wrong"), ("call mine()", "mine")] {
+        let text = with_main(before, &format!("  {call}"));
+        let message = format!("{message} is called");
+        assert_eq!(all_ends_with(&text, &options), [End::Failed(Property::Assert, message)]);
+    }
+    assert_eq!(all_ends(&with_main(before, "  call mine()")), [End::Done]);
 }
 
 #[test]

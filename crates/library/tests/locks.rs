@@ -137,3 +137,26 @@ fn a_barrier_of_one_opens_at_once() {
         call extern pthread_barrier_destroy(&b)";
     assert_eq!(ends("global b: 32", lines), End::Done);
 }
+
+#[test]
+fn what_is_destroyed_is_not_used() {
+    let sem = "  call extern sem_init(&s, 0:32, 1:32)\n  call extern sem_destroy(&s)\n  ";
+    for call in ["sem_wait(&s)", "sem_trywait(&s)", "sem_post(&s)", "sem_getvalue(&s, &out)"] {
+        let found = ends("global s: 32\nglobal out: 4", &format!("{sem}call extern {call}"));
+        assert_eq!(found, lock_error("a semaphore is used that was destroyed"), "{call}");
+    }
+    let found = ends("global s: 32", &format!("{sem}call extern sem_destroy(&s)"));
+    assert_eq!(found, lock_error("a semaphore is destroyed that was destroyed"));
+    let barrier = "  call extern pthread_barrier_init(&b, 0:64, 1:32)\n  \
+        call extern pthread_barrier_destroy(&b)\n  ";
+    let found = ends("global b: 32", &format!("{barrier}call extern pthread_barrier_wait(&b)"));
+    assert_eq!(found, lock_error("a barrier is used that was not initialised, or was destroyed"));
+    let found = ends("global b: 32", &format!("{barrier}call extern pthread_barrier_destroy(&b)"));
+    let message = "a barrier is destroyed that was not initialised, or destroyed already";
+    assert_eq!(found, lock_error(message));
+    let again = format!(
+        "{barrier}call extern pthread_barrier_init(&b, 0:64, 1:32)\n  \
+         call extern pthread_barrier_wait(&b)"
+    );
+    assert_eq!(ends("global b: 32", &again), End::Done);
+}

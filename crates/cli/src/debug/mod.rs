@@ -130,7 +130,8 @@ fn load(
 ) -> Result<Loaded, Diagnostics> {
     let kind = input.kind()?;
     let usual = || Wanted::usual_of(kind);
-    let properties = property.cloned().unwrap_or_else(usual).properties()?;
+    let wanted = property.cloned().unwrap_or_else(usual);
+    let (properties, checks) = (wanted.properties()?, wanted.checks()?);
     let (program, question, usual_model) = match kind {
         Kind::Litmus => {
             let path: &Path = input.first();
@@ -144,11 +145,8 @@ fn load(
             (structures::lowered(&structures)?.program, None, usual)
         }
         Kind::Text => (input::load_text(input.first())?, None, MACHINE_MODEL),
-        Kind::Machine => (input::load_machine(input)?, None, MACHINE_MODEL),
-        Kind::C => {
-            let overflow = properties.contains(&Property::Overflow);
-            (input::load_c(input, overflow)?, None, MACHINE_MODEL)
-        }
+        Kind::Machine => (input::load_machine(input, &checks)?, None, MACHINE_MODEL),
+        Kind::C => (input::load_c(input, &checks)?, None, MACHINE_MODEL),
     };
     let name = model.unwrap_or(usual_model);
     let memory = match (model, said) {

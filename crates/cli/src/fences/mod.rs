@@ -17,12 +17,12 @@ use parallax_fences::{
 };
 use parallax_frontend_litmus::Arch;
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, Program, Property, SourceFile};
+use parallax_program::{Diagnostic, Diagnostics, Program, SourceFile};
 
 use crate::Exit;
 use crate::models::{ModelChoice, Models};
 use crate::one_test::{read, shown};
-use crate::verify::input::{Kind, load_assembly, load_edited};
+use crate::verify::input::{Checks, Kind, load_assembly, load_edited};
 use crate::verify::properties::Wanted;
 use crate::verify::{C_MODEL, MACHINE_MODEL, check_machine_model, is_for_solvers, timed};
 
@@ -142,7 +142,8 @@ fn litmus(path: &Path, options: &FencesArguments) -> Result<Answer, Diagnostics>
 
 fn c(options: &FencesArguments) -> Result<Answer, Diagnostics> {
     let usual = || Wanted::usual_of(Kind::C);
-    let properties = options.property.clone().unwrap_or_else(usual).properties()?;
+    let wanted = options.property.clone().unwrap_or_else(usual);
+    let (properties, checks) = (wanted.properties()?, wanted.checks()?);
     let choice = options.model.as_deref().map(|name| ModelChoice::parse(name, Path::new("")));
     let models = Models::new(&[], None);
     let choice = choice.unwrap_or_else(|| ModelChoice::BuiltIn(C_MODEL.to_string()));
@@ -157,14 +158,13 @@ fn c(options: &FencesArguments) -> Result<Answer, Diagnostics> {
         let text = read(path)?;
         documents.push(Document::new(&shown(path), &text, Language::C, 0..text.len()));
     }
-    let overflow = properties.contains(&Property::Overflow);
     if options.edit_headers {
-        documents.extend(headers(options, overflow)?);
+        documents.extend(headers(options, &checks)?);
     }
     let paths: Vec<PathBuf> = documents.iter().map(|document| (&document.name).into()).collect();
     let load = |texts: &[String]| {
         let texts = paths.iter().cloned().zip(texts.iter().cloned()).collect();
-        load_edited(&options.input, overflow, texts)
+        load_edited(&options.input, &checks, texts)
     };
     let weights = options.weights.clone().unwrap_or_default();
     let job = job(documents, Dialect::C11, &model, &weights, options)?;
@@ -252,8 +252,8 @@ fn real(path: &Path) -> Option<PathBuf> {
 }
 
 /// The headers with code, as far as they can be read.
-fn headers(options: &FencesArguments, overflow: bool) -> Result<Vec<Document>, Diagnostics> {
-    let program = load_edited(&options.input, overflow, Vec::new())?;
+fn headers(options: &FencesArguments, checks: &Checks) -> Result<Vec<Document>, Diagnostics> {
+    let program = load_edited(&options.input, checks, Vec::new())?;
     let given = |name: &str| options.input.inputs.iter().any(|path| shown(path) == name);
     let mut documents = Vec::new();
     for (name, _) in program.source.files() {

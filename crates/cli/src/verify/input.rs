@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueHint};
-use parallax_frontend_c::{Options, load};
+use parallax_frontend_c::{Errors, Options, load};
 use parallax_program::{Diagnostic, Diagnostics, Program, parse_program};
 
 use crate::one_test::{read, shown};
@@ -135,48 +135,60 @@ fn is_elf(path: &Path) -> bool {
     read.is_ok() && start == ELF
 }
 
+/// What a program is made ready to be checked for, beyond what every program is.
+#[derive(Clone, Debug, Default)]
+pub struct Checks {
+    /// Arithmetic that C leaves undefined.
+    pub overflow: bool,
+    /// Calls that are errors.
+    pub errors: Errors,
+}
+
 /// A program in machine code, with what it uses of the library.
-pub fn load_machine(input: &InputArguments) -> Result<Program, Diagnostics> {
-    parallax_frontend_x86::load(input.first(), &machine_options(input))
+pub fn load_machine(input: &InputArguments, checks: &Checks) -> Result<Program, Diagnostics> {
+    parallax_frontend_x86::load(input.first(), &machine_options(input, checks))
 }
 
 /// The same, where this text is taken for the contents of the file for the assembler.
 pub fn load_assembly(input: &InputArguments, text: &str) -> Result<Program, Diagnostics> {
-    parallax_frontend_x86::load_text(input.first(), text, &machine_options(input))
+    let options = machine_options(input, &Checks::default());
+    parallax_frontend_x86::load_text(input.first(), text, &options)
 }
 
-fn machine_options(input: &InputArguments) -> parallax_frontend_x86::Options {
+fn machine_options(input: &InputArguments, checks: &Checks) -> parallax_frontend_x86::Options {
     let options = &input.reading;
     parallax_frontend_x86::Options {
         arguments: options.arg.clone(),
         modelled: options.model_function.clone(),
         spurious_wakeups: options.spurious_wakeups,
+        errors: checks.errors.clone(),
     }
 }
 
 /// A program in C, with what it uses of the library.
-pub fn load_c(input: &InputArguments, overflow: bool) -> Result<Program, Diagnostics> {
-    load_edited(input, overflow, Vec::new())
+pub fn load_c(input: &InputArguments, checks: &Checks) -> Result<Program, Diagnostics> {
+    load_edited(input, checks, Vec::new())
 }
 
 /// The same, where variables have the names that the source has for them, as far as clang knows.
-pub fn load_named(input: &InputArguments) -> Result<Program, Diagnostics> {
+pub fn load_named(input: &InputArguments, errors: Errors) -> Result<Program, Diagnostics> {
     let mut named = input.clone();
     named.reading.clang.push("-fno-discard-value-names".to_string());
-    load_c(&named, false)
+    load_c(&named, &Checks { overflow: false, errors })
 }
 
 /// The same, where these texts are taken for the contents of files.
 pub fn load_edited(
     input: &InputArguments,
-    overflow: bool,
+    checks: &Checks,
     texts: Vec<(PathBuf, String)>,
 ) -> Result<Program, Diagnostics> {
     let options = &input.reading;
     let clang = Options {
         clang_args: options.clang.clone(),
         spurious_wakeups: options.spurious_wakeups,
-        overflow,
+        overflow: checks.overflow,
+        errors: checks.errors.clone(),
         texts,
         timeout: input.timeout,
     };

@@ -139,7 +139,8 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
     }
     check_integers(kind, options)?;
     let usual = || Wanted::usual_of(kind);
-    let properties = options.property.clone().unwrap_or_else(usual).properties()?;
+    let wanted = options.property.clone().unwrap_or_else(usual);
+    let (properties, checks) = (wanted.properties()?, wanted.checks()?);
     let first = options.input.first();
     match kind {
         Kind::Litmus => {
@@ -150,7 +151,7 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
         Kind::Text => search(&input::load_text(first)?, C_MODEL, properties, options),
         Kind::Machine => {
             check_machine_model(options.model.as_deref())?;
-            let program = input::load_machine(&options.input)?;
+            let program = input::load_machine(&options.input, &checks)?;
             if let Some(file) = &options.listing {
                 let text = parallax_frontend_x86::listing(&program);
                 output::write(file, text).map_err(|error| vec![error])?;
@@ -161,13 +162,10 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
             search(&program, MACHINE_MODEL, properties, options)
         }
         Kind::C if options.engine == Engine::Inductive => {
-            let program = input::load_named(&options.input)?;
+            let program = input::load_named(&options.input, checks.errors)?;
             inductive::verify_program(&program, &properties, options)
         }
-        Kind::C => {
-            let overflow = properties.contains(&Property::Overflow);
-            search(&input::load_c(&options.input, overflow)?, C_MODEL, properties, options)
-        }
+        Kind::C => search(&input::load_c(&options.input, &checks)?, C_MODEL, properties, options),
     }
 }
 

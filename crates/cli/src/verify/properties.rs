@@ -6,9 +6,10 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use parallax_frontend_c::Errors;
 use parallax_program::{Diagnostic, Diagnostics, Property, SourceFile, Span};
 
-use super::input::Kind;
+use super::input::{Checks, Kind};
 use crate::one_test::{read, shown};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -62,8 +63,26 @@ impl Wanted {
     }
 
     pub fn properties(&self) -> Result<Vec<Property>, Diagnostics> {
+        self.formulas().map(|formulas| formulas.properties)
+    }
+
+    /// What the program has to be checked for by itself. To property files, `abort` is an end like
+    /// any other, and only calls that they name are errors.
+    pub fn checks(&self) -> Result<Checks, Diagnostics> {
+        let Formulas { properties, calls } = self.formulas()?;
+        let errors = match self {
+            Wanted::File(_) => Errors { functions: calls, abort: false },
+            Wanted::Named(_) if properties.contains(&Property::Assert) => Errors::default(),
+            Wanted::Named(_) => Errors::none(),
+        };
+        Ok(Checks { overflow: properties.contains(&Property::Overflow), errors })
+    }
+
+    fn formulas(&self) -> Result<Formulas, Diagnostics> {
         match self {
-            Wanted::Named(properties) => Ok(properties.clone()),
+            Wanted::Named(properties) => {
+                Ok(Formulas { properties: properties.clone(), calls: Vec::new() })
+            }
             Wanted::File(path) => {
                 let name = shown(path);
                 let text = read(path)?;
@@ -73,10 +92,39 @@ impl Wanted {
     }
 }
 
-/// Formulas of property files, and what they mean here.
-const FORMULAS: [(&str, Property); 8] = [
-    ("G!call(reach_error())", Property::Assert),
-    ("G!call(__VERIFIER_error())", Property::Assert),
+/// What is asked for: properties, and functions that must not be called.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Formulas {
+    properties: Vec<Property>,
+    calls: Vec<String>,
+}
+
+impl Formulas {
+    /// Adds what a formula says, if that is known.
+    fn add(&mut self, formula: &str) -> Option<()> {
+        let property = match called(formula) {
+            Some(name) => {
+                self.calls.push(name.to_string());
+                Property::Assert
+            }
+            None => FORMULAS.iter().find(|(known, _)| *known == formula)?.1,
+        };
+        if !self.properties.contains(&property) {
+            self.properties.push(property);
+        }
+        Some(())
+    }
+}
+
+/// The function that must not be called, in a formula that says so.
+fn called(formula: &str) -> Option<&str> {
+    let name = formula.strip_prefix("G!call(")?.strip_suffix("())")?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    (!name.is_empty() && name.chars().all(is_name)).then_some(name)
+}
+
+/// Other formulas of property files, and what they mean here.
+const FORMULAS: [(&str, Property); 6] = [
     ("G!data-race", Property::Race),
     ("G!overflow", Property::Overflow),
     ("Gvalid-free", Property::Memory),
@@ -85,9 +133,9 @@ const FORMULAS: [(&str, Property); 8] = [
     ("Gvalid-memcleanup", Property::Leak),
 ];
 
-fn parse(name: &str, text: &str) -> Result<Vec<Property>, Diagnostics> {
+fn parse(name: &str, text: &str) -> Result<Formulas, Diagnostics> {
     let source = SourceFile::new(name, text);
-    let mut properties = Vec::new();
+    let mut found = Formulas::default();
     let mut errors = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -99,22 +147,20 @@ fn parse(name: &str, text: &str) -> Result<Vec<Property>, Diagnostics> {
         }
         let inner = formula.strip_prefix("CHECK(init(main()),LTL(");
         let inner = inner.and_then(|rest| rest.strip_suffix("))"));
-        match inner.and_then(|inner| FORMULAS.iter().find(|(known, _)| *known == inner)) {
-            Some((_, property)) if !properties.contains(property) => properties.push(*property),
-            Some(_) => {}
-            None => errors.push(unsupported(&source, span)),
+        if inner.and_then(|inner| found.add(inner)).is_none() {
+            errors.push(unsupported(&source, span));
         }
     }
-    if errors.is_empty() && properties.is_empty() {
+    if errors.is_empty() && found.properties.is_empty() {
         errors.push(source.error(Span::new(0, 0), "there is no property in this file"));
     }
-    properties.sort_unstable();
-    if errors.is_empty() { Ok(properties) } else { Err(errors) }
+    found.properties.sort_unstable();
+    if errors.is_empty() { Ok(found) } else { Err(errors) }
 }
 
 fn unsupported(source: &SourceFile, span: Span) -> Diagnostic {
     source.error(span, "this property is not supported").with_help(
-        "supported are calls of reach_error, data-race, overflow, valid-free, valid-deref, \
+        "supported are calls of a function, data-race, overflow, valid-free, valid-deref, \
          valid-memtrack and valid-memcleanup",
     )
 }
@@ -136,7 +182,14 @@ mod tests {
         let text = "CHECK( init(main()), LTL(G valid-free) )\n\
             CHECK( init(main()), LTL(G valid-deref) )\n\
             CHECK( init(main()), LTL(G valid-memtrack) )\n\n";
-        assert_eq!(parse("p", text), Ok(vec![Property::Memory, Property::Leak]));
+        let found = parse("p", text).map(|formulas| formulas.properties);
+        assert_eq!(found, Ok(vec![Property::Memory, Property::Leak]));
+        let text = "CHECK( init(main()), LTL(G ! call(reach_error())) )\n\
+            CHECK( init(main()), LTL(G ! call(my_error())) )\n";
+        let found = parse("p", text);
+        let calls = ["reach_error", "my_error"].map(str::to_string).to_vec();
+        assert_eq!(found, Ok(Formulas { properties: vec![Property::Assert], calls }));
+        assert!(parse("p", "CHECK( init(main()), LTL(G ! call(f(1))) )").is_err());
         let error = parse("p.prp", "\nCHECK( init(main()), LTL(F end) )\n").unwrap_err();
         assert!(error[0].to_string().starts_with("p.prp:2:1: error: this property"));
         assert!(parse("p", "").is_err());

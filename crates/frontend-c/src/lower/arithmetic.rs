@@ -114,6 +114,27 @@ pub fn cast(op: CastOp, value: Expr, from: u32, to: u32) -> Lowered<Expr> {
     })
 }
 
+/// The one-bit condition that a double, cut off at its point, is an integer of that width.
+pub fn fits_integer(signed: bool, double: Expr, width: u32) -> Expr {
+    let constant = |value: f64| Expr::constant(64, u128::from(value.to_bits()));
+    let power = |bits: u32| 2f64.powi(bits as i32);
+    let (most, least) = match signed {
+        true => (power(width - 1), -power(width - 1)),
+        false => (power(width), 0.0),
+    };
+    let below = Expr::binary(BinaryOp::FLt, double.clone(), constant(most));
+    // One less than the least is cut off to it, and has a value of its own where it is small.
+    let above = match width <= 52 {
+        true => Expr::binary(BinaryOp::FLt, constant(least - 1.0), double),
+        false if signed => {
+            let less = Expr::binary(BinaryOp::FLt, constant(least), double.clone());
+            less | Expr::binary(BinaryOp::FEq, double, constant(least))
+        }
+        false => Expr::binary(BinaryOp::FLt, constant(-1.0), double),
+    };
+    below & above
+}
+
 /// The same bits, cut into other parts.
 pub fn bit_cast(values: Vec<Expr>, from: &[u32], to: &[u32]) -> Lowered<Vec<Expr>> {
     if from == to {
@@ -189,6 +210,32 @@ mod tests {
         let unequal = FloatPredicate { less: true, equal: false, greater: true, unordered: true };
         let expected = Expr::unary(UnaryOp::Not, Expr::binary(BinaryOp::FEq, a.clone(), b.clone()));
         assert_eq!(float_compare(unequal, a, b), expected);
+    }
+
+    #[test]
+    fn numbers_fit_up_to_the_ends_of_the_range() {
+        let text = |signed, width| {
+            let fits = fits_integer(signed, Expr::constant(64, 0), width);
+            let mut numbers = Vec::new();
+            collect(&fits, &mut numbers);
+            numbers.into_iter().filter(|number| *number != 0.0).collect::<Vec<_>>()
+        };
+        assert_eq!(text(true, 32), [2147483648.0, -2147483649.0]);
+        assert_eq!(text(false, 8), [256.0, -1.0]);
+        assert_eq!(text(false, 64), [18446744073709551616.0, -1.0]);
+        let (most, least) = (9223372036854775808.0, -9223372036854775808.0);
+        assert_eq!(text(true, 64), [most, least, least]);
+    }
+
+    fn collect(expr: &Expr, numbers: &mut Vec<f64>) {
+        match expr {
+            Expr::Const(bits) => numbers.push(f64::from_bits(bits.unsigned() as u64)),
+            Expr::Binary(_, left, right) => {
+                collect(left, numbers);
+                collect(right, numbers);
+            }
+            _ => {}
+        }
     }
 
     #[test]

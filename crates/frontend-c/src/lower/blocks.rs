@@ -2,13 +2,18 @@
 
 use std::collections::HashMap;
 
-use parallax_program::{BlockId, Expr, Function, FunctionBuilder, Terminator, VarId};
+use parallax_program::{
+    BlockId, Expr, Function, FunctionBuilder, Property, Terminator, UnaryOp, VarId,
+};
 
 use super::body::Body;
 use super::joins::set_joins;
 use super::layout::Lowered;
 use super::tidy::tidy;
 use crate::llvm::{Instruction, Name, Operation, Type, Typed, Value};
+
+/// What clang gives the trap behind a shift (`SanitizerHandler::ShiftOutOfBounds`).
+const SHIFT_OUT_OF_BOUNDS: u128 = 20;
 
 impl Body<'_> {
     /// Lowers all blocks. Also gives the objects that should have been in memory.
@@ -124,11 +129,49 @@ impl Body<'_> {
         }
         self.demand(condition);
         let condition = self.scalar(&Type::Int(1), condition)?;
+        match (self.is_wrong_shift(then), self.is_wrong_shift(otherwise)) {
+            (false, true) => return self.checked_shift(condition, then, blocks),
+            (true, false) => {
+                let condition = Expr::unary(UnaryOp::Not, condition);
+                return self.checked_shift(condition, otherwise, blocks);
+            }
+            _ => {}
+        }
         let mut edges = Edges::default();
         let then = self.edge(then, blocks, &mut edges)?;
         let otherwise = self.edge(otherwise, blocks, &mut edges)?;
         self.builder.terminate(Terminator::Branch { condition, then, otherwise, join: None });
         self.fill(edges)
+    }
+
+    /// Whether a block is where clang goes from a signed shift that does not fit.
+    fn is_wrong_shift(&self, target: &Name) -> bool {
+        let block = self.blocks.get(target).map(|number| &self.function.blocks[*number]);
+        let Some(block) = block.filter(|_| self.unit.shared.options.overflow) else {
+            return false;
+        };
+        let is_debug = |inst: &&Instruction| matches!(inst.operation, Operation::Debug { .. });
+        let mut operations = block.instructions.iter().filter(|inst| !is_debug(inst));
+        let first = operations.next().map(|inst| &inst.operation);
+        let Some(Operation::Call(call)) = first else {
+            return false;
+        };
+        let is_trap = matches!(&call.callee, Value::Global(name) if &**name == "llvm.ubsantrap");
+        let code = call.args.first().map(|arg| &arg.value.value);
+        is_trap
+            && code == Some(&Value::Int(SHIFT_OUT_OF_BOUNDS))
+            && matches!(operations.next().map(|inst| &inst.operation), Some(Operation::Unreachable))
+    }
+
+    /// An assertion in place of the branch: no order of accesses comes from it.
+    fn checked_shift(
+        &mut self,
+        fits: Expr,
+        next: &Name,
+        blocks: &HashMap<&Name, BlockId>,
+    ) -> Lowered<()> {
+        self.require(fits, "signed integer overflow in a shift", Property::Overflow);
+        self.jump(next, blocks)
     }
 
     fn switch(

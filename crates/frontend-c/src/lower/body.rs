@@ -310,6 +310,11 @@ impl<'u> Body<'u> {
         }
     }
 
+    /// Whether anybody uses the value of a name.
+    pub fn is_used(&self, name: &Name) -> bool {
+        self.uses.contains_key(name)
+    }
+
     pub fn is_undefined(&self, value: &Value) -> bool {
         match value {
             Value::Undef | Value::Poison => true,
@@ -357,11 +362,16 @@ impl<'u> Body<'u> {
             }
             value => value,
         };
+        self.end_objects();
+        self.builder.terminate(Terminator::Return(value));
+    }
+
+    /// Ends the life of the function's objects.
+    pub fn end_objects(&mut self) {
         for object in self.stack.clone().into_iter().rev() {
             let address = Expr::Var(object);
             self.builder.emit(InstKind::Free { address, kind: AllocKind::Stack });
         }
-        self.builder.terminate(Terminator::Return(value));
     }
 }
 

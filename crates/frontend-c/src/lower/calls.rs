@@ -9,6 +9,9 @@ use super::shapes;
 use super::unit::{Signature, Symbol};
 use crate::llvm::{Call, Instruction, Name, Type, Value};
 
+/// Functions that end the thread that calls them.
+const ENDS_THREAD: [&str; 3] = ["pthread_exit", "thrd_exit", "__VERIFIER_thread_exit"];
+
 impl Body<'_> {
     pub fn call(&mut self, call: &Call, instruction: &Instruction) -> Lowered<()> {
         let result = instruction.result.as_ref();
@@ -110,6 +113,14 @@ impl Body<'_> {
             return Ok(());
         }
         self.check_format(name, call);
+        // A result that nobody uses may be of any type.
+        let result = result.filter(|result| self.is_used(result));
+        if let Some(printed) = self.print(name, call, result) {
+            return printed;
+        }
+        if ENDS_THREAD.contains(&name.as_ref()) {
+            return self.end_thread(name, call, result);
+        }
         let name = self.with_own_thread_type(name)?;
         self.transfer(Callee::External(name), call, result, None)
     }
@@ -127,6 +138,19 @@ impl Body<'_> {
             Some(4) => Ok(format!("{name}.int")),
             Some(bytes) => Err(format!("a call of '{name}' with an identifier of {bytes} bytes")),
         }
+    }
+
+    /// The objects of a function end with the thread that leaves it for good. Those of its callers
+    /// are not known here.
+    fn end_thread(&mut self, name: &Name, call: &Call, result: Option<&Name>) -> Lowered<()> {
+        let (mut args, widths, _) = self.arguments(call)?;
+        for (arg, width) in args.iter_mut().zip(widths) {
+            *arg = self.in_var(arg.clone(), width);
+        }
+        self.end_objects();
+        let dst = result.and_then(|result| self.vars_of(result).first().copied());
+        self.call_external(name, dst, args);
+        Ok(())
     }
 
     /// An allocation whose result goes to a variable that tells what for, with a constant size.

@@ -3,13 +3,16 @@
 //! as accesses of eight bytes and a rest. Reads of a copy carry the tag `COPY`: what they read
 //! may be uninitialised, as long as nobody looks at it.
 
-use parallax_program::{BinaryOp, Expr, InstKind, Terminator};
+use parallax_program::{BinaryOp, Expr, InstKind, Property, Terminator};
 
 use super::body::Body;
 use super::layout::Lowered;
 use super::memory::{Piece, pieces, plain_tags};
 use super::pointee::Pointee;
 use crate::llvm::{Instruction, Type, Typed, Value};
+
+/// Copies as a whole are of objects that do not overlap (C17, 7.24.2.1).
+const OVERLAP: &str = "source and destination of a copy overlap";
 
 /// Longer copies become loops.
 const MOST_PIECES: usize = 64;
@@ -28,6 +31,10 @@ impl Body<'_> {
             return self.copy_by_call(name, to, from, size);
         };
         let bytes = u64::try_from(bytes).map_err(|_| "a copy of too many bytes")?;
+        // Assignments of structures carry notes on their layout. What they copy does not overlap.
+        if name == "memcpy" && instruction.copy_layout.is_none() {
+            self.require_apart(to, from, bytes)?;
+        }
         let told =
             instruction.copy_layout.and_then(|layout| self.told_copy(layout, bytes, [to, from]));
         if let Some(pieces) = told.filter(|told| told.len() <= MOST_PIECES) {
@@ -43,6 +50,49 @@ impl Body<'_> {
             }
             _ if bytes <= 8 * MOST_PIECES as u64 => self.copy_pieces(to, from, &pieces(0, bytes)),
             _ => self.copy_by_call(name, to, from, size),
+        }
+    }
+
+    /// What is copied as a whole must not overlap what is written, unless it is the same.
+    fn require_apart(&mut self, to: &Value, from: &Value, bytes: u64) -> Lowered<()> {
+        let width = self.pointer_width();
+        let (to, from) = (self.address(to)?, self.address(from)?);
+        match self.are_apart(&to, &from, bytes) {
+            Some(true) => return Ok(()),
+            Some(false) => {
+                self.fail(OVERLAP, Property::Memory);
+                return Ok(());
+            }
+            None => {}
+        }
+        let (to, from) = (self.in_var(to, width), self.in_var(from, width));
+        let bytes = Expr::constant(width, u128::from(bytes));
+        let far =
+            |a: &Expr, b: &Expr| Expr::binary(BinaryOp::Ule, bytes.clone(), a.clone() - b.clone());
+        let apart = to.clone().eq(from.clone()) | (far(&to, &from) & far(&from, &to));
+        self.require(apart, OVERLAP, Property::Memory);
+        Ok(())
+    }
+
+    /// Whether two places are apart, in different objects or far enough from one another, or the
+    /// same, if that can be seen.
+    fn are_apart(&self, to: &Expr, from: &Expr, bytes: u64) -> Option<bool> {
+        let is_object = |expr: &Expr| match expr {
+            Expr::Address(_) => true,
+            Expr::Var(var) => self.stack.contains(var) || self.is_register(expr),
+            _ => false,
+        };
+        let place = |expr: &Expr| match expr {
+            Expr::Binary(BinaryOp::Add, base, offset) => match &**offset {
+                Expr::Const(bits) => Some((base.as_ref().clone(), bits.unsigned())),
+                _ => None,
+            },
+            expr => Some((expr.clone(), 0)),
+        };
+        let ((a, at), (b, from)) = (place(to)?, place(from)?);
+        match a == b {
+            true => Some(at == from || at.abs_diff(from) >= u128::from(bytes)),
+            false => (is_object(&a) && is_object(&b)).then_some(true),
         }
     }
 

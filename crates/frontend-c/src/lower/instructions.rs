@@ -2,7 +2,9 @@
 
 use parallax_program::{Expr, Property};
 
-use super::arithmetic::{bit_cast, cast, compare, fits_signed, float_compare, integer_op, negated};
+use super::arithmetic::{
+    bit_cast, cast, compare, fits_integer, fits_signed, float_compare, integer_op, negated,
+};
 use super::body::Body;
 use super::layout::Lowered;
 use crate::llvm::{BinaryOp, CastOp, Instruction, Name, Operation, Type, Typed, Value};
@@ -248,6 +250,20 @@ impl Body<'_> {
                 self.numbers(to)?;
             }
             _ => {}
+        }
+        let mut values = values;
+        if matches!(op, CastOp::FPToSI | CastOp::FPToUI) {
+            for ((value, from), to) in values.iter_mut().zip(&from).zip(&to_widths) {
+                *value = self.in_var(value.clone(), *from);
+                if matches!(from, 32 | 64) && *to <= 64 {
+                    let double = match from {
+                        32 => cast(CastOp::FPExt, value.clone(), 32, 64)?,
+                        _ => value.clone(),
+                    };
+                    let fits = fits_integer(op == CastOp::FPToSI, double, *to);
+                    self.condition(fits, "a floating-point number that no integer of the type is");
+                }
+            }
         }
         let widths = from.into_iter().zip(to_widths);
         values

@@ -53,7 +53,7 @@ impl Body<'_> {
         }
         match stem {
             "trap" | "debugtrap" | "ubsantrap" => {
-                self.call_external("abort", None, Vec::new());
+                self.call_external("__builtin_trap", None, Vec::new());
                 Some(Ok(()))
             }
             _ if stem.starts_with("va_") => {

@@ -16,6 +16,7 @@ mod layout;
 mod memory;
 mod places;
 mod pointee;
+mod printing;
 mod registers;
 mod shapes;
 mod start;

@@ -24,6 +24,7 @@ pub fn add_main_thread(program: &mut Program, units: &[Unit<'_>]) -> Result<(), 
     let constructors = structors(units, "llvm.global_ctors");
     let mut destructors = structors(units, "llvm.global_dtors");
     destructors.reverse();
+    program.daemons = !leaves_alone(program, main);
     let plain = constructors.is_empty() && destructors.is_empty() && !registers_handlers(program);
     let start = match plain {
         true => ThreadStart { name: "main".to_string(), function: main, args },
@@ -34,6 +35,48 @@ pub fn add_main_thread(program: &mut Program, units: &[Unit<'_>]) -> Result<(), 
     };
     program.threads.push(start);
     Ok(())
+}
+
+/// Functions that start threads; what they are handed is not run by the thread that calls them …
+const STARTS_THREAD: [&str; 4] = [
+    "pthread_create",
+    "thrd_create",
+    "__VERIFIER_thread_create",
+    "__VERIFIER_thread_create_symmetric",
+];
+
+/// … and those that end the calling thread, and no other.
+const ENDS_THREAD: [&str; 3] = ["pthread_exit", "thrd_exit", "__VERIFIER_thread_exit"];
+
+/// Whether the first thread may end without the program, so that the others go on.
+fn leaves_alone(program: &Program, main: FunctionId) -> bool {
+    let mut found = vec![main];
+    let mut next = 0;
+    while let Some(function) = found.get(next).copied() {
+        next += 1;
+        let blocks = program.functions.get(function.0 as usize).into_iter().flat_map(|f| &f.blocks);
+        for inst in blocks.flat_map(|block| &block.insts) {
+            let InstKind::Call { callee, args, .. } = &inst.kind else { continue };
+            let mut more: Vec<FunctionId> = Vec::new();
+            match callee {
+                Callee::Direct(id) => more.push(*id),
+                Callee::External(name) if ENDS_THREAD.contains(&name.as_str()) => return true,
+                Callee::External(name) if STARTS_THREAD.contains(&name.as_str()) => continue,
+                Callee::External(_) => {}
+                // It may be any of them.
+                Callee::Indirect(_) => {
+                    more.extend((0..program.functions.len() as u32).map(FunctionId))
+                }
+            }
+            more.extend(args.iter().filter_map(|arg| match arg {
+                Expr::FunctionAddress(id) => Some(*id),
+                _ => None,
+            }));
+            more.retain(|id| !found.contains(id));
+            found.extend(more);
+        }
+    }
+    false
 }
 
 /// One argument, the name of the program, and an empty environment.
@@ -147,14 +190,24 @@ fn start_function(
         }
         Err(what) => builder.emit(InstKind::Unsupported { what: what.clone() }),
     };
+    // Destructors are the last to run, and run whoever ends the program.
+    for function in destructors.iter().rev() {
+        match function {
+            Ok(id) => {
+                let callee = Callee::External(AT_EXIT[0].to_string());
+                let args = vec![Expr::FunctionAddress(*id)];
+                builder.emit(InstKind::Call { dst: None, callee, args });
+            }
+            Err(what) => builder.emit(InstKind::Unsupported { what: what.clone() }),
+        }
+    }
     constructors.iter().for_each(|function| call(&mut builder, function));
     let dst = program.function(main).result.map(|width| {
         builder.set_result(width);
         builder.temp(width)
     });
     builder.emit(InstKind::Call { dst, callee: Callee::Direct(main), args });
-    destructors.iter().for_each(|function| call(&mut builder, function));
-    if registers_handlers(program) {
+    if registers_handlers(program) || !destructors.is_empty() {
         let code = dst.map_or(Expr::constant(32, 0), Expr::Var);
         let callee = Callee::External("exit".to_string());
         builder.emit(InstKind::Call { dst: None, callee, args: vec![code] });

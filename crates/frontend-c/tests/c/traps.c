@@ -1,3 +1,3 @@
-// expect: Assume { condition: 0:1 }
+// expect: assert: a trap is reached
 int x = 1;
 int main(void) { if (x) __builtin_trap(); return 0; }

@@ -49,7 +49,10 @@ pub fn build(name: &str, image: &Image, options: &Options) -> Result<Program, Di
     let needs = threads::Needs::of(image, &code);
     let (mut program, through) = assemble(name, image, &calls, &code, &beginning, &needs, options);
     program.check()?;
-    let library = parallax_library::Options { spurious_wakeups: options.spurious_wakeups };
+    let library = parallax_library::Options {
+        spurious_wakeups: options.spurious_wakeups,
+        errors: options.errors.clone(),
+    };
     parallax_library::link_through(&mut program, &library, &through)?;
     threads::prepare(&mut program, &needs);
     program.check()?;

@@ -1,0 +1,2 @@
+// expect: 0
+int main(void) { __VERIFIER_assume(1L << 32); return 0; }
