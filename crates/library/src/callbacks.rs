@@ -23,9 +23,9 @@ const COMPARE: Signature = Signature { params: &[64, 64], result: Some(32) };
 /// Which argument of a function of the library is a function, and of what type.
 fn callback(name: &str) -> Option<(usize, Signature)> {
     Some(match name {
-        "pthread_create" => (2, ROUTINE),
+        "pthread_create" | "pthread_create.int" => (2, ROUTINE),
         "__VERIFIER_thread_create" | "__VERIFIER_thread_create_symmetric" => (1, ROUTINE),
-        "thrd_create" => (1, ROUTINE_INT),
+        "thrd_create" | "thrd_create.int" => (1, ROUTINE_INT),
         "pthread_once" | "call_once" => (1, HANDLER),
         "atexit" | "__VERIFIER_atexit" => (0, HANDLER),
         "pthread_key_create" | "tss_create" => (1, DESTRUCTOR),

@@ -5,7 +5,7 @@ use parallax_program::{
     AccessSize, Callee, Expr, Function, Global, InstKind, Program, Shape, Terminator, VarId,
 };
 
-use crate::{Options, atomics};
+use crate::{Options, atomics, fates};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Features {
@@ -25,6 +25,10 @@ pub(crate) struct Features {
     pub unasked: bool,
     /// Aborting is no error.
     pub quiet: bool,
+    /// Keys of thread-specific data are deleted.
+    pub deletes: bool,
+    /// Threads are detached, or may be joined twice.
+    pub fates: bool,
 }
 
 impl Features {
@@ -38,6 +42,7 @@ impl Features {
         let quiet = !options.errors.abort;
         let mut features = Features { kinds, spurious, unasked, quiet, ..Features::default() };
         program.functions.iter().for_each(|function| features.look_at(function));
+        features.fates |= fates::may_be_decided_twice(program);
         features
     }
 
@@ -53,6 +58,8 @@ impl Features {
             (self.spurious, "spurious"),
             (self.unasked, "unasked"),
             (self.quiet, "quiet"),
+            (self.deletes, "deletes"),
+            (self.fates, "fates"),
         ];
         all.into_iter().filter(|(there, _)| *there).map(|(_, word)| word)
     }
@@ -73,6 +80,9 @@ impl Features {
                 "__VERIFIER_thread_join" => self.results |= dst.is_some(),
                 "pthread_key_create" | "tss_create" => self.keys = true,
                 "atexit" | "__VERIFIER_atexit" => self.atexit = true,
+                "pthread_key_delete" | "tss_delete" => self.deletes = true,
+                "pthread_detach" | "thrd_detach" => self.fates = true,
+                "pthread_attr_setdetachstate" => self.fates |= second != Some(0),
                 _ => self.atomics |= atomics::has(name),
             }
         }
@@ -240,7 +250,9 @@ mod tests {
     #[test]
     fn what_is_asked_for_by_calls() {
         let words = |call: &str| {
-            let text = format!("program p pointers 64\nfn f(v: 64, w: 32) {{\n  {call}\n}}\n");
+            let start = "call extern pthread_create(v, v, v, v)";
+            let text =
+                format!("program p pointers 64\nfn f(v: 64, w: 32) {{\n  {start}\n  {call}\n}}\n");
             let program = parse_program("p", &text).unwrap();
             Features::of(&program, &Options::default()).words().collect::<Vec<_>>()
         };
@@ -251,6 +263,17 @@ mod tests {
         assert_eq!(words("call extern mtx_init(v, w)"), ["kinds"]);
         assert_eq!(words("call extern pthread_mutexattr_settype(v, 1:32)"), ["kinds"]);
         assert_eq!(words("call extern atexit(v)"), ["atexit"]);
+        assert_eq!(words("call extern pthread_key_delete(w)"), ["deletes"]);
+        assert_eq!(words("call extern pthread_detach(v)"), ["fates"]);
+        assert_eq!(words("call extern pthread_attr_setdetachstate(v, 0:32)"), Vec::<&str>::new());
+        let join = "call extern pthread_join(v, 0:64)";
+        assert_eq!(words(&format!("{join}\n  {join}")), ["fates"]);
+        let start = "call extern pthread_create(v, v, v, v)";
+        assert_eq!(words(&format!("{start}\n  {join}\n  {join}")), Vec::<&str>::new());
+        let load = "v = load.8 &t [NA]";
+        let twice =
+            format!("{start}\n  {load}\n  {join}\n  {load}\n  {join}\n}}\nglobal t: 8\nfn g() {{");
+        assert_eq!(words(&twice), ["fates"]);
         assert_eq!(words("w = call extern pthread_barrier_wait(v)"), ["unasked"]);
         let asks = "w = call extern pthread_barrier_wait(v)\n  assert w == 0:32, \"not the last\"";
         assert_eq!(words(asks), Vec::<&str>::new());

@@ -25,6 +25,7 @@ mod adapt;
 mod atomics;
 mod callbacks;
 mod errors;
+mod fates;
 mod features;
 mod inline;
 mod linker;

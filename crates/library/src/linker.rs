@@ -121,12 +121,7 @@ impl<'p> Linker<'p> {
             }
             return Ok(false);
         }
-        let prints = message::prints(&transfer.name);
-        let constant = |(arg, _): &(Expr, u32)| message::is_constant(self.program, arg);
-        let name = match prints && args.first().is_some_and(constant) {
-            true => format!("{}.constant", transfer.name),
-            false => transfer.name.clone(),
-        };
+        let name = self.special_name(&transfer.name, args.first().map(|(arg, _)| arg));
         let Some(definition) = self.modules.find(&name) else {
             if self.errors.functions.contains(&transfer.name) {
                 let block = &mut self.program.functions[caller.0 as usize].blocks[at.block];
@@ -153,6 +148,20 @@ impl<'p> Linker<'p> {
         let caller = &mut self.program.functions[caller.0 as usize];
         inline(caller, at, body, args, transfer.dst);
         Ok(true)
+    }
+
+    /// The function that stands in for another where its first argument is a constant text, or is
+    /// in a global, which has a value from the start.
+    fn special_name(&self, name: &str, first: Option<&Expr>) -> String {
+        let suffix = match first {
+            Some(first) if message::prints(name) && message::is_constant(self.program, first) => {
+                ".constant"
+            }
+            Some(first) if is_in_global(first) => ".global",
+            _ => "",
+        };
+        let special = format!("{name}{suffix}");
+        if self.modules.find(&special).is_some() { special } else { name.to_string() }
     }
 
     /// Makes the instruction there a call of that function.
@@ -343,6 +352,15 @@ fn transfer(kind: &InstKind) -> Option<Transfer> {
         return None;
     };
     Some(Transfer { name: name.clone(), args: args.clone(), dst: *dst, spawn })
+}
+
+/// Whether an address is one in a global.
+fn is_in_global(address: &Expr) -> bool {
+    match address {
+        Expr::Address(_) => true,
+        Expr::Binary(_, left, _) => is_in_global(left),
+        _ => false,
+    }
 }
 
 fn shifted(span: Span, start: u32) -> Span {

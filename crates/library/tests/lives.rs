@@ -76,7 +76,8 @@ fn destructors_run_at_the_end_of_a_thread() {
         "  call extern pthread_create",
         "  call extern pthread_key_delete(r)\n  call extern pthread_create",
     );
-    assert_eq!(all_ends(&with_main(before, &deleted)), [End::Done]);
+    let late = End::Failed(Property::Lock, "a key is used that was deleted".into());
+    assert_eq!(all_ends(&with_main(before, &deleted)), [late]);
 }
 
 #[test]
@@ -162,4 +163,27 @@ fn what_is_not_supported_is_named() {
     assert_eq!(ends("", lines), End::Unknown("pthread_cancel".into()));
     let robust = "  call extern pthread_mutexattr_setrobust(&a, 1:32)";
     assert_eq!(ends("global a: 4", robust), End::Unknown("robust mutexes".into()));
+}
+
+#[test]
+fn a_thread_is_joined_or_detached_once() {
+    let before = "global t: 8\nglobal a: 56\nfn worker(a: 64) -> 64 {\n  return a\n}\n";
+    let create = "  call extern pthread_create(&t, 0:64, @worker, 0:64)\n  p = load.8 &t\n";
+    let (join, detach) =
+        ("  call extern pthread_join(p, 0:64)\n", "  call extern pthread_detach(p)\n");
+    let message = "a thread is joined or detached that was joined or detached before";
+    let wrong = || vec![End::Failed(Property::Lock, message.into())];
+    for (first, second) in [(join, join), (detach, join), (detach, detach), (join, detach)] {
+        let lines = format!("{create}{first}{second}");
+        assert_eq!(all_ends(&with_main(before, &lines)), wrong(), "{first}{second}");
+    }
+    for once in [join, detach] {
+        let lines = format!("{create}{once}{create}{once}");
+        assert_eq!(all_ends(&with_main(before, &lines)), [End::Done], "{once}");
+    }
+    let detached = "  call extern pthread_attr_init(&a)\n  \
+        call extern pthread_attr_setdetachstate(&a, 1:32)\n  \
+        call extern pthread_create(&t, &a, @worker, 0:64)\n  p = load.8 &t\n";
+    let lines = format!("{detached}{join}");
+    assert_eq!(all_ends(&with_main(before, &lines)), wrong());
 }

@@ -122,10 +122,10 @@ fn semaphores_count() {
         p = call extern __errno_location()\n  r = load.4 p\n  assert r == 11:32, \"EAGAIN\"\n  \
         r = call extern sem_timedwait(&s, 0:64)\n  r = load.4 p\n  assert r == 110:32, \"late\"\n  \
         call extern sem_post(&s)\n  call extern sem_post(&s)\n  \
-        call extern sem_getvalue(&s, &v)\n  r = load.4 &v\n  assert r == 2:32, \"two\"\n  \
-        r = call extern sem_init(&s, 0:32, -1:32)\n  assert r == -1:32, \"too large\"\n  \
+        call extern sem_getvalue(&s, &v)\n  r = load.4 &v\n  assert r == 2:32, \"two\"\n  store.4 &v, 0:32\n  \
+        r = call extern sem_init(&v, 0:32, -1:32)\n  assert r == -1:32, \"too large\"\n  \
         r = load.4 p\n  assert r == 22:32, \"EINVAL\"";
-    assert_eq!(ends("global s: 32\nglobal v: 4", lines), End::Done);
+    assert_eq!(ends("global s: 32\nglobal v: 32", lines), End::Done);
 }
 
 #[test]
@@ -159,4 +159,55 @@ fn what_is_destroyed_is_not_used() {
          call extern pthread_barrier_wait(&b)"
     );
     assert_eq!(ends("global b: 32", &again), End::Done);
+}
+
+#[test]
+fn what_is_in_use_is_not_initialised() {
+    let cases = [
+        ("mutex", "a mutex is initialised that is held", "pthread_mutex_lock(&m)", "0:64"),
+        (
+            "rwlock",
+            "a read-write lock is initialised that is held",
+            "pthread_rwlock_rdlock(&m)",
+            "0:64",
+        ),
+        ("spin", "a spin lock is initialised that is held", "pthread_spin_lock(&m)", "0:32"),
+    ];
+    for (kind, message, lock, rest) in cases {
+        let init = format!("  call extern pthread_{kind}_init(&m, {rest})\n");
+        let held = format!("{init}  call extern {lock}\n{init}");
+        assert_eq!(ends("global m: 64", &held), lock_error(message), "{kind}");
+        let destroyed = format!("{init}  call extern pthread_{kind}_destroy(&m)\n{init}");
+        assert_eq!(ends("global m: 64", &destroyed), End::Done, "{kind}");
+    }
+    let barrier = "  call extern pthread_barrier_init(&m, 0:64, 2:32)\n";
+    let message = "a barrier is initialised again that was not destroyed";
+    assert_eq!(ends("global m: 64", &barrier.repeat(2)), lock_error(message));
+    let sem = "  call extern sem_init(&m, 0:32, 2:32)\n";
+    let message = "a semaphore is initialised again that was not destroyed";
+    assert_eq!(ends("global m: 64", &sem.repeat(2)), lock_error(message));
+    // Memory that has no value from the start does not tell.
+    let heap = "  p = call extern malloc(40:64)\n  call extern pthread_mutex_init(p, 0:64)\n";
+    assert_eq!(ends("", heap), End::Done);
+}
+
+#[test]
+fn condition_variables_and_keys_are_not_used_after_their_end() {
+    let cond =
+        "  call extern pthread_cond_init(&c, 0:64)\n  call extern pthread_cond_destroy(&c)\n";
+    for call in ["signal", "broadcast"] {
+        let lines = format!("{cond}  call extern pthread_cond_{call}(&c)");
+        let message = "a condition variable is used that was destroyed";
+        assert_eq!(ends("global c: 48", &lines), lock_error(message), "{call}");
+    }
+    assert_eq!(ends("global c: 48", &cond.repeat(2)), End::Done);
+    let key = "  call extern pthread_key_create(&k, 0:64)\n  r = load.4 &k\n  \
+        call extern pthread_setspecific(r, 1:64)\n  call extern pthread_key_delete(r)\n";
+    assert_eq!(ends("global k: 4", key), End::Done);
+    for call in ["pthread_getspecific(r)", "pthread_setspecific(r, 2:64)"] {
+        let lines = format!("{key}  call extern {call}");
+        assert_eq!(ends("global k: 4", &lines), lock_error("a key is used that was deleted"));
+    }
+    let twice = format!("{key}  call extern pthread_key_delete(r)");
+    assert_eq!(ends("global k: 4", &twice), lock_error("a key is deleted that was deleted"));
 }

@@ -254,7 +254,7 @@ fn copies_do_not_overlap() {
         "__memcpy_chk(&text, &text + 7:64, 8:64, 16:64)",
         "strcpy(&text, &text + 1:64)",
         "strncpy(&text, &text + 1:64, 2:64)",
-        "strncat(&text + 2:64, &text, 3:64)",
+        "strncat(&text + 2:64, &text, 4:64)",
     ];
     for call in wrong {
         assert_eq!(ends(globals, &format!("  call extern {call}")), overlap(), "{call}");

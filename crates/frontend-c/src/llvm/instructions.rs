@@ -25,8 +25,12 @@ impl Cursor<'_> {
             debug: None,
             typed: false,
             copy_layout: None,
+            align: None,
             start: first.start,
         };
+        if is_access(&instruction.operation) {
+            instruction.align = self.align()?;
+        }
         self.attachments(&mut instruction)?;
         if matches!(instruction.operation, Operation::Unknown { .. }) {
             self.skip_line(line);
@@ -259,7 +263,6 @@ impl Cursor<'_> {
                 let ty = self.ty()?;
                 let address = self.next_typed()?.value;
                 let (_, order) = self.order_if(atomic)?;
-                self.align()?;
                 Ok(Operation::Load { ty, address, volatile, order })
             }
             "store" => {
@@ -268,7 +271,6 @@ impl Cursor<'_> {
                 let value = self.typed()?;
                 let address = self.next_typed()?.value;
                 let (_, order) = self.order_if(atomic)?;
-                self.align()?;
                 Ok(Operation::Store { value, address, volatile, order })
             }
             "fence" => {
@@ -283,7 +285,6 @@ impl Cursor<'_> {
                 let address = self.typed()?.value;
                 let operand = self.next_typed()?;
                 let (_, order) = self.scope_and_order()?;
-                self.align()?;
                 Ok(Operation::Rmw { op, address, operand, order })
             }
             _ => self.compare_exchange(),
@@ -298,7 +299,6 @@ impl Cursor<'_> {
         let desired = self.next_typed()?.value;
         let (_, success) = self.scope_and_order()?;
         let (_, failure) = self.scope_and_order()?;
-        self.align()?;
         let exchange = CompareExchange { weak, address, expected, desired, success, failure };
         Ok(Operation::CompareExchange(Box::new(exchange)))
     }
@@ -345,13 +345,14 @@ impl Cursor<'_> {
     }
 
     /// `, align 4`
-    fn align(&mut self) -> Parsed<()> {
+    fn align(&mut self) -> Parsed<Option<u32>> {
         if self.is(b',') && self.ahead(1).text == "align" {
             self.next();
             self.next();
-            self.number()?;
+            let align = u32::try_from(self.number()?).ok();
+            return Ok(align.filter(|align| align.is_power_of_two()));
         }
-        Ok(())
+        Ok(None)
     }
 
     /// After `call`: flags, convention, attributes of the result, type, callee, arguments.
@@ -490,4 +491,15 @@ fn debug_call(call: &Call) -> Option<Operation> {
     let value = metadata(0).and_then(|(_, value)| value.cloned());
     let variable: Option<MetadataId> = metadata(1).and_then(|(id, _)| id);
     Some(Operation::Debug { value, variable, declares })
+}
+
+/// Whether an operation accesses memory at an address.
+fn is_access(operation: &Operation) -> bool {
+    matches!(
+        operation,
+        Operation::Load { .. }
+            | Operation::Store { .. }
+            | Operation::Rmw { .. }
+            | Operation::CompareExchange(_)
+    )
 }

@@ -104,6 +104,8 @@ pub struct Instruction {
     pub typed: bool,
     /// The layout of what a copy copies, `!tbaa.struct`.
     pub copy_layout: Option<MetadataId>,
+    /// What the address of an access is a multiple of.
+    pub align: Option<u32>,
     /// First byte in the text.
     pub start: u32,
 }

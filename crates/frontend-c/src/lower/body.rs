@@ -12,6 +12,7 @@ use parallax_program::{
 };
 
 use super::THREADS;
+use super::alignment::Alignments;
 use super::layout::{Lowered, Scalar};
 use super::registers::Registers;
 use super::shapes;
@@ -40,6 +41,8 @@ pub struct Body<'u> {
     pub stack: Vec<VarId>,
     /// Objects in variables, by their address, which is never given a value.
     pub registers: HashMap<VarId, Registers>,
+    /// How addresses are aligned.
+    pub alignments: Alignments,
     /// Objects that have to be in memory.
     pub in_memory: &'u HashSet<Name>,
     uses: HashMap<Name, Uses>,
@@ -81,6 +84,7 @@ impl<'u> Body<'u> {
             stepped: HashMap::new(),
             stack: Vec::new(),
             registers: HashMap::new(),
+            alignments: Alignments::default(),
             in_memory,
             uses: uses(function),
             scalars: HashMap::new(),
@@ -232,6 +236,7 @@ impl<'u> Body<'u> {
             return;
         }
         for (var, value) in self.vars_of(name).into_iter().zip(values) {
+            self.note_aligned_value(var, &value);
             self.builder.assign(var, value);
         }
     }
@@ -296,6 +301,7 @@ impl<'u> Body<'u> {
             return value;
         }
         let var = self.builder.temp(width);
+        self.note_aligned_value(var, &value);
         self.builder.assign(var, value);
         Expr::Var(var)
     }

@@ -9,6 +9,9 @@ use super::shapes;
 use super::unit::{Signature, Symbol};
 use crate::llvm::{Call, Instruction, Name, Type, Value};
 
+/// Functions that give memory for anything.
+const ALLOCATES: [&str; 5] = ["malloc", "calloc", "realloc", "aligned_alloc", "memalign"];
+
 /// Functions that end the thread that calls them.
 const ENDS_THREAD: [&str; 3] = ["pthread_exit", "thrd_exit", "__VERIFIER_thread_exit"];
 
@@ -121,6 +124,9 @@ impl Body<'_> {
         if ENDS_THREAD.contains(&name.as_ref()) {
             return self.end_thread(name, call, result);
         }
+        if let Some(result) = result.filter(|_| ALLOCATES.contains(&name.as_ref())) {
+            self.vars_of(result).into_iter().for_each(|var| self.note_alignment(var, 16));
+        }
         let name = self.with_own_thread_type(name)?;
         self.transfer(Callee::External(name), call, result, None)
     }
@@ -179,6 +185,7 @@ impl Body<'_> {
         let [dst] = self.vars_of(result)[..] else {
             return Ok(false);
         };
+        self.note_alignment(dst, 16);
         self.builder.emit(InstKind::Alloc {
             dst,
             size: Expr::constant(self.pointer_width(), u128::from(size)),

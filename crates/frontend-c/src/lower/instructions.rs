@@ -25,9 +25,11 @@ impl Body<'_> {
         let result = instruction.result.as_ref();
         match &instruction.operation {
             Operation::Load { .. } | Operation::Store { .. } | Operation::Alloca { .. } => {
+                self.check_alignment(instruction)?;
                 self.memory(instruction)
             }
             Operation::Rmw { .. } | Operation::CompareExchange(_) | Operation::Fence { .. } => {
+                self.check_alignment(instruction)?;
                 self.atomic(instruction)
             }
             Operation::Call(call) => self.call(call, instruction),

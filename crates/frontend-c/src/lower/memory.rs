@@ -262,6 +262,7 @@ impl Body<'_> {
         let shape = shape.filter(|(_, bytes)| count.is_none() && *bytes == element);
         let dst = self.object_var(result);
         self.stack.push(dst);
+        self.note_alignment(dst, align);
         self.allocate(dst, size, align, AllocKind::Stack, shape.map(|(shape, _)| shape));
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! From modules of LLVM to a program.
 
+mod alignment;
 mod arithmetic;
 mod assembly;
 mod atomics;

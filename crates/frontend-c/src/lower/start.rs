@@ -38,9 +38,11 @@ pub fn add_main_thread(program: &mut Program, units: &[Unit<'_>]) -> Result<(), 
 }
 
 /// Functions that start threads; what they are handed is not run by the thread that calls them …
-const STARTS_THREAD: [&str; 4] = [
+const STARTS_THREAD: [&str; 6] = [
     "pthread_create",
+    "pthread_create.int",
     "thrd_create",
+    "thrd_create.int",
     "__VERIFIER_thread_create",
     "__VERIFIER_thread_create_symmetric",
 ];
