@@ -8,7 +8,7 @@ PARALLAX = $(TARGET)/release/parallax
 TESTED = $(TARGET)/debug/parallax
 # Seconds for each fuzz target.
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= litmus cat program ops llvm lift elf
+FUZZ_TARGETS ?= litmus cat program ops llvm lift elf schedule session certificate expectations
 # A folder of litmus tests with an expected.csv, beside the project.
 SUITE ?= ../shared/suites/litmus
 
@@ -17,7 +17,7 @@ MINUTES ?= 5
 FINDS ?= $(TARGET)/hunt
 SEED ?= 1
 
-.PHONY: help build demo tour test tools format lint unit suites examples long bench curves figures docs fuzz hunt clean
+.PHONY: help build demo tour test tools format lint unit suites examples long bench curves figures docs fuzz hunt mutations clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -91,6 +91,9 @@ fuzz: ## FUZZ_SECONDS of each fuzz target
 			cat) seeds=models ;; \
 			ops) seeds=examples/ops ;; \
 			llvm) seeds=crates/frontend-c/tests/ll ;; \
+			schedule|session) seeds=fuzz/seeds/$$target ;; \
+			certificate) seeds= ;; \
+			expectations) seeds=fuzz/seeds/$$target ;; \
 			*) seeds=examples/programs ;; \
 		esac; \
 		mkdir -p fuzz/corpus/$$target; \
@@ -101,6 +104,9 @@ fuzz: ## FUZZ_SECONDS of each fuzz target
 hunt: ## MINUTES of random programs through every engine; disagreements go to FINDS
 	$(CARGO) run --locked --release -p parallax-hunt -- \
 		--minutes $(MINUTES) --seed $(SEED) --keep "$(FINDS)" --details
+
+mutations: ## break the engines in many ways; a table tells who noticed
+	scripts/mutations --folder "$(TARGET)/mutations" --table "$(TARGET)/mutations.md"
 
 clean: ## remove what was built
 	$(CARGO) clean

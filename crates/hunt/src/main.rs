@@ -49,6 +49,10 @@ struct Arguments {
     #[arg(long, default_value_t = 2)]
     each: u64,
 
+    /// Seconds that a disagreement is made smaller
+    #[arg(long, default_value_t = 60.0)]
+    shrink: f64,
+
     /// Stop at the first disagreement
     #[arg(long)]
     stop: bool,
@@ -116,6 +120,7 @@ fn options(arguments: &Arguments) -> Options {
         time: arguments.minutes.map(|minutes| seconds(minutes * 60.0)),
         focus: arguments.features.clone(),
         limit: seconds(arguments.limit),
+        shrinking: seconds(arguments.shrink),
         keep: arguments.keep.clone(),
         each: arguments.each,
         stops: arguments.stop,
@@ -132,6 +137,7 @@ impl Arguments {
             format!("--seed={}", self.seed),
             format!("--limit={}", self.limit),
             format!("--each={}", self.each),
+            format!("--shrink={}", self.shrink),
         ];
         if !features.is_empty() {
             passed.push(format!("--features={}", features.join(",")));
