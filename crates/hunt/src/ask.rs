@@ -15,7 +15,7 @@ use parallax_engine_inductive as inductive;
 use parallax_engine_states as stateful;
 use parallax_memory::Model;
 use parallax_program::{Diagnostics, Program, Property, Question};
-use parallax_verdict::{Conclusion, Counts, Ending, Reason, Scope, Verdict, replay};
+use parallax_verdict::{Conclusion, Ending, Reason, Scope, Verdict, replay};
 
 use crate::query::{Answer, Engine, Form, Query, Said};
 use crate::subject::{Loaded, Subject, Unloaded};
@@ -98,10 +98,8 @@ impl Asker {
                 };
                 Answer { said, verdict: None, executions: 0, time }
             }
-            Ok(Ok(verdict)) => {
-                let said = judged(&verdict, &query);
-                let executions = verdict.counts.executions;
-                Answer { said, verdict: Some(verdict), executions, time }
+            Ok(Ok(Heard { said, verdict, executions })) => {
+                Answer { said, verdict, executions, time }
             }
         }
     }
@@ -115,6 +113,33 @@ fn first(errors: &Diagnostics) -> String {
     errors.iter().map(|error| error.to_string()).collect::<Vec<_>>().join("; ")
 }
 
+/// What came of a search.
+struct Heard {
+    said: Said,
+    verdict: Option<Verdict>,
+    executions: u64,
+}
+
+impl Heard {
+    fn of(verdict: Verdict, query: &Query) -> Heard {
+        let (said, executions) = (judged(&verdict, query), verdict.counts.executions);
+        Heard { said, verdict: Some(verdict), executions }
+    }
+
+    /// An answer that is not a verdict.
+    fn only(said: Said) -> Heard {
+        Heard { said, verdict: None, executions: 0 }
+    }
+
+    fn unknown(reason: Reason) -> Heard {
+        let help = reason.help.as_deref().unwrap_or_default();
+        Heard::only(match is_confession(&reason.message) || is_confession(help) {
+            true => Said::Broken(reason.message),
+            false => Said::Unknown(reason.message),
+        })
+    }
+}
+
 /// What a verdict says to a question.
 fn judged(verdict: &Verdict, query: &Query) -> Said {
     if let Some(reason) = &verdict.reason {
@@ -124,7 +149,7 @@ fn judged(verdict: &Verdict, query: &Query) -> Said {
         }
     }
     let was_asked = verdict.properties.contains(&query.property) || query.counting;
-    match verdict.conclusion {
+    match verdict.conclusion() {
         Conclusion::Unsafe => {
             let mut found = verdict.violations.iter().map(|violation| violation.property);
             match found.all(|property| property == query.property) {
@@ -143,6 +168,7 @@ fn judged(verdict: &Verdict, query: &Query) -> Said {
         Conclusion::Safe => match verdict.scope {
             Some(Scope::Bounded(bound)) => Said::SafeUpTo(bound),
             Some(Scope::Complete) => Said::Safe,
+            Some(_) => Said::Unknown("the answer is restricted".to_string()),
             None => Said::Broken("safe, of no scope".to_string()),
         },
     }
@@ -192,12 +218,12 @@ fn watched<T: Send + 'static>(
     }
 }
 
-fn run(loaded: &Loaded, model: &Model, query: &Query, limits: &Limits) -> Result<Verdict, String> {
-    let verdict = match loaded {
+fn run(loaded: &Loaded, model: &Model, query: &Query, limits: &Limits) -> Result<Heard, String> {
+    let heard = match loaded {
         Loaded::Program(program) => run_program(program, model, query, limits),
         Loaded::Test(test) => run_test(&test.program, &test.question, model, query, limits),
     };
-    verdict.map_err(|errors| first(&errors))
+    heard.map_err(|errors| first(&errors))
 }
 
 /// What an engine is asked to look for.
@@ -210,16 +236,16 @@ fn run_program(
     model: &Model,
     query: &Query,
     limits: &Limits,
-) -> Result<Verdict, Diagnostics> {
-    match query.engine {
+) -> Result<Heard, Diagnostics> {
+    let verdict = match query.engine {
         Engine::Explore | Engine::Reduced(_) | Engine::Crew => {
-            explored(program, model, query, limits)
+            explored(program, model, query, limits)?
         }
         Engine::States | Engine::AllStates => stateful::search(
             program,
             model,
             &stateful::Options { properties: properties(query), ..states_options(query, limits) },
-        ),
+        )?,
         Engine::Bounded
         | Engine::BoundedZ3
         | Engine::BoundedCertified
@@ -231,11 +257,12 @@ fn run_program(
                 unroll: None,
                 ..bounded_options(query, limits)
             };
-            Ok(bounded::verify(program, model, &options)?.verdict)
+            bounded::verify(program, model, &options)?.verdict
         }
-        Engine::Inductive => proved(program, model, query, limits),
-        Engine::Enumerate => Err(refusal("programs are not enumerated")),
-    }
+        Engine::Inductive => return proved(program, model, query, limits),
+        Engine::Enumerate => return Err(refusal("programs are not enumerated")),
+    };
+    Ok(Heard::of(verdict, query))
 }
 
 fn refusal(message: &str) -> Diagnostics {
@@ -317,39 +344,18 @@ fn bounded_options<'a>(query: &Query, limits: &'a Limits) -> bounded::Options<'a
     }
 }
 
-/// A verdict without executions.
-fn verdict(conclusion: Conclusion, scope: Option<Scope>, reason: Option<Reason>) -> Verdict {
-    Verdict {
-        conclusion,
-        scope,
-        reason,
-        properties: vec![Property::Assert],
-        counts: Counts::default(),
-        violations: Vec::new(),
-        notes: Vec::new(),
-    }
-}
-
-fn because(message: impl Into<String>) -> Option<Reason> {
-    Some(Reason { message: message.into(), place: None, help: None })
-}
-
 fn proved(
     program: &Program,
     model: &Model,
     query: &Query,
     limits: &Limits,
-) -> Result<Verdict, Diagnostics> {
+) -> Result<Heard, Diagnostics> {
     let options = bounded::Options { unroll: None, ..bounded_options(query, limits) };
     let proof = inductive::prove(program, model, inductive::Order::Signed, &options)?;
     Ok(match proof.conclusion {
-        inductive::Conclusion::Proved { .. } => {
-            verdict(Conclusion::Safe, Some(Scope::Complete), None)
-        }
-        inductive::Conclusion::NotProved(_) => {
-            verdict(Conclusion::Unknown, None, because("not proved"))
-        }
-        inductive::Conclusion::Unknown(reason) => verdict(Conclusion::Unknown, None, Some(reason)),
+        inductive::Conclusion::Proved { .. } => Heard::only(Said::Safe),
+        inductive::Conclusion::NotProved(_) => Heard::only(Said::Unknown("not proved".to_string())),
+        inductive::Conclusion::Unknown(reason) => Heard::unknown(reason),
     })
 }
 
@@ -359,21 +365,20 @@ fn run_test(
     model: &Model,
     query: &Query,
     limits: &Limits,
-) -> Result<Verdict, Diagnostics> {
+) -> Result<Heard, Diagnostics> {
     match query.engine {
         Engine::Enumerate => {
             let compiled = compiled(program, model, query)?;
             enumerated(compiled.as_ref().unwrap_or(program), question, model, limits)
         }
-        Engine::States | Engine::AllStates => stateful::search(
-            program,
-            model,
-            &stateful::Options {
+        Engine::States | Engine::AllStates => {
+            let options = stateful::Options {
                 properties: vec![Property::Assert],
                 question: Some(question.clone()),
                 ..states_options(query, limits)
-            },
-        ),
+            };
+            Ok(Heard::of(stateful::search(program, model, &options)?, query))
+        }
         Engine::Bounded
         | Engine::BoundedZ3
         | Engine::BoundedCertified
@@ -387,19 +392,15 @@ fn run_test(
                     replay(program, &execution, model).map_err(|reason| {
                         refusal(&format!("an execution does not replay: {reason}"))
                     })?;
-                    verdict(Conclusion::Unsafe, None, None)
+                    Heard::only(Said::Unsafe)
                 }
-                Finding::Unreachable { complete: true } => {
-                    verdict(Conclusion::Safe, Some(Scope::Complete), None)
-                }
-                Finding::Unreachable { complete: false } => {
-                    verdict(Conclusion::Safe, Some(Scope::Bounded(2)), None)
-                }
-                Finding::Unknown(reason) => verdict(Conclusion::Unknown, None, Some(reason)),
+                Finding::Unreachable { complete: true } => Heard::only(Said::Safe),
+                Finding::Unreachable { complete: false } => Heard::only(Said::SafeUpTo(2)),
+                Finding::Unknown(reason) => Heard::unknown(reason),
             })
         }
         Engine::Explore | Engine::Reduced(_) | Engine::Crew if query.counting => {
-            explored(program, model, query, limits)
+            Ok(Heard::of(explored(program, model, query, limits)?, query))
         }
         _ => Err(refusal("this engine asks nothing of final states")),
     }
@@ -410,7 +411,7 @@ fn enumerated(
     question: &Question,
     model: &Model,
     limits: &Limits,
-) -> Result<Verdict, Diagnostics> {
+) -> Result<Heard, Diagnostics> {
     let options = enumeration::Options {
         witnesses: 1,
         coherence: enumeration::Coherence::Total,
@@ -423,16 +424,16 @@ fn enumerated(
         replay(program, witness, model)
             .map_err(|reason| refusal(&format!("an execution does not replay: {reason}")))?;
     }
-    let found = match (&outcomes.ending, outcomes.positive) {
-        (_, 1..) => verdict(Conclusion::Unsafe, None, None),
-        (Ending::Complete, 0) => verdict(Conclusion::Safe, Some(Scope::Complete), None),
-        (Ending::Bounded, 0) => verdict(Conclusion::Safe, Some(Scope::Bounded(2)), None),
-        (Ending::Stopped { reason }, 0) => verdict(Conclusion::Unknown, None, because(reason)),
+    let said = match (&outcomes.ending, outcomes.positive) {
+        (_, 1..) => Said::Unsafe,
+        (Ending::Complete, 0) => Said::Safe,
+        (Ending::Bounded, 0) => Said::SafeUpTo(2),
+        (Ending::Stopped { reason }, 0) => Said::Unknown(reason.clone()),
     };
     // A search that was stopped counts nothing.
     let executions = match outcomes.ending {
         Ending::Complete if outcomes.counts_are_total => outcomes.positive + outcomes.negative,
         _ => 0,
     };
-    Ok(Verdict { counts: Counts { executions, ..Counts::default() }, ..found })
+    Ok(Heard { said, verdict: None, executions })
 }
