@@ -87,6 +87,16 @@ fn endless_waits_are_noted() {
     }
 }
 
+/// A failed assertion is an end, whether somebody asks about it or not.
+#[test]
+fn assertions_are_no_assumptions() {
+    let folder = folder("int main(void) { x = 1; assert(0); }\n");
+    for (engine, model) in ENGINES {
+        let run = ["verify", "-p", "memory", "--engine", engine, "-m", model, "a.c"];
+        folder.run(&run).ends_with(0).says("safe: no memory error");
+    }
+}
+
 #[test]
 fn proofs_about_nothing_are_no_proofs() {
     let folder = folder("int main(void) { __VERIFIER_assume(0); assert(0); }\n");

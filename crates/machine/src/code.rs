@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use parallax_program::{Bits, BlockId, Callee, Expr, FunctionId, Global, Location, Program, Span};
+use parallax_program::{
+    Bits, BlockId, Callee, Expr, FunctionId, Global, InstKind, Location, Program, Span,
+};
 
 use crate::loops::Loops;
 use crate::{Domain, Fault};
@@ -75,6 +77,13 @@ impl<'p> Code<'p> {
     pub fn span(&self, site: Site) -> Span {
         let block = &self.program.function(site.function).blocks[site.block.0 as usize];
         block.insts.get(site.index as usize).map_or(block.terminator_span, |inst| inst.span)
+    }
+
+    /// Whether an instruction asserts something.
+    pub fn asserts(&self, site: Site) -> bool {
+        let block = &self.program.function(site.function).blocks[site.block.0 as usize];
+        let inst = block.insts.get(site.index as usize);
+        inst.is_some_and(|inst| matches!(inst.kind, InstKind::Assert { .. }))
     }
 
     /// Of a stack of calls, innermost last, the innermost that is in the program's own code, or else
