@@ -7,14 +7,15 @@ use crate::graph::Graph;
 use crate::memory::Memory;
 use crate::standing::{At, SECTIONS, Standing};
 
-/// The claim that the graph happened; `failed` is the thread that stands at a violation.
-pub fn claim(graph: &Graph<'_>, memory: &Memory, failed: Option<usize>) -> Claim {
+/// The claim that the graph happened; `failed` is the thread that stands at a violation, `waits`
+/// whether the violation is that threads wait for ever.
+pub fn claim(graph: &Graph<'_>, memory: &Memory, failed: Option<usize>, waits: bool) -> Claim {
     let steps = Steps { graph };
     let thread = |number: usize| {
         let events = &graph.threads[number].events;
         let ids = (0..events.len()).map(|index| Id::new(number, index));
         let steps = ids.filter_map(|id| steps.step(memory, id)).collect();
-        ThreadClaim { steps, ending: ending(graph, number, failed) }
+        ThreadClaim { steps, ending: ending(graph, number, failed, waits) }
     };
     let threads = (0..alive(graph)).map(thread).collect();
     let shown = graph
@@ -93,7 +94,7 @@ fn part(memory: &Memory, standing: &Standing<'_>, event: &Event) -> Option<u8> {
     (bytes != whole).then_some(bytes)
 }
 
-fn ending(graph: &Graph<'_>, number: usize, failed: Option<usize>) -> ThreadEnding {
+fn ending(graph: &Graph<'_>, number: usize, failed: Option<usize>, waits: bool) -> ThreadEnding {
     let thread = &graph.threads[number];
     if failed == Some(number) {
         return ThreadEnding::Failed;
@@ -102,10 +103,13 @@ fn ending(graph: &Graph<'_>, number: usize, failed: Option<usize>) -> ThreadEndi
         Some(At::Ended) => ThreadEnding::Ended,
         Some(At::Waiting) => ThreadEnding::Waiting,
         Some(At::Join { .. }) if failed.is_none() => ThreadEnding::Waiting,
-        Some(At::Spinning { since }) => {
+        Some(At::Spinning { since } | At::Cut { since: Some(since) }) => {
             let from = thread.first_after(*since);
-            if from >= thread.events.len() {
-                // A round without a step: there is nothing to show of it.
+            let round = thread.events.get(from..).unwrap_or_default();
+            // A round without a step: there is nothing to show of it. One that stores goes on, unless
+            // it is what all is about.
+            let stores = |event: &Event| event.is_write() && !event.marks.is_rmw();
+            if round.is_empty() || !waits && round.iter().any(stores) {
                 return ThreadEnding::Stopped;
             }
             ThreadEnding::Spinning { from: Steps { graph }.id(Id::new(number, from)).index }

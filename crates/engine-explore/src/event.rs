@@ -109,8 +109,6 @@ marks! {
     17 FAREWELL is_farewell,
     // One of several cells of an access.
     18 PART is_part,
-    // A store that nobody notices; see `quiet`.
-    19 QUIET is_quiet,
     // How a thread comes to a barrier, and leaves it; see `barriers`.
     20 ARRIVE arrives,
     21 DEPART departs,

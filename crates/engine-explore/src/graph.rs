@@ -9,7 +9,7 @@
 use parallax_program::{AllocKind, Bits};
 
 use crate::clocks::Clocks;
-use crate::event::{Event, Id, Kind, Loc, Marks};
+use crate::event::{Event, Id, Kind, Loc};
 use crate::standing::{At, Standing};
 use crate::symmetry;
 
@@ -28,8 +28,6 @@ pub struct Graph<'p> {
     pub has_twins: bool,
     /// Whether the order in which threads arrive at barriers is left out; see [`crate::barriers`].
     pub has_barriers: bool,
-    /// Whether stores can be quiet; see [`crate::quiet`].
-    pub has_quiet_stores: bool,
     removed: Vec<Removed<'p>>,
     removed_order: Vec<Id>,
 }
@@ -51,8 +49,7 @@ pub struct ThreadGraph<'p> {
 impl ThreadGraph<'_> {
     /// Place of the first event after so many operations: where a round of a loop began.
     pub fn first_after(&self, operations: u32) -> usize {
-        let after = self.standings.iter().position(|now| now.operations() >= operations);
-        after.unwrap_or(0)
+        self.standings.partition_point(|now| now.operations() < operations)
     }
 
     /// How many threads it has spawned.
@@ -151,7 +148,6 @@ impl<'p> Graph<'p> {
             has_sections: false,
             has_twins: false,
             has_barriers: false,
-            has_quiet_stores: false,
             removed: Vec::new(),
             removed_order: Vec::new(),
         }
@@ -244,14 +240,6 @@ impl<'p> Graph<'p> {
             && let Some(older) = symmetry::older_twin(self, by)
         {
             self.join_twins(older, child);
-        }
-    }
-
-    /// Nobody notices the store whose last event is `id`, of so many.
-    pub fn mark_quiet(&mut self, id: Id, parts: u8) {
-        let events = &mut self.threads[id.thread()].events[..=id.index()];
-        for event in events.iter_mut().rev().take(usize::from(parts)) {
-            event.marks = event.marks.with(Marks::QUIET);
         }
     }
 

@@ -20,10 +20,12 @@ mod options;
 mod psc;
 mod quiet;
 mod search;
+mod skips;
 mod standing;
 mod symmetry;
 mod threads;
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use parallax_machine::{Code, Concrete, Limits};
@@ -44,6 +46,7 @@ use crate::model::Native;
 use crate::observer::{Observer, Shared};
 pub use crate::options::{Every, Options, Progress, Reduction, Reductions, Told};
 use crate::search::Search;
+use crate::skips::{Order, Skips};
 use crate::standing::Runner;
 use crate::threads::Numbers;
 
@@ -61,15 +64,17 @@ pub fn explore(
         Some(_) => Admission { watched: None },
         None => admission::admit(model).map_err(|refusal| vec![refusal])?,
     };
+    let spins = options.reductions.contains(Reduction::SpinLoops);
     let limits = Limits {
         repeats: options.unroll.unwrap_or(u32::MAX - 1),
-        spins: options.reductions.contains(Reduction::SpinLoops),
+        spins: true,
+        idle: if spins { 0 } else { Runner::REPEATED },
         ..Limits::default()
     };
-    let runner = Runner::new(Code::new(program), limits, options.nondet, native);
+    let mut runner = Runner::new(Code::new(program), limits, options.nondet, native);
     let (mut cells, start) = (Cells::new(), Instant::now());
     let mut has_twins = options.reductions.contains(Reduction::Symmetry);
-    let mut has_quiet_stores = limits.spins;
+    let (mut noticed, mut may_skip) = (BTreeSet::new(), spins);
     let mut has_barriers =
         options.reductions.contains(Reduction::Barriers) && barriers::are_in(program);
     for _ in 0..MOST_SPLITS {
@@ -82,7 +87,8 @@ pub fn explore(
             runner: &runner,
             options,
             has_twins,
-            has_quiet_stores,
+            noticed: &noticed,
+            may_skip,
             has_barriers,
             start,
         };
@@ -91,7 +97,14 @@ pub fn explore(
             Run::Split(finer) => cells = finer,
             Run::Asymmetric => (cells, has_twins) = (Cells::new(), false),
             Run::Crowded => (cells, has_barriers) = (Cells::new(), false),
-            Run::Noticed => (cells, has_quiet_stores) = (Cells::new(), false),
+            Run::Noticed(more) => {
+                noticed.extend(more);
+                cells = Cells::new();
+            }
+            Run::Skipped => {
+                runner.set_idle(1);
+                (cells, may_skip) = (Cells::new(), false);
+            }
         }
         if let Some(every) = options.every {
             every(Told::Anew);
@@ -137,8 +150,10 @@ struct Exploration<'a, 'p> {
     options: &'a Options<'a>,
     /// Whether threads that do the same are kept in order.
     has_twins: bool,
-    /// Whether stores can be quiet.
-    has_quiet_stores: bool,
+    /// Where stores are not quiet though they put what is there already.
+    noticed: &'a BTreeSet<u64>,
+    /// Whether rounds that change nothing are left out, all of them.
+    may_skip: bool,
     /// Whether the order in which threads arrive at barriers is left out.
     has_barriers: bool,
     start: Instant,
@@ -152,13 +167,15 @@ enum Run {
     Asymmetric,
     /// The order of arrival at a barrier makes a difference: once more with it.
     Crowded,
-    /// Stores that were taken for quiet are noticed: once more without such stores.
-    Noticed,
+    /// Stores that were taken for quiet are noticed: once more without quiet stores there.
+    Noticed(BTreeSet<u64>),
+    /// What rounds do that were left out may matter: once more with one of them for each loop.
+    Skipped,
 }
 
 impl<'p> Exploration<'_, 'p> {
     fn run(&self, cells: Cells) -> Result<Run, Diagnostics> {
-        let shared = Shared::new(self.options, self.start);
+        let shared = Shared::new(self.options, self.start, self.noticed);
         let numbers = Numbers::new(self.program.threads.len());
         let memory = Memory::new(&self.runner.code, cells)
             .ok_or_else(|| vec![Diagnostic::new("the globals of the program are too large")])?;
@@ -171,9 +188,11 @@ impl<'p> Exploration<'_, 'p> {
                     Judge::cat(judge, self.is_like_rc11())
                 }
             };
-            let observer = Observer::new(&shared, &self.runner.code, self.sees_races());
+            let code = &self.runner.code;
+            let observer = Observer::new(&shared, code, self.sees_races(), self.order());
             let graph = self.start();
-            Search::new(self.runner, memory.clone(), graph, judge, &numbers, observer, &crew)
+            let memory = memory.clone();
+            Search::new(self.runner, memory, graph, judge, &numbers, observer, &crew)
         };
         let work = |is_first: bool| {
             let mut search = search();
@@ -195,7 +214,9 @@ impl<'p> Exploration<'_, 'p> {
             if finer.is_some() {
                 shared.end();
             }
-            (search.observer.counts, search.observer.ended.assumption, finer)
+            search.observer.skips.settle(&search.memory);
+            let Observer { counts, ended, skips, .. } = search.observer;
+            (counts, ended.assumption, skips, finer)
         };
         let results = std::thread::scope(|scope| {
             let others: Vec<_> =
@@ -205,10 +226,12 @@ impl<'p> Exploration<'_, 'p> {
             results
         });
         let (mut counts, mut ended) = (Counts::default(), Endings::default());
-        for (more, assumption, finer) in results {
+        let mut skips = Skips::new(self.order());
+        for (more, assumption, seen, finer) in results {
             if let Some(cells) = finer {
                 return Ok(Run::Split(cells));
             }
+            skips.join(&seen);
             counts.executions += more.executions;
             counts.blocked += more.blocked;
             counts.events += more.events;
@@ -221,10 +244,36 @@ impl<'p> Exploration<'_, 'p> {
         if shared.findings().are_barriers_broken {
             return Ok(Run::Crowded);
         }
-        if shared.findings().are_quiet_stores_noticed {
-            return Ok(Run::Noticed);
+        if let Some(again) = self.is_too_short(&shared, &skips) {
+            return Ok(again);
         }
         Ok(Run::Done(Box::new(self.verdict(&shared, counts, ended))))
+    }
+
+    /// Whether something may be in the rounds that were left out. What was found without them is
+    /// found.
+    fn is_too_short(&self, shared: &Shared<'_>, skips: &Skips) -> Option<Run> {
+        let findings = shared.findings();
+        if findings.reason.is_some() || !findings.found.is_empty() && !self.options.all {
+            return None;
+        }
+        let noticed = skips.noticed();
+        if !noticed.is_subset(self.noticed) {
+            return Some(Run::Noticed(noticed));
+        }
+        let wants = |property| self.options.properties.contains(&property);
+        let races = wants(Property::Race) && skips.may_race();
+        let frees = wants(Property::Memory) && skips.may_be_freed();
+        (self.may_skip && (races || frees)).then_some(Run::Skipped)
+    }
+
+    /// What is known of happens-before while a graph grows.
+    fn order(&self) -> Order {
+        match self.native {
+            Some(Native::Tso | Native::Pso) => Order::Prefix,
+            None if !self.is_like_rc11() => Order::Unknown,
+            _ => Order::Clocks,
+        }
     }
 
     /// Whether the engine follows what happens before what.
@@ -251,7 +300,6 @@ impl<'p> Exploration<'_, 'p> {
     fn start(&self) -> Graph<'p> {
         let mut graph = Graph::new(self.sees_races() || self.is_like_rc11());
         graph.has_twins = self.has_twins;
-        graph.has_quiet_stores = self.has_quiet_stores;
         graph.has_barriers = self.has_barriers;
         let code = &self.runner.code;
         for (number, thread) in self.program.threads.iter().enumerate() {

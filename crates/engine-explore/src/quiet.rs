@@ -1,46 +1,38 @@
-//! Stores that nobody notices.
+//! Stores that change nothing.
 //!
-//! Machine code keeps what it computes on the stack, even in a loop that only waits: each round
-//! stores there again what is there already. Such a store is *quiet*, and a round with nothing else
-//! in it is a round of a spin loop (see [`parallax_machine::Thread::leaves_no_trace`]).
+//! A waiting loop may store something in each round: machine code keeps what it computes on the
+//! stack, and `while (!flag) ready = 1;` says so again and again. From the second round on such a
+//! store puts what is there already. It is *quiet*, and a round with nothing else in it is a round
+//! of a spin loop (see [`parallax_machine::Thread::leaves_no_trace`]): whoever reads what it has
+//! stored can read the store before, which is its neighbour in coherence order.
 //!
-//! That holds as long as no other thread looks at the place, which is known only when an execution
-//! is complete. What others do up to the first time that one of them looks does not depend on
-//! rounds that were left out, so that an execution in which one looks is found; the exploration
-//! then starts anew and takes no store for quiet.
+//! That holds as long as no other thread writes to the place and may so come in between. Where one
+//! does is known only when all is explored (see [`crate::skips`]); the exploration then starts anew
+//! and takes no store there for quiet.
 
-use parallax_program::AllocKind;
+use std::collections::BTreeSet;
 
 use crate::event::{Id, Loc};
 use crate::graph::Graph;
 use crate::memory::{Memory, Parts};
 
-/// Whether the last store of a thread, whose last event is `id`, put what was there already into
-/// the thread's own stack.
-pub fn is_quiet(graph: &Graph<'_>, memory: &Memory, id: Id, parts: &Parts) -> bool {
+/// Whether the last store of a thread, whose last event is `id`, put what the thread had stored
+/// there before; `noticed` are the addresses where that makes a difference.
+pub fn is_quiet(
+    graph: &Graph<'_>,
+    memory: &Memory,
+    noticed: &BTreeSet<u64>,
+    id: Id,
+    parts: &Parts,
+) -> bool {
     let repeats = |loc: Loc| {
         let [.., before, last] = graph.place(loc).co.as_slice() else {
             return false;
         };
         let is_own = before.thread() == id.thread() && last.thread() == id.thread();
-        is_own && graph.event(*before).value == graph.event(*last).value
+        is_own
+            && graph.event(*before).value == graph.event(*last).value
+            && !noticed.contains(&memory.address(loc))
     };
-    let is_on_stack = |loc: Loc| {
-        let object = graph.find_object(memory.address(loc));
-        object.is_some_and(|(thread, index)| {
-            let kind = graph.threads[thread].objects[index].kind;
-            thread == id.thread() && kind == AllocKind::Stack
-        })
-    };
-    (0..parts.count).all(|part| repeats(parts.loc(part))) && is_on_stack(parts.loc(0))
-}
-
-/// Whether a thread looks at a place where another one has stored quietly.
-pub fn is_noticed(graph: &Graph<'_>) -> bool {
-    graph.threads.iter().enumerate().any(|(number, thread)| {
-        let quiet = thread.events.iter().filter(|event| event.marks.is_quiet());
-        quiet
-            .map(|event| graph.place(event.loc))
-            .any(|place| place.co.iter().chain(&place.reads).any(|other| other.thread() != number))
-    })
+    (0..parts.count).all(|part| repeats(parts.loc(part)))
 }

@@ -5,7 +5,7 @@
 //! the standing with the new value.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parallax_machine::{Code, Concrete, Fault, Limits, Operation, Site, Thread, modify};
 use parallax_program::{AllocKind, Bits, FunctionId, InstKind, Property, RmwOp, Tags};
@@ -96,8 +96,11 @@ pub enum At<'p> {
     Spinning {
         since: u32,
     },
-    /// At the limit of what is explored.
-    Cut,
+    /// At the limit of what is explored; where the last round of the loop has changed nothing, after
+    /// how many operations it began.
+    Cut {
+        since: Option<u32>,
+    },
     Failed {
         property: Property,
         message: &'p str,
@@ -128,10 +131,12 @@ pub struct Runner<'p> {
     is_weak: bool,
     /// Threads that have ever asked for their number, a bit each.
     asked: Vec<AtomicU64>,
-    has_been_quiet: AtomicBool,
 }
 
 impl<'p> Runner<'p> {
+    /// For [`Limits::idle`]: loops that only wait are repeated like all others.
+    pub const REPEATED: u32 = u32::MAX;
+
     pub fn new(
         code: Code<'p>,
         limits: Limits,
@@ -149,8 +154,17 @@ impl<'p> Runner<'p> {
         });
         let marks = marks.collect();
         let asked = (0..Id::MAX_THREADS.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        let has_been_quiet = AtomicBool::new(false);
-        Runner { code, limits, nondet, marks, is_weak, asked, has_been_quiet }
+        Runner { code, limits, nondet, marks, is_weak, asked }
+    }
+
+    /// How many rounds that change nothing a thread goes before it waits.
+    pub fn set_idle(&mut self, idle: u32) {
+        self.limits.idle = idle;
+    }
+
+    /// Whether loops that only wait go on until they are cut.
+    fn repeats_waits(&self) -> bool {
+        self.limits.idle == Self::REPEATED
     }
 
     /// A thread before its first step.
@@ -177,18 +191,12 @@ impl<'p> Runner<'p> {
         self.stand(number, thread)
     }
 
-    /// Past a store that nobody notices.
+    /// Past a store that changes nothing.
     pub fn pass_quietly(&self, number: u32, from: &Standing<'p>) -> Standing<'p> {
-        self.has_been_quiet.store(true, Ordering::Relaxed);
         let mut thread = Thread::clone(&from.thread);
         thread.leaves_no_trace();
         thread.done();
         self.stand(number, thread)
-    }
-
-    /// Whether there has ever been a store that nobody notices.
-    pub fn has_been_quiet(&self) -> bool {
-        self.has_been_quiet.load(Ordering::Relaxed)
     }
 
     /// Past an operation with one result.
@@ -246,7 +254,7 @@ impl<'p> Runner<'p> {
         site.is_some_and(|site| {
             let block = &self.code.program.function(site.function).blocks[site.block.0 as usize];
             let rest = block.insts.get(site.index as usize + 1..).unwrap_or_default();
-            self.code.can_repeat(site) && self.limits.spins
+            self.code.can_repeat(site) && !self.repeats_waits()
                 || rest.iter().any(|inst| matches!(inst.kind, InstKind::Wait { .. }))
         })
     }
@@ -359,6 +367,7 @@ impl<'p> Runner<'p> {
             Operation::AtomicEnd => At::Leave,
             Operation::Assume { .. } => At::Stopped,
             Operation::Wait { .. } => At::Waiting,
+            Operation::Spin { since } if self.repeats_waits() => At::Cut { since: Some(since) },
             Operation::Spin { since } => At::Spinning { since },
             Operation::Assert { message, property, .. } => At::Failed { property, message },
             Operation::End => At::End,
@@ -366,8 +375,9 @@ impl<'p> Runner<'p> {
             Operation::StoreConditional { .. } => {
                 At::Fault(Box::new(Fault::Unsupported("load-linked and store-conditional".into())))
             }
-            Operation::Cut => At::Cut,
-            Operation::Branch { .. } | Operation::ThreadId => At::Cut,
+            Operation::Cut | Operation::Branch { .. } | Operation::ThreadId => {
+                At::Cut { since: None }
+            }
         }
     }
 
@@ -447,7 +457,7 @@ impl<'p> Standing<'p> {
                 | At::Stopped
                 | At::Waiting
                 | At::Spinning { .. }
-                | At::Cut
+                | At::Cut { .. }
                 | At::Failed { .. }
                 | At::Fault(_)
         )

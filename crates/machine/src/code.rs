@@ -37,11 +37,14 @@ pub struct Limits {
     pub depth: u32,
     /// Whether a loop that only waits is told, rather than repeated.
     pub spins: bool,
+    /// How many rounds that change nothing a thread goes before it is said to wait. One that has no
+    /// more rounds left is said to wait in any case.
+    pub idle: u32,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { repeats: 2, steps: 1_000_000, depth: 1_000, spins: false }
+        Limits { repeats: 2, steps: 1_000_000, depth: 1_000, spins: false, idle: 0 }
     }
 }
 

@@ -54,6 +54,8 @@ pub(crate) struct Round<V> {
     pub(crate) effects: u32,
     /// The variables that are live there.
     pub(crate) vars: Vec<V>,
+    /// How many rounds have changed nothing since.
+    pub(crate) idle: u32,
 }
 
 /// How often a block was entered, and its branch found undecided.
@@ -368,10 +370,9 @@ impl<V: Clone> Thread<V> {
             }
             Terminator::Exit => return Some(Operation::End),
         };
-        if !within {
-            return Some(Operation::Cut);
-        }
-        if limits.spins { self.new_round(code, domain) } else { None }
+        let idle = if within { limits.idle } else { 0 };
+        let spins = if limits.spins { self.new_round(code, idle, domain) } else { None };
+        spins.or_else(|| (!within).then_some(Operation::Cut))
     }
 
     /// What [`Thread::branch`] leaves open where waiting loops are told: whether the thread is
@@ -381,14 +382,15 @@ impl<V: Clone> Thread<V> {
         code: &Code<'p>,
         domain: &D,
     ) -> Option<Operation<'p, V>> {
-        self.new_round(code, domain)
+        self.new_round(code, 0, domain)
     }
 
     /// Whether the thread, having come to the head of a loop, has been there before with all
-    /// that matters as it is now.
+    /// that matters as it is now, and more than `idle` times in a row.
     fn new_round<'p, D: Domain<Value = V>>(
         &mut self,
         code: &Code<'p>,
+        idle: u32,
         domain: &D,
     ) -> Option<Operation<'p, V>> {
         let (operations, effects) = (self.operations, self.effects);
@@ -399,13 +401,19 @@ impl<V: Clone> Thread<V> {
         let known = frame.rounds.iter_mut().find(|round| round.head == head);
         let Some(round) = known else {
             let vars = vars.cloned().collect();
-            frame.rounds.push(Round { head, operations, effects, vars });
+            frame.rounds.push(Round { head, operations, effects, vars, idle: 0 });
             return None;
         };
         let mut pairs = round.vars.iter().zip(vars.clone());
         if round.effects == effects && pairs.all(|(then, now)| domain.same(then, now)) {
-            return Some(Operation::Spin { since: round.operations });
+            if round.idle >= idle {
+                return Some(Operation::Spin { since: round.operations });
+            }
+            round.idle += 1;
+            round.operations = operations;
+            return None;
         }
+        round.idle = 0;
         round.operations = operations;
         round.effects = effects;
         round.vars.clear();
@@ -546,6 +554,7 @@ impl<V: Clone> Frame<V> {
             operations: since.0,
             effects: since.1,
             vars: live.iter().map(|var| vars[var.0 as usize].clone()).collect(),
+            idle: 0,
         });
         let rounds = rounds.into_iter().collect();
         Frame { function, block, index: 0, vars, result, visits, rounds }

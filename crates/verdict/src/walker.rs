@@ -82,8 +82,13 @@ enum Kind<'p> {
 
 impl<'a, 'p> Walker<'a, 'p> {
     /// Far more than any engine goes.
-    const LIMITS: Limits =
-        Limits { repeats: u32::MAX - 1, steps: 100_000_000, depth: 1_000_000, spins: true };
+    const LIMITS: Limits = Limits {
+        repeats: u32::MAX - 1,
+        steps: 100_000_000,
+        depth: 1_000_000,
+        spins: true,
+        idle: 0,
+    };
 
     pub(crate) fn new(
         code: &'a Code<'p>,
@@ -150,15 +155,12 @@ impl<'a, 'p> Walker<'a, 'p> {
         self.last_round
     }
 
-    /// The store that is due puts what is there already: nobody notices it. False if what is due is
-    /// no store.
-    pub(crate) fn stores_quietly(&mut self) -> bool {
-        let is_store =
-            self.access.as_ref().is_some_and(|access| matches!(access.kind, Kind::Store));
-        if is_store {
+    /// The write that is due puts what its thread had put there before. Where it is a store, it
+    /// does not count as something that the thread does.
+    pub(crate) fn stores_quietly(&mut self) {
+        if self.access.as_ref().is_some_and(|access| matches!(access.kind, Kind::Store)) {
             self.thread.leaves_no_trace();
         }
-        is_store
     }
 
     /// How many operations the thread has done.

@@ -260,7 +260,7 @@ impl<'p> Unfolder<'_, 'p, '_> {
     const MOST_STEPS: u64 = 20_000_000;
 
     const LIMITS: Limits =
-        Limits { repeats: u32::MAX - 1, steps: 1_000_000, depth: 1_000, spins: true };
+        Limits { repeats: u32::MAX - 1, steps: 1_000_000, depth: 1_000, spins: true, idle: 0 };
 
     fn thread(
         &mut self,

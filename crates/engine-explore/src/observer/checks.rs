@@ -4,7 +4,7 @@ use parallax_program::{AllocKind, Property};
 
 use super::Observer;
 use crate::clocks::{Clock, Clocks};
-use crate::event::{Event, Id, Loc};
+use crate::event::{Event, Id, Kind, Loc};
 use crate::graph::Graph;
 use crate::memory::{BadAccess, Memory};
 use crate::standing::{At, SECTIONS};
@@ -157,11 +157,16 @@ impl<'p> Observer<'_, 'p> {
                     stuck = true;
                     joining.extend(length.checked_sub(1).map(|index| Id::new(number, index)));
                 }
-                Some(At::Spinning { since }) => {
+                Some(At::Spinning { since } | At::Cut { since: Some(since) }) => {
                     endless = true;
                     let round = thread.first_after(*since)..length;
-                    let reads = round.map(|index| Id::new(number, index));
-                    spinning.extend(reads.filter(|id| graph.event(*id).is_read()));
+                    for id in round.map(|index| Id::new(number, index)) {
+                        match graph.event(id).kind {
+                            Kind::Read => spinning.push(id),
+                            Kind::Write if !is_settled(graph, id) => return,
+                            _ => {}
+                        }
+                    }
                 }
                 Some(_) => return,
             }
@@ -205,6 +210,20 @@ impl<'p> Observer<'_, 'p> {
             self.report(graph, memory, Property::Leak, message, None, involved);
         }
     }
+}
+
+/// Whether a write puts what is there already, and nobody else writes there after it.
+fn is_settled(graph: &Graph<'_>, write: Id) -> bool {
+    let event = graph.event(write);
+    if event.loc == Loc::NONE {
+        return false;
+    }
+    let co = &graph.place(event.loc).co;
+    let position = graph.place(event.loc).position(write);
+    let repeats = |before: &Id| graph.event(*before).value == event.value;
+    let before = position.checked_sub(2).and_then(|before| co.get(before));
+    (event.marks.is_rmw() || before.is_some_and(repeats))
+        && co[position..].iter().all(|later| later.thread() == write.thread())
 }
 
 /// Whether no access inside of an atomic section meets one outside of all of them, where one of

@@ -2,7 +2,7 @@
 
 mod checks;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
@@ -18,12 +18,15 @@ use crate::event::{Id, Kind, Loc};
 use crate::graph::Graph;
 use crate::memory::{BadAccess, Memory};
 use crate::options::{Options, Progress, Told};
+use crate::skips::{Order, Skips};
 use crate::standing::{At, Standing};
 
 /// What all threads of a search share.
 pub struct Shared<'a> {
     pub options: &'a Options<'a>,
     pub start: Instant,
+    /// Where stores are not quiet; see [`crate::quiet`].
+    pub noticed: &'a BTreeSet<u64>,
     over: AtomicBool,
     executions: AtomicU64,
     blocked: AtomicU64,
@@ -42,17 +45,16 @@ pub struct Findings {
     pub are_twins_told_apart: bool,
     /// Whether the order of arrival at a barrier makes a difference.
     pub are_barriers_broken: bool,
-    /// Whether someone notices stores that were taken for quiet.
-    pub are_quiet_stores_noticed: bool,
     /// Where load buffering is watched for.
     pub buffering: Seen,
 }
 
 impl<'a> Shared<'a> {
-    pub fn new(options: &'a Options<'a>, start: Instant) -> Shared<'a> {
+    pub fn new(options: &'a Options<'a>, start: Instant, noticed: &'a BTreeSet<u64>) -> Shared<'a> {
         Shared {
             options,
             start,
+            noticed,
             over: AtomicBool::new(false),
             executions: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
@@ -94,13 +96,20 @@ pub struct Observer<'a, 'p> {
     told: (u64, u64),
     /// Nothing is reported.
     is_silent: bool,
+    /// What is left out with rounds that change nothing.
+    pub skips: Skips,
 }
 
 impl<'a, 'p> Observer<'a, 'p> {
     /// Steps between two looks at the clock.
     const PATIENCE: u32 = 1024;
 
-    pub fn new(shared: &'a Shared<'a>, code: &'a Code<'p>, sees_races: bool) -> Observer<'a, 'p> {
+    pub fn new(
+        shared: &'a Shared<'a>,
+        code: &'a Code<'p>,
+        sees_races: bool,
+        order: Order,
+    ) -> Observer<'a, 'p> {
         Observer {
             shared,
             counts: Counts::default(),
@@ -110,12 +119,15 @@ impl<'a, 'p> Observer<'a, 'p> {
             patience: 1,
             told: (0, 0),
             is_silent: false,
+            skips: Skips::new(order),
         }
     }
 
     /// One that has nothing to count.
     pub fn silent(&self) -> Observer<'a, 'p> {
-        Observer { is_silent: true, ..Observer::new(self.shared, self.code, self.sees_races) }
+        let order = self.skips.order();
+        let other = Observer::new(self.shared, self.code, self.sees_races, order);
+        Observer { is_silent: true, ..other }
     }
 
     pub fn is_over(&mut self) -> bool {
@@ -210,7 +222,7 @@ impl<'a, 'p> Observer<'a, 'p> {
             property,
             message,
             failed,
-            claim: claim(graph, memory, failed),
+            claim: claim(graph, memory, failed, is_about_waiting(property)),
             involved: involved.iter().map(|id| step_of(graph, *id)).collect(),
         };
         let options = self.shared.options;
@@ -234,6 +246,7 @@ impl<'a, 'p> Observer<'a, 'p> {
         }
         self.counts.events += 1;
         let event = graph.event(id);
+        self.skips.note(graph, id, event);
         if event.loc != Loc::NONE {
             self.look_for_races(graph, memory, id, event);
             self.look_at_initial(graph, memory, id, event);
@@ -255,7 +268,8 @@ impl<'a, 'p> Observer<'a, 'p> {
                 self.report(graph, memory, *property, message, Some(thread), vec![]);
             }
             Some(At::Fault(fault)) => self.fault(graph, memory, thread, fault),
-            Some(At::Cut) => self.cut(graph, thread),
+            Some(At::Cut { .. }) => self.cut(graph, thread),
+            Some(At::Spinning { since }) => self.skips.skip(&graph.threads[thread], thread, *since),
             _ => {}
         }
     }
@@ -311,12 +325,6 @@ impl<'a, 'p> Observer<'a, 'p> {
         self.shared.end();
     }
 
-    /// Someone notices stores that were taken for quiet: nothing that was found counts.
-    pub fn notice_quiet_stores(&mut self) {
-        self.shared.findings().are_quiet_stores_noticed = true;
-        self.shared.end();
-    }
-
     /// What the model's file lets us see in a complete graph.
     pub fn notice(&mut self, graph: &Graph<'p>, memory: &Memory, look: Look) {
         if self.is_silent {
@@ -352,7 +360,7 @@ impl<'a, 'p> Observer<'a, 'p> {
             match graph.now(number).map(|now| &now.at) {
                 None | Some(At::Ended) => {}
                 Some(At::Failed { .. } | At::Fault(_)) => has_failed = true,
-                Some(At::Stopped | At::Waiting | At::Spinning { .. } | At::Cut) => {
+                Some(At::Stopped | At::Waiting | At::Spinning { .. } | At::Cut { .. }) => {
                     is_blocked = true;
                 }
                 Some(at) => match memory.wrong_with(graph, at) {
@@ -385,6 +393,11 @@ impl<'a, 'p> Observer<'a, 'p> {
             }
         }
     }
+}
+
+/// Whether a violation is that threads wait.
+fn is_about_waiting(property: Property) -> bool {
+    matches!(property, Property::Deadlock | Property::Liveness)
 }
 
 /// The step that freed what is accessed.

@@ -26,7 +26,6 @@ use crate::judge::Judge;
 use crate::memory::Memory;
 use crate::observer::Observer;
 use crate::options::Reduction;
-use crate::quiet;
 use crate::standing::{Runner, Standing};
 use crate::symmetry;
 use crate::threads::Numbers;
@@ -154,6 +153,7 @@ impl<'a, 'p> Search<'a, 'p> {
 
     /// Explores what is left on a path that someone else began.
     pub fn take_over(&mut self, task: Task<'p>) {
+        self.observer.skips.settle(&self.memory);
         (self.graph, self.memory, self.path) = (task.graph, task.memory, task.path);
         while self.back() {
             self.forward();
@@ -259,10 +259,6 @@ impl<'a, 'p> Search<'a, 'p> {
             }
             None if barriers::is_broken(&self.graph) => {
                 self.observer.break_barriers();
-                false
-            }
-            None if self.runner.has_been_quiet() && quiet::is_noticed(&self.graph) => {
-                self.observer.notice_quiet_stores();
                 false
             }
             None => {

@@ -254,12 +254,10 @@ impl<'p> Search<'_, 'p> {
                     return runner.within(standing, 0);
                 }
                 let (graph, memory) = (&self.graph, &self.memory);
-                if graph.has_quiet_stores && quiet::is_quiet(graph, memory, id, &parts) {
-                    let next = runner.pass_quietly(number, standing);
-                    self.graph.mark_quiet(id, parts.count);
-                    return next;
+                match quiet::is_quiet(graph, memory, self.observer.shared.noticed, id, &parts) {
+                    true => runner.pass_quietly(number, standing),
+                    false => runner.pass(number, standing),
                 }
-                runner.pass(number, standing)
             }
             At::Rmw { .. } if event.is_read() => runner.within(standing, event.value.unsigned()),
             At::Rmw { bytes, .. } => {

@@ -87,7 +87,7 @@ impl<'p> Setup<'p> {
             |block: &Block| block.insts.iter().map(|inst| Marks::of_events(&inst.kind)).collect();
         let marks = program.functions.iter().map(|function| function.blocks.iter().map(block));
         let limits =
-            Limits { repeats: u32::MAX - 1, steps: 10_000_000, depth: 1_000, spins: false };
+            Limits { repeats: u32::MAX - 1, steps: 10_000_000, depth: 1_000, ..Limits::default() };
         Some(Setup {
             limits,
             live: Live::of(program),

@@ -100,8 +100,8 @@ impl Rebuild<'_, '_> {
             run.repeats = None;
         }
         if let Some(walker) = &mut run.walker {
-            if is_quiet && walker.stores_quietly() {
-                self.quiet.push(event);
+            if is_quiet {
+                walker.stores_quietly();
             }
             walker.write(event, size, &mut self.derived);
         }

@@ -15,6 +15,7 @@
 mod access;
 mod coherence;
 mod endings;
+mod endless;
 mod objects;
 mod service;
 mod violation;
@@ -127,8 +128,6 @@ struct Rebuild<'a, 'p> {
     initial_reads: Vec<u32>,
     /// Reads of what is only written later.
     promises: Vec<Promise>,
-    /// Stores of what their thread had stored at the same place before.
-    quiet: Vec<u32>,
     objects: Objects<'p>,
     derived: Derived,
     /// The fences that might be there before an event.
@@ -218,7 +217,6 @@ impl<'a, 'p> Rebuild<'a, 'p> {
             rf: Vec::new(),
             initial_reads: Vec::new(),
             promises: Vec::new(),
-            quiet: Vec::new(),
             objects: Objects::new(code),
             derived: Derived::default(),
             passed: Vec::new(),

@@ -8,7 +8,7 @@ use parallax_program::{AllocKind, Property};
 use super::coherence::Orders;
 use super::{Rebuild, describe};
 use crate::walker::Due;
-use crate::{EventKind, Standing, Suspicion, ThreadEnding};
+use crate::{EventKind, Standing, Suspicion};
 
 impl Rebuild<'_, '_> {
     pub(super) fn check_violation(
@@ -19,8 +19,8 @@ impl Rebuild<'_, '_> {
     ) -> Result<(), String> {
         match (suspicion.failed, suspicion.property) {
             (Some(thread), property) => self.check_failure(thread, property),
-            (None, Property::Deadlock | Property::Liveness) => {
-                self.check_endless(suspicion.property, standings, orders)
+            (None, property @ (Property::Deadlock | Property::Liveness)) => {
+                self.check_endless(property, standings, orders)
             }
             _ => Ok(()),
         }
@@ -74,93 +74,9 @@ impl Rebuild<'_, '_> {
         wrong.is_some() || access.reads && u64::try_from(access.address).is_ok_and(may_be_undefined)
     }
 
-    /// Whether no thread can ever go on: each has ended, waits, or repeats itself, and has seen the
-    /// newest values there are.
-    fn check_endless(
-        &mut self,
-        property: Property,
-        standings: &[Standing],
-        orders: &Orders,
-    ) -> Result<(), String> {
-        if self.code.program.daemons && self.threads.first().is_some_and(|run| run.has_ended) {
-            return Err("the program is over when its first thread ends".to_string());
-        }
-        let (mut waits, mut repeats) = (false, false);
-        for (number, standing) in standings.iter().enumerate() {
-            match standing.ending {
-                _ if self.threads[number].walker.is_none() => {}
-                ThreadEnding::Ended => {}
-                ThreadEnding::Waiting => {
-                    waits = true;
-                    if self.waits_for_a_value(number)? {
-                        self.check_newest(number, self.last_read(number), orders)?;
-                    }
-                }
-                ThreadEnding::Spinning { from } => {
-                    repeats = true;
-                    let run = &self.threads[number];
-                    for event in run.first_event + from..run.first_event + run.taken {
-                        self.check_newest(number, Some(event), orders)?;
-                    }
-                }
-                ThreadEnding::Stopped => {
-                    repeats = true;
-                    let due = self.due(number as u32, None)?;
-                    if !matches!(due, Due::Operation(Operation::Spin { .. } | Operation::Cut)) {
-                        let (name, at) = (&self.threads[number].name, describe(&due));
-                        return Err(format!("{name} does not wait, but is at {at}"));
-                    }
-                }
-                ThreadEnding::Failed => {
-                    return Err(format!("{} has failed", self.threads[number].name));
-                }
-            }
-        }
-        match (property, repeats) {
-            (Property::Liveness, true) => Ok(()),
-            (Property::Deadlock, false) if waits => Ok(()),
-            _ => Err(format!("this is nothing that violates '{property}'")),
-        }
-    }
-
-    /// Whether a thread that waits would go on if it read something else.
-    fn waits_for_a_value(&mut self, number: usize) -> Result<bool, String> {
-        let due = self.due(number as u32, None)?;
-        Ok(matches!(due, Due::Operation(Operation::Wait { .. })))
-    }
-
-    fn last_read(&self, number: usize) -> Option<u32> {
-        let run = &self.threads[number];
-        let mut own = (run.first_event..run.first_event + run.taken).rev();
-        own.find(|event| matches!(self.kind_of(*event), Some(EventKind::Read { .. })))
-    }
-
-    fn kind_of(&self, event: u32) -> Option<&EventKind> {
+    pub(super) fn kind_of(&self, event: u32) -> Option<&EventKind> {
         let taken = self.events.get(event as usize).and_then(Option::as_ref);
         taken.map(|taken| &taken.event.kind)
-    }
-
-    /// Whether a read has seen the newest value, but for what its own thread has written since.
-    fn check_newest(
-        &self,
-        number: usize,
-        event: Option<u32>,
-        orders: &Orders,
-    ) -> Result<(), String> {
-        let Some(read) = event else { return Ok(()) };
-        let Some(EventKind::Read { address, size, .. }) = self.kind_of(read) else {
-            return Ok(());
-        };
-        let order = orders.get(&(*address, *size)).map_or(&[][..], Vec::as_slice);
-        let source = self.rf.iter().find(|(_, reader)| *reader == read).map(|(write, _)| *write);
-        let position = source.and_then(|source| order.iter().position(|write| *write == source));
-        let newer = &order[position.map_or(0, |position| position + 1)..];
-        let run = &self.threads[number];
-        let own = read..run.first_event + run.taken;
-        match newer.iter().all(|write| own.contains(write)) {
-            true => Ok(()),
-            false => Err(format!("{} has not read the newest value at {address:#x}", run.name)),
-        }
     }
 }
 
