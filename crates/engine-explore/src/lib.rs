@@ -333,6 +333,12 @@ impl<'p> Exploration<'_, 'p> {
         let properties: Vec<Property> =
             self.options.properties.iter().filter(sees).copied().collect();
         let mut notes = notes(self.program);
+        if let Some(bound) = self.options.unroll.filter(|_| findings.is_cut_short)
+            && self.options.properties.contains(&Property::Liveness)
+        {
+            let rounds = format!("loops that go round more than {bound} times were cut");
+            notes.push(format!("{rounds}: whether they end was not looked at"));
+        }
         if violations.is_empty() {
             gaps.unchecked(&self.options.properties, &properties);
             ended.weigh(&mut gaps, &mut notes);

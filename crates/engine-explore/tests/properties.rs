@@ -248,11 +248,16 @@ fn loops_that_store_what_is_there_on_their_stack_wait() {
 }
 
 #[test]
-fn stores_to_a_stack_that_others_look_at_are_no_waiting() {
+fn stores_to_a_stack_that_others_write_to_are_no_waiting() {
     let tells = "store.8 &p, a [A, REL]";
-    let looks = "a = load.8 &p [A, ACQ]\nbranch a == 0:64, end, look\nlook:\n\
-                 v = load.4 a [A, RLX]\nstore.4 &x, 1:32 [A, RLX]";
-    let text = waits_with_a_copy(tells, looks);
+    let helper = |does: &str| {
+        format!(
+            "look:\na = load.8 &p [A, ACQ]\nbranch a == 0:64, look, do\ndo:\n{does}\n\
+             store.4 &x, 1:32 [A, RLX]"
+        )
+    };
+    expect_safe(&waits_with_a_copy(tells, &helper("v = load.4 a [A, RLX]")), "sc");
+    let text = waits_with_a_copy(tells, &helper("store.4 a, 7:32 [A, RLX]"));
     let text = format!("program p pointers 64\nglobal x: 4\nglobal y: 4\n{text}");
     let program = parse_program("p", &text).expect("a program");
     let count = |unroll: u32| {

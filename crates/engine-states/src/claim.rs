@@ -104,25 +104,56 @@ fn ending(
     }
 }
 
-/// A thread that goes round a loop of several steps, and only looks.
+/// A thread that goes round a loop of several steps, and changes nothing.
 fn go_round(system: &mut System<'_, '_>, thread: u32, log: &mut Log) -> ThreadEnding {
-    let start = system.fingerprint();
-    let mut probe = system.clone();
-    let mut length = 0;
-    loop {
-        if length == MOST_ROUNDS || probe.readiness(thread) != (Readiness::Ready { choices: 1 }) {
-            return ThreadEnding::Stopped;
-        }
-        probe.apply(Action::Step { thread, choice: 0 }, &mut Log::off());
-        length += 1;
-        if probe.fingerprint() == start {
-            break;
-        }
-    }
+    let Some(length) = round(system, thread) else {
+        return ThreadEnding::Stopped;
+    };
     for _ in 0..length * 3 {
         system.apply(Action::Step { thread, choice: 0 }, log);
     }
     ThreadEnding::Spinning { from: 0 }
+}
+
+/// After how many steps a thread is back where it is, if it is and none of them changes memory.
+fn round(system: &System<'_, '_>, thread: u32) -> Option<usize> {
+    let start = system.fingerprint();
+    let mut probe = system.clone();
+    for length in 1..=MOST_ROUNDS {
+        if probe.readiness(thread) != (Readiness::Ready { choices: 1 }) {
+            return None;
+        }
+        let mut log = Log::on();
+        let before = probe.clone();
+        probe.apply(Action::Step { thread, choice: 0 }, &mut log);
+        let changes = |record: &Record| match record.what {
+            What::Write { address, bytes, value, .. } => {
+                before.bytes(None, address, u32::from(bytes)) != value
+            }
+            _ => false,
+        };
+        if log.records().iter().any(changes) {
+            return None;
+        }
+        if probe.fingerprint() == start {
+            return Some(length);
+        }
+    }
+    None
+}
+
+/// Whether a thread of a state that others cannot lead out of has ended, or waits and changes
+/// nothing.
+pub fn is_settled(system: &System<'_, '_>, thread: u32) -> bool {
+    let at = system.thread(thread).map(|local| &local.at);
+    if matches!(at, None | Some(At::Ended | At::Waiting | At::Endless)) {
+        return true;
+    }
+    match system.readiness(thread) {
+        Readiness::Blocked(waits) => !matches!(waits, Waits::Buffer | Waits::Buffers),
+        Readiness::Ready { .. } => round(system, thread).is_some(),
+        _ => false,
+    }
 }
 
 /// A write, as the parts that it was cut into.

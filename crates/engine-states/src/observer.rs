@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parallax_machine::Fault;
 use parallax_machine::Site;
@@ -10,6 +10,7 @@ use parallax_machine::system::{Action, At, Readiness, System, Waits};
 use parallax_program::{AllocKind, Location, Property};
 use parallax_verdict::{Endings, Gaps, Reason};
 
+use crate::claim::is_settled;
 use crate::options::{Options, Progress};
 use crate::question::is_satisfied;
 
@@ -58,12 +59,18 @@ pub struct Observer<'a> {
     pub executions: u64,
     pub blocked: u64,
     states: u64,
-    /// States until the clock is looked at.
+    /// States until the clock is looked at, and between the last two looks; when that was.
     patience: u32,
+    interval: u32,
+    looked: Instant,
 }
 
 impl<'a> Observer<'a> {
+    /// States between two looks at the clock, at most, and about how long these should take. A
+    /// state may take a moment or, where a thread does much that is only its own, a large part of
+    /// a second.
     const PATIENCE: u32 = 4096;
+    const INTERVAL: Duration = Duration::from_millis(5);
 
     pub fn new(options: &'a Options<'a>, start: Instant) -> Observer<'a> {
         Observer {
@@ -77,6 +84,8 @@ impl<'a> Observer<'a> {
             blocked: 0,
             states: 0,
             patience: 1,
+            interval: 1,
+            looked: start,
         }
     }
 
@@ -87,9 +96,14 @@ impl<'a> Observer<'a> {
         if self.patience > 0 {
             return Ok(());
         }
-        self.patience = Self::PATIENCE;
+        let now = Instant::now();
+        self.interval = match now.saturating_duration_since(self.looked) < Self::INTERVAL {
+            true => (self.interval * 2).min(Self::PATIENCE),
+            false => (self.interval / 4).max(1),
+        };
+        (self.patience, self.looked) = (self.interval, now);
         let options = self.options;
-        let elapsed = self.start.elapsed();
+        let elapsed = now.saturating_duration_since(self.start);
         if let Some(progress) = options.progress {
             let (executions, blocked) = (self.executions, self.blocked);
             progress(&Progress { states: self.states, executions, blocked, elapsed });
@@ -301,10 +315,15 @@ impl<'s, 'p> Sight<'s, 'p> for Observer<'_> {
             self.executions += 1;
             return Ok(());
         }
-        if is_over(system) {
+        self.blocked += 1;
+        let threads = 0..system.thread_count();
+        let mut open = threads.filter(|thread| system.thread(*thread).is_some());
+        if let Some(thread) = open.find(|thread| !is_settled(system, *thread)) {
+            let message = "threads go round for ever, and change memory on the way: whether one of \
+                           them waits is not known";
+            self.unsupported(system, thread, message.to_string(), None);
             return Ok(());
         }
-        self.blocked += 1;
         self.report(system, Property::Liveness, "a loop waits for ever", None, None, path)
     }
 }

@@ -406,12 +406,9 @@ impl<V: Clone> Thread<V> {
         };
         let mut pairs = round.vars.iter().zip(vars.clone());
         if round.effects == effects && pairs.all(|(then, now)| domain.same(then, now)) {
-            if round.idle >= idle {
-                return Some(Operation::Spin { since: round.operations });
-            }
+            let since = std::mem::replace(&mut round.operations, operations);
             round.idle += 1;
-            round.operations = operations;
-            return None;
+            return (round.idle > idle).then_some(Operation::Spin { since });
         }
         round.idle = 0;
         round.operations = operations;

@@ -39,8 +39,9 @@ pub struct Findings {
     pub found: Vec<Suspicion>,
     seen: HashSet<(Property, String, Option<Site>)>,
     pub gaps: Gaps,
-    /// Whether a path was cut off at the limit.
+    /// Whether a path was cut off at the limit, and whether one was that does not wait there.
     pub is_cut: bool,
+    pub is_cut_short: bool,
     /// Whether someone can tell twins apart.
     pub are_twins_told_apart: bool,
     /// Whether the order of arrival at a barrier makes a difference.
@@ -276,7 +277,11 @@ impl<'a, 'p> Observer<'a, 'p> {
 
     fn cut(&mut self, graph: &Graph<'p>, thread: usize) {
         if self.shared.options.unroll.is_some() {
-            self.shared.findings().is_cut = true;
+            let waits =
+                matches!(graph.now(thread).map(|now| &now.at), Some(At::Cut { since: Some(_) }));
+            let mut findings = self.shared.findings();
+            findings.is_cut = true;
+            findings.is_cut_short |= !waits;
             return;
         }
         let site = graph.now(thread).and_then(Standing::site);

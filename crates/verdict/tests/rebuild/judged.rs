@@ -180,7 +180,7 @@ fn loops_that_only_wait_are_known_by_their_rounds() {
     let main = "spawn:1 R=init W | stopped";
     for (thread, from) in [
         ("begin:0.0 R=init R=init R=init | spins:4", Some(2)),
-        ("begin:0.0 R=init R=init R=init R=init R=init | spins:0", Some(2)),
+        ("begin:0.0 R=init R=init R=init R=init R=init | spins:0", Some(4)),
         ("begin:0.0 R=init R=init | spins:2", None),
         ("begin:0.0 R=init | spins:1", None),
     ] {

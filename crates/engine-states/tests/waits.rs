@@ -1,0 +1,239 @@
+//! Random programs with loops that wait, in all the ways in which a loop can: exploration with its
+//! reductions, exploration without them up to a few rounds, and the search through states give
+//! the same answers, property by property.
+
+#[path = "common/random.rs"]
+#[allow(dead_code)]
+mod random;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parallax_engine_explore as explore;
+use parallax_engine_states as states;
+use parallax_memory::Model;
+use parallax_program::{Program, Property, parse_program};
+use parallax_verdict::{Conclusion, Scope, Verdict};
+use random::Random;
+
+/// How many programs are tried; more when asked for.
+fn cases(usual: u64) -> u64 {
+    let asked = std::env::var("PARALLAX_CASES").ok().and_then(|cases| cases.parse().ok());
+    asked.unwrap_or(usual)
+}
+
+fn first() -> u64 {
+    let asked = std::env::var("PARALLAX_SEED").ok().and_then(|seed| seed.parse().ok());
+    asked.unwrap_or(0)
+}
+
+/// A statement of a thread; `n` makes its labels different from others'.
+fn statement(random: &mut Random, n: u64) -> String {
+    let order = |random: &mut Random| match random.below(4) {
+        0 => ("[A, ACQ]", "[A, REL]"),
+        1 => ("[A, SC]", "[A, SC]"),
+        _ => ("[A, RLX]", "[A, RLX]"),
+    };
+    let (g, h) = (random.pick(&["x", "y"]), random.pick(&["x", "y"]));
+    let (c, d) = (random.below(3), random.below(3));
+    let (load, store) = order(random);
+    let (_, again) = order(random);
+    match random.below(20) {
+        0..=2 => format!("store.4 &{g}, {c}:32 {store}\n"),
+        3 => format!("r = load.4 &{g} {load}\n"),
+        4 => "store.4 &d, 1:32 [NA]\n".to_string(),
+        5 => "r = load.4 &d [NA]\n".to_string(),
+        6 => format!(
+            "wait{n}:\nr = load.4 &{g} {load}\nbranch r == {c}:32, end{n}, wait{n}\nend{n}:\n"
+        ),
+        7 => format!(
+            "wait{n}:\nr = load.4 &{g} {load}\ns = load.4 &{h} {load}\n\
+             branch (r == {c}:32) | (s == {d}:32), end{n}, wait{n}\nend{n}:\n"
+        ),
+        // A round that stores the same again, somewhere, or to what only the thread sees.
+        8 => format!(
+            "wait{n}:\nr = load.4 &{g} {load}\nbranch r == {c}:32, end{n}, more{n}\nmore{n}:\n\
+             store.4 &{h}, {d}:32 {again}\njump wait{n}\nend{n}:\n"
+        ),
+        9 => format!(
+            "p = alloc.stack.zeroed 4:64 align 4\n\
+             wait{n}:\nr = load.4 &{g} {load}\nbranch r == {c}:32, end{n}, more{n}\nmore{n}:\n\
+             store.4 p, {d}:32 [NA]\njump wait{n}\nend{n}:\n"
+        ),
+        10 => format!(
+            "wait{n}:\nr = load.4 &{g} {load}\nbranch r == {c}:32, end{n}, more{n}\nmore{n}:\n\
+             store.4 &z, {d}:32 {again}\njump wait{n}\nend{n}:\n"
+        ),
+        // A round that looks at data, in one order or the other.
+        11 => format!(
+            "wait{n}:\nr = load.4 &{g} {load}\nbranch r == {c}:32, end{n}, more{n}\nmore{n}:\n\
+             s = load.4 &d [NA]\njump wait{n}\nend{n}:\n"
+        ),
+        12 => format!(
+            "wait{n}:\ns = load.4 &d [NA]\nr = load.4 &{g} {load}\n\
+             branch r == {c}:32, end{n}, wait{n}\nend{n}:\n"
+        ),
+        13 => format!(
+            "wait{n}:\nr, ok = cas.4 &{g}, {c}:32, {d}:32 {load} {store} [A, RLX]\n\
+             branch ok, end{n}, wait{n}\nend{n}:\n"
+        ),
+        14 => format!(
+            "wait{n}:\nr = rmw.swap.4 &l, 1:32 [A, ACQ] [A, RLX]\n\
+             branch r == 0:32, end{n}, wait{n}\nend{n}:\nr = load.4 &d [NA]\n\
+             store.4 &d, 2:32 [NA]\nstore.4 &l, 0:32 {store}\n"
+        ),
+        // A lock that is never given back.
+        15 => "_, ok = cas.4 &l, 0:32, 1:32 [A, ACQ] [A, ACQ] [A, RLX]\nwait ok\n".to_string(),
+        16 => format!(
+            "_, ok = cas.4 &l, 0:32, 1:32 [A, ACQ] [A, ACQ] [A, RLX]\nwait ok\n\
+             store.4 &{g}, {c}:32 {store}\nstore.4 &l, 0:32 [A, REL]\n"
+        ),
+        17 => format!(
+            "out{n}:\nr = load.4 &{g} {load}\nbranch r == {c}:32, end{n}, in{n}\nin{n}:\n\
+             s = load.4 &{h} {load}\nbranch s == {d}:32, out{n}, in{n}\nend{n}:\n"
+        ),
+        18 => format!("wait{n}:\nr = call looks()\nbranch r == {c}:32, end{n}, wait{n}\nend{n}:\n"),
+        // What is behind a pointer that another thread may free.
+        _ => match random.below(3) {
+            0 => format!(
+                "p = load.8 &q {load}\nbranch p == 0:64, end{n}, free{n}\nfree{n}:\n\
+                 store.8 &q, 0:64 {store}\nfree.heap p\nend{n}:\n"
+            ),
+            1 => format!(
+                "p = load.8 &q {load}\nbranch p == 0:64, end{n}, wait{n}\n\
+                 wait{n}:\nr = load.4 &{g} {load}\nbranch r == {c}:32, end{n}, more{n}\nmore{n}:\n\
+                 s = load.4 p [NA]\njump wait{n}\nend{n}:\n"
+            ),
+            _ => format!("p = alloc.heap.zeroed 4:64 align 4\nstore.8 &q, p {store}\n"),
+        },
+    }
+}
+
+fn program(random: &mut Random) -> (String, Program) {
+    let mut text = String::from(
+        "program p pointers 64\nglobal x: 4\nglobal y: 4\nglobal z: 4\nglobal d: 4\nglobal l: 4\n\
+         global q: 8\nfn looks() -> 32 {\nvar r: 32\nr = load.4 &x [A, RLX]\nreturn r\n}\n",
+    );
+    let threads = 2 + random.below(2);
+    for thread in 0..threads {
+        let most = if threads == 2 { 4 } else { 2 };
+        let body: String =
+            (0..1 + random.below(most)).map(|number| statement(random, number)).collect();
+        text += &format!("fn P{thread}() {{\nvar r: 32, s: 32, ok: 1, p: 64\n{body}return\n}}\n");
+    }
+    (0..threads).for_each(|thread| text += &format!("thread P{thread} = P{thread}()\n"));
+    let program = parse_program("p", &text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"));
+    (text, program)
+}
+
+fn model(name: &str) -> Arc<Model> {
+    Model::builtin(name).expect("a model").expect("a right model")
+}
+
+const PATIENCE: Option<Duration> = Some(Duration::from_millis(500));
+
+/// Whether the property is violated, where the answer says that of all executions.
+fn answer(verdict: &Verdict, shown: &dyn Fn() -> String) -> Option<bool> {
+    if let Some(reason) = &verdict.reason {
+        assert!(!reason.message.contains("replayed"), "{}: {}", shown(), reason.message);
+    }
+    match (verdict.conclusion, verdict.scope) {
+        (Conclusion::Unsafe, _) => Some(true),
+        (Conclusion::Safe, Some(Scope::Complete)) => Some(false),
+        _ => None,
+    }
+}
+
+fn explored(program: &Program, name: &str, property: Property, reduces: bool) -> Verdict {
+    let reductions = match reduces {
+        true => explore::Reductions::ALL,
+        false => explore::Reductions::NONE,
+    };
+    let options = explore::Options {
+        properties: vec![property],
+        reductions,
+        unroll: Some(if reduces { 6 } else { 3 }),
+        timeout: PATIENCE,
+        ..Default::default()
+    };
+    explore::explore(program, &model(name), &options).expect("explored")
+}
+
+fn searched(program: &Program, name: &str, property: Property) -> Verdict {
+    let options =
+        states::Options { properties: vec![property], timeout: PATIENCE, ..Default::default() };
+    states::search(program, &model(name), &options).expect("searched")
+}
+
+/// How many comparisons there were, and how many of them of programs that are not safe.
+#[derive(Default)]
+struct Seen {
+    compared: u64,
+    open: u64,
+    bad: u64,
+}
+
+impl Seen {
+    fn compare(&mut self, one: Option<bool>, other: Option<bool>, shown: &dyn Fn() -> String) {
+        match (one, other) {
+            (Some(one), Some(other)) => {
+                assert_eq!(one, other, "{}", shown());
+                self.compared += 1;
+                self.bad += u64::from(one);
+            }
+            _ => self.open += 1,
+        }
+    }
+
+    fn check(&self, what: &str) {
+        let Seen { compared, open, bad } = self;
+        println!("{what}: {compared} compared, {bad} of them bad, {open} open");
+        assert!(*bad * 20 > *compared, "{what}: too few are bad");
+        assert!(*compared > *open, "{what}: too many are open");
+    }
+}
+
+/// Without reductions, loops that wait are cut: an answer is one for so many rounds, and a violation
+/// that needs no more is found.
+fn up_to(verdict: &Verdict, shown: &dyn Fn() -> String) -> Option<bool> {
+    match verdict.conclusion {
+        Conclusion::Safe => Some(false),
+        _ => answer(verdict, shown),
+    }
+}
+
+#[test]
+fn reductions_change_no_answer() {
+    let mut seen = Seen::default();
+    for seed in first()..first() + cases(40) {
+        let (text, program) = program(&mut Random::new(seed));
+        for name in ["sc", "rc11", "tso"] {
+            for property in
+                [Property::Race, Property::Memory, Property::Liveness, Property::Deadlock]
+            {
+                let shown = || format!("seed {seed}, {name}, {property}:\n{text}");
+                let with = answer(&explored(&program, name, property, true), &shown);
+                let without = up_to(&explored(&program, name, property, false), &shown);
+                seen.compare(with, without, &shown);
+            }
+        }
+    }
+    seen.check("with and without reductions");
+}
+
+#[test]
+fn both_engines_agree_who_waits() {
+    let mut seen = Seen::default();
+    for seed in first()..first() + cases(60) {
+        let (text, program) = program(&mut Random::new(seed + 1_000_000));
+        for name in ["sc", "tso", "pso"] {
+            for property in [Property::Memory, Property::Liveness, Property::Deadlock] {
+                let shown = || format!("seed {seed}, {name}, {property}:\n{text}");
+                let explored = answer(&explored(&program, name, property, true), &shown);
+                let searched = answer(&searched(&program, name, property), &shown);
+                seen.compare(explored, searched, &shown);
+            }
+        }
+    }
+    seen.check("exploration and states");
+}
