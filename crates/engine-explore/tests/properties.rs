@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parallax_engine_explore::{Options, explore};
+use parallax_engine_explore::{Options, Reductions, explore};
 use parallax_memory::Model;
 use parallax_program::{Property, parse_program};
 use parallax_verdict::{Conclusion, Scope, Verdict};
@@ -267,4 +267,85 @@ fn stores_to_a_stack_that_others_write_to_are_no_waiting() {
         verdict.counts.executions
     };
     assert!(count(1) < count(2) && count(2) < count(3));
+}
+
+/// A thread that looks at data as long as it waits for x, and then says so through y; and another,
+/// which lets it go, waits for that and does something to the data.
+fn hands_over(data: &str, order: [&str; 2], does: &str) -> String {
+    let [store, load] = order;
+    format!(
+        "global d: 4\nfn main() {{\nvar t: 32, a: 64, v: 32, w: 32\n{data}\nt = spawn other(a)\n\
+         jump again\nagain:\nv = load.4 &x [A, RLX]\nbranch v == 1:32, done, look\nlook:\n\
+         w = load.4 a [NA]\njump again\ndone:\nstore.4 &y, 1:32 [A, {store}]\njoin t\n}}\n\
+         fn other(a: 64) {{\nvar v: 32\nstore.4 &x, 1:32 [A, RLX]\nagain:\n\
+         v = load.4 &y [A, {load}]\nbranch v == 1:32, done, again\ndone:\n{does}\n}}\n\
+         thread main = main()\n"
+    )
+}
+
+#[test]
+fn rounds_that_change_nothing_race_and_use_what_is_freed() {
+    let (relaxed, ordered) = (["RLX", "RLX"], ["REL", "ACQ"]);
+    let writes = |order| hands_over("a = &d", order, "store.4 a, 1:32 [NA]");
+    let heap = "a = alloc.heap.zeroed 4:64 align 4";
+    let frees = |order| hands_over(heap, order, "free.heap a");
+    expect(&writes(relaxed), "rc11", Property::Race);
+    expect(&frees(relaxed), "rc11", Property::Memory);
+    for name in ["rc11", "sc", "tso", "pso", "ra"] {
+        expect_safe(&writes(ordered), name);
+        expect_safe(&frees(ordered), name);
+    }
+}
+
+/// Waits for x, and stores something in each round.
+fn waits_and_stores(store: &str, helper: &str) -> String {
+    format!(
+        "fn helper() {{\nvar v: 32\n{helper}\n}}\nfn main() {{\nvar t: 32, v: 32\n\
+         t = spawn helper()\njump again\nagain:\nv = load.4 &x [A, RLX]\n\
+         branch v == 0:32, more, done\nmore:\n{store}\njump again\ndone:\njoin t\n}}\n\
+         thread main = main()\n"
+    )
+}
+
+#[test]
+fn loops_that_store_the_same_again_wait() {
+    let (sets, looks) = ("store.4 &x, 1:32 [A, RLX]", "v = load.4 &y [A, RLX]");
+    for store in ["store.4 &y, 1:32 [A, RLX]", "store.4 &y, 1:32 [A, RLX]\nv = load.4 &y [A, RLX]"]
+    {
+        for name in ["sc", "tso", "pso", "ra", "rc11"] {
+            expect_safe(&waits_and_stores(store, sets), name);
+            expect_safe(&waits_and_stores(store, &format!("{looks}\n{sets}")), name);
+            expect(&waits_and_stores(store, ""), name, Property::Liveness);
+            expect(&waits_and_stores(store, looks), name, Property::Liveness);
+        }
+    }
+}
+
+/// Without the reduction, loops that wait go round until they are cut, and wait nevertheless.
+#[test]
+fn endless_waits_are_found_without_reductions() {
+    let sets = "store.4 &x, 1:32 [A, RLX]";
+    for (helper, expected) in [(sets, Conclusion::Safe), ("", Conclusion::Unsafe)] {
+        for store in ["", "store.4 &y, 1:32 [A, RLX]"] {
+            let text = waits_and_stores(store, helper);
+            let text = format!("program p pointers 64\nglobal x: 4\nglobal y: 4\n{text}");
+            let program = parse_program("p", &text).expect("a program");
+            for reductions in [Reductions::ALL, Reductions::NONE] {
+                let options = Options { unroll: Some(3), reductions, ..Options::default() };
+                let verdict = explore(&program, &model("rc11"), &options).expect("explored");
+                assert_eq!(verdict.conclusion, expected, "{store} {helper}");
+            }
+        }
+    }
+}
+
+#[test]
+fn loops_that_are_cut_and_do_not_wait_are_told() {
+    let text = waits_and_stores("rmw.add.4 &y, 1:32 [A, RLX] [A, RLX]", "");
+    let text = format!("program p pointers 64\nglobal x: 4\nglobal y: 4\n{text}");
+    let program = parse_program("p", &text).expect("a program");
+    let options = Options { unroll: Some(3), ..Options::default() };
+    let verdict = explore(&program, &model("rc11"), &options).expect("explored");
+    assert_eq!(verdict.scope, Some(Scope::Bounded(3)));
+    assert!(verdict.notes.iter().any(|note| note.contains("whether they end")));
 }

@@ -237,3 +237,19 @@ fn both_engines_agree_who_waits() {
     }
     seen.check("exploration and states");
 }
+
+/// A thread that goes through a large array, all by itself: few states that take long each.
+#[test]
+fn limits_hold_however_long_a_state_takes() {
+    let text = "program p pointers 64\nfn main() {\nvar a: 64, n: 64\n\
+                a = alloc.stack 1073741824:64 align 8\nn = 0:64\njump again\nagain:\n\
+                store.8 a + n, 1:64 [NA]\nn = n + 8:64\nbranch n == 1073741824:64, done, again\n\
+                done:\nfree.stack a\n}\nthread main = main()\n";
+    let program = parse_program("p", text).expect("a program");
+    let timeout = Some(Duration::from_millis(300));
+    let start = std::time::Instant::now();
+    let options = states::Options { timeout, ..Default::default() };
+    let verdict = states::search(&program, &model("sc"), &options).expect("searched");
+    assert_eq!(verdict.reason.map(|reason| reason.message).as_deref(), Some("out of time"));
+    assert!(start.elapsed() < Duration::from_secs(60));
+}
