@@ -254,17 +254,16 @@ impl<'p> Exploration<'_, 'p> {
     /// found.
     fn is_too_short(&self, shared: &Shared<'_>, skips: &Skips) -> Option<Run> {
         let findings = shared.findings();
-        if findings.reason.is_some() || !findings.found.is_empty() && !self.options.all {
+        if !findings.gaps.is_empty() || !findings.found.is_empty() && !self.options.all {
             return None;
         }
         let noticed = skips.noticed();
         if !noticed.is_subset(self.noticed) {
             return Some(Run::Noticed(noticed));
         }
-        let wants = |property| self.options.properties.contains(&property);
-        let races = wants(Property::Race) && skips.may_race();
-        let frees = wants(Property::Memory) && skips.may_be_freed();
-        (self.may_skip && (races || frees)).then_some(Run::Skipped)
+        // What comes after an error of memory is open, whoever asks for what.
+        let races = self.options.properties.contains(&Property::Race) && skips.may_race();
+        (self.may_skip && (races || skips.may_be_freed())).then_some(Run::Skipped)
     }
 
     /// What is known of happens-before while a graph grows.

@@ -333,7 +333,7 @@ fn endless_waits_are_found_without_reductions() {
             for reductions in [Reductions::ALL, Reductions::NONE] {
                 let options = Options { unroll: Some(3), reductions, ..Options::default() };
                 let verdict = explore(&program, &model("rc11"), &options).expect("explored");
-                assert_eq!(verdict.conclusion, expected, "{store} {helper}");
+                assert_eq!(verdict.conclusion(), expected, "{store} {helper}");
             }
         }
     }

@@ -137,7 +137,7 @@ fn answer(verdict: &Verdict, shown: &dyn Fn() -> String) -> Option<bool> {
     if let Some(reason) = &verdict.reason {
         assert!(!reason.message.contains("replayed"), "{}: {}", shown(), reason.message);
     }
-    match (verdict.conclusion, verdict.scope) {
+    match (verdict.conclusion(), verdict.scope) {
         (Conclusion::Unsafe, _) => Some(true),
         (Conclusion::Safe, Some(Scope::Complete)) => Some(false),
         _ => None,
@@ -196,7 +196,7 @@ impl Seen {
 /// Without reductions, loops that wait are cut: an answer is one for so many rounds, and a violation
 /// that needs no more is found.
 fn up_to(verdict: &Verdict, shown: &dyn Fn() -> String) -> Option<bool> {
-    match verdict.conclusion {
+    match verdict.conclusion() {
         Conclusion::Safe => Some(false),
         _ => answer(verdict, shown),
     }
