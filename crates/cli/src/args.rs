@@ -61,7 +61,8 @@ pub struct LitmusArguments {
     #[arg(long, value_name = "FILE.bell", value_hint = ValueHint::FilePath)]
     pub bell: Option<PathBuf>,
 
-    /// A variant for the model's cat file to test for; may be given several times
+    /// A variant for the model's cat file to test for, or ConstrainedUnpredictable: store
+    /// exclusives of AArch64 succeed at any address; may be given several times
     #[arg(long, value_name = "NAME")]
     pub variant: Vec<String>,
 

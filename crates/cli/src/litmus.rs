@@ -26,15 +26,22 @@ const WINDOW: usize = 1024;
 /// The same where each test may bring pictures along.
 const WINDOW_WITH_PICTURES: usize = 64;
 
+/// The variant that is about tests and not about models; herd7 has it under this name.
+const UNPREDICTABLE: &str = "ConstrainedUnpredictable";
+
 pub fn run(options: &LitmusArguments) -> Exit {
     interrupt::install();
     if options.sketch && options.format == Format::Json {
         output::report(&Diagnostic::new("--sketch needs --format text"));
         return Exit::BadInput;
     }
+    let is_of_tests = |variant: &String| variant.eq_ignore_ascii_case(UNPREDICTABLE);
+    let (own, of_models): (Vec<String>, Vec<String>) =
+        options.variant.iter().cloned().partition(is_of_tests);
     let setup = Setup {
         options,
-        models: Models::new(&options.variant, options.bell.as_deref()),
+        models: Models::new(&of_models, options.bell.as_deref()),
+        unpredictable: !own.is_empty(),
         witnesses: match (&options.graph, options.sketch) {
             (Some(_), _) => MOST_PICTURES,
             (None, true) => 1,

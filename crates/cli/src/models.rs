@@ -1,12 +1,13 @@
 //! Which memory model a test runs under: by name, from a file, or by architecture; and the
 //! command that lists the built-in ones.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use parallax_engine_bounded::Machine;
 use parallax_frontend_litmus::{Arch, LitmusTest};
-use parallax_memory::Model;
+use parallax_memory::{Language, Model};
 use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, Span};
 
 use crate::Exit;
@@ -57,14 +58,13 @@ impl Models {
             ModelChoice::ByArchitecture => {
                 self.get(&ModelChoice::BuiltIn(test.arch.usual_model().to_string()))
             }
-            ModelChoice::BuiltIn(name) => {
+            ModelChoice::BuiltIn(_) | ModelChoice::File(_) => {
                 let model = self.get(choice)?;
-                match language_of(name) {
-                    Some(arch) if !suits(arch, test) => Err(vec![wrong_architecture(name, test)]),
-                    _ => Ok(model),
+                match suits(&model, test) {
+                    true => Ok(model),
+                    false => Err(vec![wrong_architecture(&model, test)]),
                 }
             }
-            ModelChoice::File(_) => self.get(choice),
         }
     }
 
@@ -110,35 +110,92 @@ fn unknown_model(name: &str) -> Diagnostic {
     ))
 }
 
-fn wrong_architecture(model: &str, test: &LitmusTest) -> Diagnostic {
-    let known = language_of(model).map_or("another", arch_name);
-    let found = arch_name(test.arch);
+fn wrong_architecture(model: &Model, test: &LitmusTest) -> Diagnostic {
+    let (name, found) = (model.name(), arch_name(test.arch));
     let default = test.arch.usual_model();
     let message = format!(
-        "wrong architecture for model '{model}': the test is written in {found}, the model is \
-         for {known}"
+        "wrong architecture for model '{name}': the test is written in {found}, the model is \
+         for {}",
+        listed(model)
     );
-    let help = format!("'{default}' is for {found}; sc, tso, pso and rmo are for all");
+    let help = format!(
+        "'{default}' is for {found}, sc for all, tso, pso and rmo for x86 and C; a model is for \
+         the languages whose tags it uses, and for the one that its first line names"
+    );
     let source = &test.program.source;
     source.error(Span::new(0, 0), message).with_help(help)
 }
 
-/// The one language whose tags a model knows; none for models that make sense for all.
-fn language_of(model: &str) -> Option<Arch> {
-    match model {
-        "power" => Some(Arch::Ppc),
-        "arm" => Some(Arch::Arm),
-        "aarch64" => Some(Arch::AArch64),
-        "riscv" => Some(Arch::RiscV),
-        "c11" | "ra" | "rc11" | "imm" => Some(Arch::C),
-        "lkmm" => Some(Arch::Lkmm),
-        _ => None,
+/// The languages that a model is for.
+fn listed(model: &Model) -> String {
+    let names: Vec<String> = model.languages().iter().map(Language::to_string).collect();
+    names.join(" and ")
+}
+
+/// The machine that a program in that language has to be compiled for, so that the model speaks of
+/// it. The error is that there is no way.
+pub fn compiled_for(model: &Model, language: Language) -> Result<Option<Machine>, Diagnostic> {
+    if model.speaks(language) {
+        return Ok(None);
+    }
+    if language == Language::C
+        && let Some(machine) = Machine::of_model(model)
+    {
+        return Ok(Some(machine));
+    }
+    let (name, spoken) = (model.name(), listed(model));
+    let message = match language {
+        Language::C => format!(
+            "the model '{name}' speaks of other accesses and fences than C11 has (those of \
+             {spoken}), and it is not known how to compile C11 to them"
+        ),
+        _ => format!(
+            "the model '{name}' does not speak of the accesses and fences of {language}, but of \
+             those of {spoken}"
+        ),
+    };
+    let help = match language {
+        Language::C => {
+            "C is verified under sc, tso, pso, rmo, ra, rc11, rc20, c11, imm, aarch64, power, \
+             riscv, and .cat files for C or for one of these machines; a model is for C where it \
+             uses a tag of C (RLX, ACQ, REL, ACQ_REL, SC)"
+        }
+        _ => {
+            "a model is for the languages whose tags it uses, and for the one that its first \
+              line names; 'parallax models' lists those that are built in"
+        }
+    };
+    Err(Diagnostic::new(message).with_help(help))
+}
+
+/// The languages that the tags of a program belong to.
+pub fn spoken(program: &Program) -> BTreeSet<Language> {
+    let mut tags: BTreeSet<String> = BTreeSet::new();
+    let blocks = program.functions.iter().flat_map(|function| &function.blocks);
+    for inst in blocks.flat_map(|block| &block.insts) {
+        inst.kind.clone().for_each_tags(&mut |own| {
+            tags.extend(own.iter().map(|tag| tag.as_str().to_string()));
+        });
+    }
+    Language::of_tags(tags.iter().map(String::as_str))
+}
+
+fn language(arch: Arch) -> Language {
+    match arch {
+        Arch::X86 | Arch::X86_64 => Language::X86,
+        Arch::AArch64 => Language::AArch64,
+        Arch::Arm => Language::Arm,
+        Arch::Ppc => Language::Power,
+        Arch::RiscV => Language::RiscV,
+        Arch::C => Language::C,
+        Arch::Lkmm => Language::Kernel,
     }
 }
 
-fn suits(known: Arch, test: &LitmusTest) -> bool {
-    known == test.arch
-        || known == Arch::Lkmm && test.arch == Arch::C && has_plain_accesses_only(&test.program)
+fn suits(model: &Model, test: &LitmusTest) -> bool {
+    let is_kernel = model.speaks(Language::Kernel);
+    model.speaks(language(test.arch))
+        || is_kernel && test.arch == Arch::C && has_plain_accesses_only(&test.program)
 }
 
 /// Such a test in C is C11 and kernel C alike.

@@ -25,6 +25,8 @@ pub struct Job {
 pub struct Setup<'a> {
     pub options: &'a LitmusArguments,
     pub models: Models,
+    /// Whether what AArch64 calls constrained unpredictable may happen.
+    pub unpredictable: bool,
     /// How many executions to keep.
     pub witnesses: usize,
 }
@@ -50,7 +52,10 @@ pub struct Refused {
 pub fn run_test(job: &Job, setup: &Setup<'_>) -> Result<Answered, Refused> {
     let started = Instant::now();
     let test = read(&job.path).and_then(|text| parse(&shown(&job.path), &text));
-    let test = test.map_err(|diagnostics| Refused { name: None, diagnostics })?;
+    let mut test = test.map_err(|diagnostics| Refused { name: None, diagnostics })?;
+    if setup.unpredictable {
+        test.allow_unpredictable();
+    }
     let answer = setup
         .models
         .for_test(&job.model, &test)

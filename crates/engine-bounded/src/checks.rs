@@ -5,10 +5,9 @@ use parallax_program::Property;
 use parallax_solver::{Literal, Term};
 use parallax_verdict::leaves_all_open;
 
-use crate::before::Before;
 use crate::circuit::Circuit;
 use crate::encoding::Encoding;
-use crate::event::{Event, Step};
+use crate::event::Step;
 use crate::memory::Memory;
 use crate::relations::axioms::Violation;
 use crate::structure::Structure;
@@ -229,35 +228,6 @@ impl Checks<'_> {
                 thread: None,
                 involved,
             });
-        }
-    }
-
-    /// Accesses that nothing orders, of which one is not atomic.
-    pub fn races(&mut self, before: &mut Before) {
-        if !self.wants(Property::Race) {
-            return;
-        }
-        let mut meeting: Vec<(usize, usize, Literal)> = Vec::new();
-        for ((a, b), same) in &self.encoding.communication.same_place {
-            let events = &self.encoding.structure.events;
-            let (first, second) = (&events[*a], &events[*b]);
-            let plain = |event: &Event| event.tags.tags.contains("NA");
-            let conflict = first.kind.is_write() || second.kind.is_write();
-            let apart =
-                first.thread.is_some() && second.thread.is_some() && first.thread != second.thread;
-            if a < b && apart && conflict && (plain(first) || plain(second)) {
-                meeting.push((*a, *b, *same));
-            }
-        }
-        meeting.sort_unstable();
-        for (a, b, same) in meeting {
-            let forth = before.pair(self.encoding, a, b);
-            let back = before.pair(self.encoding, b, a);
-            let happen = [self.encoding.executed[a], self.encoding.executed[b]];
-            let when = self.encoding.circuit.and(&[same, !forth, !back, happen[0], happen[1]]);
-            let what = Wrong::Said("data race".to_string());
-            let (property, involved) = (Property::Race, vec![b, a]);
-            self.suspect(Suspect { property, when, what, thread: None, involved });
         }
     }
 

@@ -35,10 +35,23 @@ pub struct Encoding {
     solving: Duration,
 }
 
+/// Flags to look at.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Flags {
+    pub races: bool,
+    pub others: bool,
+}
+
+impl Flags {
+    fn has(self, flag: &str) -> bool {
+        if flag.contains("race") { self.races } else { self.others }
+    }
+}
+
 /// What else the model is asked, besides whether an execution is allowed.
 #[derive(Clone, Debug, Default)]
 pub struct Asking {
-    pub flags: bool,
+    pub flags: Flags,
     /// Pairs of events of which to tell whether one happens before the other.
     pub before: Vec<(usize, usize)>,
     pub solving: Solving,
@@ -77,7 +90,7 @@ impl Encoding {
         if asking.framework == Framework::Gharachorloo {
             let conditions = Conditions::of(model).map_err(as_reason)?;
             let communication = constrain(conditions, &structure, &executed, &mut circuit, watch);
-            // None of the models has flags, or says what happens before what.
+            // Flags are of the model's file, and so is what happens before what.
             let (flags, before) = (Vec::new(), vec![Literal::TRUE; asking.before.len()]);
             let solving = Duration::ZERO;
             return Ok(Encoding {
@@ -115,7 +128,7 @@ impl Encoding {
         for (axiom, subject) in formula.tests() {
             let result = match axiom.is_flag() {
                 false => relations.require(axiom, subject),
-                true if asking.flags => {
+                true if asking.flags.has(&axiom.flag()) => {
                     relations.flag(axiom, subject).map(|raised| flags.push((axiom.flag(), raised)))
                 }
                 true => Ok(()),

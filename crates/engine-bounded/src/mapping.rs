@@ -12,6 +12,7 @@
 
 use std::collections::BTreeSet;
 
+use parallax_memory::{Language, Model};
 use parallax_program::{
     Block, Callee, Diagnostic, Expr, FunctionId, Inst, InstKind, Program, Span, Tags, Terminator,
 };
@@ -25,14 +26,16 @@ pub enum Machine {
 }
 
 impl Machine {
-    /// The machine that a model of that name describes.
-    pub fn of_model(name: &str) -> Option<Machine> {
-        Some(match name {
-            "aarch64" => Machine::AArch64,
-            "power" => Machine::Power,
-            "riscv" => Machine::RiscV,
-            _ => return None,
-        })
+    /// The machine that C11 has to be compiled for, so that a model can speak of it: the only one
+    /// whose accesses and fences the model knows, where it does not know those of C.
+    pub fn of_model(model: &Model) -> Option<Machine> {
+        let mut languages = model.languages().iter();
+        match (languages.next()?, languages.next()) {
+            (Language::AArch64, None) => Some(Machine::AArch64),
+            (Language::Power, None) => Some(Machine::Power),
+            (Language::RiscV, None) => Some(Machine::RiscV),
+            _ => None,
+        }
     }
 
     fn full_fence(self) -> &'static str {
@@ -64,8 +67,22 @@ impl Order {
     }
 }
 
-/// Marks that are not about order, and that checks look at.
-const KEPT: [&str; 6] = ["NA", "COPY", "LEAVE", "UNLOCK", "LOCK_WRITE", "RMW"];
+/// Marks that are not about order, and that checks look at. Memory orders are among them: to the
+/// machine they mean nothing, but by them C says what a race is (`lib/c-races.cat`).
+const KEPT: [&str; 12] = [
+    "NA",
+    "COPY",
+    "LEAVE",
+    "UNLOCK",
+    "LOCK_WRITE",
+    "RMW",
+    "RLX",
+    "CON",
+    "ACQ",
+    "REL",
+    "ACQ_REL",
+    "SC",
+];
 
 /// An instruction with the fences around it.
 struct Compiled {
@@ -269,7 +286,7 @@ fn exchange_fences(order: Order, machine: Machine) -> (Option<&'static str>, Opt
 /// What is left of the tags of an access. Two accesses make a pair where `paired`.
 fn access_tags(tags: &Tags, machine: Machine, writes: bool, paired: bool) -> Tags {
     let order = Order::of(tags);
-    let mut names: Vec<&str> = KEPT.into_iter().filter(|kept| tags.contains(kept)).collect();
+    let mut names: Vec<&str> = Vec::new();
     match machine {
         Machine::AArch64 => {
             if !writes && order.acquires {
@@ -290,7 +307,11 @@ fn access_tags(tags: &Tags, machine: Machine, writes: bool, paired: bool) -> Tag
     if paired {
         names.push("X");
     }
-    with_mark(Tags::new(names), tags)
+    with_mark(kept(tags).with(names), tags)
+}
+
+fn kept(tags: &Tags) -> Tags {
+    Tags::new(KEPT.into_iter().filter(|kept| tags.contains(kept)))
 }
 
 /// Candidates for a repair stay what they are.
@@ -316,7 +337,7 @@ fn fence_tags(tags: &Tags, machine: Machine) -> Tags {
         },
     };
     match order.acquires || order.releases {
-        true => with_mark(Tags::new([name]), tags),
+        true => with_mark(kept(tags).with([name]), tags),
         false => tags.clone(),
     }
 }

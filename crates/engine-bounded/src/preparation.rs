@@ -209,7 +209,7 @@ impl Preparation<'_, '_> {
         }
         for access in all.iter().filter(|a| plan.cuts.contains_key(&(a.thread, a.number))) {
             let event = &unfolding.events[access.event];
-            if !event.tags.tags.contains("A") && self.has_races {
+            if event.tags.tags.contains("NA") && self.has_races {
                 continue;
             }
             let meets = |other: &&Access| {

@@ -14,11 +14,11 @@ use parallax_verdict::{
 use crate::before::Before;
 use crate::checks::{Checks, Suspect, Use, uses};
 use crate::claim::claim;
-use crate::encoding::{Asking, Encoding};
+use crate::encoding::{Asking, Encoding, Flags};
 use crate::gharachorloo::admit;
 use crate::leaks::leaks;
 use crate::memory::Memory;
-use crate::options::{Asked, Figures, Options};
+use crate::options::{Asked, Figures, Framework, Options};
 use crate::preparation::{Preparation, Prepared, prepare};
 use crate::refusal::{beyond, located, reason, stopped, unsupported};
 use crate::structure::Structure;
@@ -85,12 +85,8 @@ pub fn verify(
 
 /// The properties that can be told under a model.
 fn supported(model: &Model, options: &Options<'_>) -> Vec<Property> {
-    let flags_races =
-        model.axioms().iter().any(|axiom| axiom.is_flag() && axiom.flag().contains("race"));
-    let tells = |property: &Property| match property {
-        Property::Race => flags_races || is_sc(model),
-        _ => true,
-    };
+    let flags_races = model.flags_races() && options.framework == Framework::Cat;
+    let tells = |property: &Property| *property != Property::Race || flags_races;
     options.properties.iter().copied().filter(tells).collect()
 }
 
@@ -139,7 +135,10 @@ impl Search<'_, '_> {
         }
         let uses = uses(&structure, &frees, &freed, &objects);
         let asking = Asking {
-            flags: true,
+            flags: Flags {
+                races: self.properties.contains(&Property::Race),
+                others: self.properties.contains(&Property::Assert),
+            },
             before: orders(&structure, &uses),
             solving: self.options.solving,
             framework: self.options.framework,
@@ -167,10 +166,6 @@ impl Search<'_, '_> {
             checks.unlocks();
             checks.late_uses(&uses, &ordered);
             checks.flags();
-            if is_sc(self.model) {
-                let mut before = Before::new(checks.encoding, true);
-                checks.races(&mut before);
-            }
             (checks.suspects, checks.unasked)
         };
         self.look_for(&mut encoding, suspects, &memory, threads)?;
@@ -490,7 +485,7 @@ fn any(encoding: &mut Encoding, stops: &[Stop]) -> Literal {
     encoding.circuit.or(&guards)
 }
 
-/// Under `sc` races are told as in C: by which atomic accesses see one another.
+/// Under `sc` objects are freed in order as in C: by which atomic accesses see one another.
 fn is_sc(model: &Model) -> bool {
     model.is_builtin() && model.name() == "sc"
 }

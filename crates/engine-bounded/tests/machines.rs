@@ -14,7 +14,7 @@ const MACHINES: [&str; 3] = ["aarch64", "power", "riscv"];
 fn verdict(program: &Program, name: &str) -> Verdict {
     let model = Model::builtin(name).expect("a model").expect("a right model");
     let compiled =
-        Machine::of_model(name).map(|machine| compile(program, machine).expect("a program"));
+        Machine::of_model(&model).map(|machine| compile(program, machine).expect("a program"));
     let options = Options {
         properties: vec![Property::Assert, Property::Deadlock, Property::Liveness],
         unroll: None,
@@ -119,7 +119,8 @@ fn what_is_handed_over_may_be_freed() {
     for name in MACHINES.into_iter().chain(["imm", "rc11"]) {
         let model = Model::builtin(name).expect("a model").expect("a right model");
         let memory = |program: &Program| {
-            let compiled = Machine::of_model(name).map(|m| compile(program, m).expect("a program"));
+            let compiled =
+                Machine::of_model(&model).map(|m| compile(program, m).expect("a program"));
             let options = Options { properties: vec![Property::Memory], ..Options::default() };
             let program = compiled.as_ref().unwrap_or(program);
             verify(program, &model, &options).expect("a verdict").verdict.conclusion()

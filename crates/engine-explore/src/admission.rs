@@ -8,7 +8,7 @@
 //! load-buffering shape with the tags that it knows. Where it allows one, the search watches out
 //! for programs that may show it; see [`crate::buffering`].
 
-use parallax_memory::{Checker, InputId, InputKind, Model, TestKind};
+use parallax_memory::{Checker, InputId, InputKind, Language, Model, TestKind};
 use parallax_program::Diagnostic;
 
 /// What the engine does not follow.
@@ -32,7 +32,7 @@ const BY_KIND: [&str; 7] = ["_", "R", "W", "M", "F", "IW", "RMW"];
 pub fn admit(model: &Model) -> Result<Admission, Diagnostic> {
     let refuse = |why: String| {
         let message = format!("exploration cannot use the model '{}': {why}", model.name());
-        let help = "models that can be explored: sc, tso, pso, ra, rc11, imm, and .cat files for C; \
+        let help = "models that can be explored: sc, tso, pso, ra, rc11, rc20, imm, and .cat files for C; \
                     --engine bounded takes others";
         Err(Diagnostic::new(message).with_help(help))
     };
@@ -41,9 +41,13 @@ pub fn admit(model: &Model) -> Result<Admission, Diagnostic> {
     if let Some(input) = asks(&UNKNOWN) {
         return refuse(format!("it asks for '{}', which is not tracked here", input.name));
     }
-    let speaks_of_c = !model.is_builtin() || matches!(model.name(), "imm" | "c11");
-    if asks(&DEPENDENCIES).is_some() && !speaks_of_c {
+    // Programs come from C or from x86-64, so one that speaks of neither says nothing of them.
+    if !model.speaks(Language::C) && !model.speaks(Language::X86) {
         return refuse("it speaks of other accesses and fences than C11 has".to_string());
+    }
+    if let Some(input) = asks(&DEPENDENCIES).filter(|_| model.languages().contains(&Language::X86))
+    {
+        return refuse(format!("it asks for '{}' in the code of machines", input.name));
     }
     let negated = model.axioms().iter().find(|axiom| axiom.negated && !axiom.is_flag());
     if let Some(axiom) = negated {

@@ -59,12 +59,18 @@ impl<'a> CatJudge<'a> {
         }
     }
 
-    /// The flags that the model raises, such as data races.
-    pub fn flags(&mut self, graph: &Graph<'_>) -> Vec<String> {
-        if !self.model.axioms().iter().any(|axiom| axiom.is_flag()) {
+    /// The flags that the model raises, such as data races, and what they are about where that is
+    /// known.
+    pub fn flags(&mut self, graph: &Graph<'_>) -> Vec<(String, Vec<Id>)> {
+        if !self.model.axioms().iter().any(|axiom| axiom.is_flag()) || !self.allows(graph) {
             return Vec::new();
         }
-        if self.allows(graph) { self.checker.flags() } else { Vec::new() }
+        let flags = self.checker.flags();
+        let seen = self.events(graph);
+        let race = self.checker.races().and_then(|races| races.iter().next());
+        let pair: Vec<Id> = race.map_or(Vec::new(), |(a, b)| vec![seen[a].id, seen[b].id]);
+        let involved = |flag: &str| if flag.contains("race") { pair.clone() } else { Vec::new() };
+        flags.into_iter().map(|flag| (flag.clone(), involved(&flag))).collect()
     }
 
     pub fn allows(&mut self, graph: &Graph<'_>) -> bool {

@@ -18,28 +18,38 @@ pub enum Clock {
     Pending = 3,
 }
 
+/// Whether synchronisation is followed, and what continues a release sequence.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Synchronisation {
+    #[default]
+    Ignored,
+    /// Read-modify-writes, and what the thread that released stores to the same place.
+    Standard2011,
+    /// Read-modify-writes alone, as in C++20.
+    Standard2020,
+}
+
 #[derive(Clone, Default)]
 pub struct Clocks {
     /// Entries of one clock: the number of threads.
     width: usize,
-    /// 1 or 4: whether synchronisation is followed.
-    kinds: usize,
+    synchronisation: Synchronisation,
     threads: Vec<Vec<u32>>,
     saved: Vec<u32>,
 }
 
 impl Clocks {
-    pub fn new(synchronisation: bool) -> Clocks {
-        Clocks {
-            width: 0,
-            kinds: if synchronisation { 4 } else { 1 },
-            threads: Vec::new(),
-            saved: Vec::new(),
-        }
+    pub fn new(synchronisation: Synchronisation) -> Clocks {
+        Clocks { width: 0, synchronisation, threads: Vec::new(), saved: Vec::new() }
+    }
+
+    /// How many kinds of clocks are kept.
+    fn kinds(&self) -> usize {
+        if self.synchronisation == Synchronisation::Ignored { 1 } else { 4 }
     }
 
     fn stride(&self) -> usize {
-        self.width * self.kinds
+        self.width * self.kinds()
     }
 
     /// Makes room for so many threads.
@@ -115,7 +125,7 @@ impl Clocks {
         if event.kind == Kind::Read {
             new.join(Clock::Prefix, event.rf, Clock::Prefix);
         }
-        if self.kinds > 1 {
+        if self.kinds() > 1 {
             new.synchronise(id, event, threads, places);
         }
         self.threads[thread] = own;
@@ -194,7 +204,7 @@ impl NewClocks<'_> {
         }
         if event.marks.is_release() {
             self.clocks.copy_within(width..2 * width, Clock::Message as usize * width);
-        } else if let Some(release) = last_release(event, id, threads, places) {
+        } else if let Some(release) = self.last_release(event, id, threads, places) {
             self.join(Clock::Message, Id::new(self.thread, release), Clock::Happens);
         }
         if event.marks.is_rmw() && id.index() > 0 {
@@ -202,25 +212,27 @@ impl NewClocks<'_> {
             self.join(Clock::Message, source, Clock::Message);
         }
     }
-}
 
-/// The last event of the thread that makes a relaxed write release something: a release fence, or
-/// an own release write to the same location.
-fn last_release(
-    event: &Event,
-    id: Id,
-    threads: &[ThreadGraph<'_>],
-    places: &[Place],
-) -> Option<usize> {
-    let events = &threads[id.thread()].events;
-    let fence = (event.last_release_fence as usize).checked_sub(1);
-    let write = if event.loc == Loc::NONE {
-        None
-    } else {
-        let own = places[event.loc.0 as usize].co.iter().rev();
-        own.filter(|write| write.thread() == id.thread())
-            .map(|write| write.index())
-            .find(|index| events[*index].marks.is_release())
-    };
-    fence.max(write)
+    /// The last event of the thread that makes a relaxed write release something: a release fence,
+    /// or an own release write to the same location.
+    fn last_release(
+        &self,
+        event: &Event,
+        id: Id,
+        threads: &[ThreadGraph<'_>],
+        places: &[Place],
+    ) -> Option<usize> {
+        let events = &threads[id.thread()].events;
+        let fence = (event.last_release_fence as usize).checked_sub(1);
+        let continues = self.all.synchronisation == Synchronisation::Standard2011;
+        let write = if event.loc == Loc::NONE || !continues {
+            None
+        } else {
+            let own = places[event.loc.0 as usize].co.iter().rev();
+            own.filter(|write| write.thread() == id.thread())
+                .map(|write| write.index())
+                .find(|index| events[*index].marks.is_release())
+        };
+        fence.max(write)
+    }
 }

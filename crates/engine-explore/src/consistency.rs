@@ -162,7 +162,9 @@ impl Past {
         event: &Event,
     ) {
         match model {
-            Native::Sc | Native::Ra | Native::Rc11 => self.visit_place(thread, index as u32),
+            Native::Sc | Native::Ra | Native::Rc11 | Native::Rc20 => {
+                self.visit_place(thread, index as u32);
+            }
             Native::Tso => {
                 self.visit_place(thread, event.last_read);
                 self.visit_place(thread, event.last_flush);

@@ -146,7 +146,7 @@ impl Marks {
                 "REL" => Marks::RELEASE.with(Marks::STORE_BARRIER),
                 "ACQ_REL" => Marks::ACQUIRE.with(Marks::RELEASE).with(Marks::STORE_BARRIER),
                 "SC" => Marks::ACQUIRE.with(Marks::RELEASE).with(Marks::SEQ_CST).with(Marks::FLUSH),
-                "X" => Marks::LOCKED,
+                "X" | "RMW" => Marks::LOCKED,
                 "MFENCE" => Marks::FLUSH,
                 "SFENCE" => Marks::STORE_BARRIER,
                 "LOCK_WRITE" => Marks::LOCK,

@@ -8,7 +8,7 @@
 
 use parallax_program::{AllocKind, Bits};
 
-use crate::clocks::Clocks;
+use crate::clocks::{Clocks, Synchronisation};
 use crate::event::{Event, Id, Kind, Loc};
 use crate::standing::{At, Standing};
 use crate::symmetry;
@@ -138,7 +138,7 @@ impl<'p> Graph<'p> {
     }
 
     /// A graph without events; `synchronisation` says whether happens-before is followed.
-    pub fn new(synchronisation: bool) -> Graph<'p> {
+    pub fn new(synchronisation: Synchronisation) -> Graph<'p> {
         Graph {
             threads: Vec::new(),
             places: Vec::new(),

@@ -50,8 +50,8 @@ impl<'a> Judge<'a> {
         matches!(self.model, Some(Native::Tso | Native::Pso))
     }
 
-    /// What the model's file finds wrong with a graph that it allows.
-    pub fn flags(&mut self, graph: &Graph<'_>) -> Vec<String> {
+    /// What the model's file finds wrong with a graph that it allows, and where.
+    pub fn flags(&mut self, graph: &Graph<'_>) -> Vec<(String, Vec<Id>)> {
         self.cat.as_mut().map_or(Vec::new(), |cat| cat.flags(graph))
     }
 

@@ -38,12 +38,13 @@ use parallax_verdict::{
 use crate::admission::Admission;
 use crate::buffering::Seen;
 use crate::cat::CatJudge;
+use crate::clocks::Synchronisation;
 use crate::crew::Crew;
 use crate::graph::Graph;
 use crate::judge::Judge;
 use crate::memory::{Cells, Memory};
 use crate::model::Native;
-use crate::observer::{Observer, Shared};
+use crate::observer::{Observer, Sees, Shared};
 pub use crate::options::{Every, Options, Progress, Reduction, Reductions, Told};
 use crate::search::Search;
 use crate::skips::{Order, Skips};
@@ -189,7 +190,7 @@ impl<'p> Exploration<'_, 'p> {
                 }
             };
             let code = &self.runner.code;
-            let observer = Observer::new(&shared, code, self.sees_races(), self.order());
+            let observer = Observer::new(&shared, code, self.sees(), self.order());
             let graph = self.start();
             let memory = memory.clone();
             Search::new(self.runner, memory, graph, judge, &numbers, observer, &crew)
@@ -268,16 +269,30 @@ impl<'p> Exploration<'_, 'p> {
 
     /// What is known of happens-before while a graph grows.
     fn order(&self) -> Order {
-        match self.native {
-            Some(Native::Tso | Native::Pso) => Order::Prefix,
-            None if !self.is_like_rc11() => Order::Unknown,
+        match (self.synchronisation(), self.native) {
+            (Synchronisation::Ignored, Some(_)) => Order::Prefix,
+            (Synchronisation::Ignored, None) => Order::Unknown,
             _ => Order::Clocks,
         }
     }
 
-    /// Whether the engine follows what happens before what.
-    fn sees_races(&self) -> bool {
-        matches!(self.native, Some(Native::Sc | Native::Ra | Native::Rc11))
+    /// What the engine sees of orders between accesses.
+    fn sees(&self) -> Sees {
+        let is_asked = self.options.properties.contains(&Property::Race);
+        Sees {
+            races: is_asked && self.native.is_some() && self.model.flags_races(),
+            happens_before: self.native.is_some_and(Native::is_of_language),
+        }
+    }
+
+    fn synchronisation(&self) -> Synchronisation {
+        match self.native {
+            Some(Native::Rc20) => Synchronisation::Standard2020,
+            Some(Native::Sc | Native::Ra | Native::Rc11) => Synchronisation::Standard2011,
+            Some(Native::Tso | Native::Pso) if self.sees().races => Synchronisation::Standard2011,
+            None if self.is_like_rc11() => Synchronisation::Standard2011,
+            _ => Synchronisation::Ignored,
+        }
     }
 
     /// Whether the model's file has all of the synchronisation of `rc11`, and acyclic orders that
@@ -297,7 +312,7 @@ impl<'p> Exploration<'_, 'p> {
 
     /// The graph in which nothing has happened.
     fn start(&self) -> Graph<'p> {
-        let mut graph = Graph::new(self.sees_races() || self.is_like_rc11());
+        let mut graph = Graph::new(self.synchronisation());
         graph.has_twins = self.has_twins;
         graph.has_barriers = self.has_barriers;
         let code = &self.runner.code;
@@ -328,7 +343,8 @@ impl<'p> Exploration<'_, 'p> {
                 Err(refused) => gaps = refused.into(),
             }
         }
-        let sees = |property: &&Property| **property != Property::Race || self.sees_races();
+        // Models without rules of their own here raise flags.
+        let sees = |property: &&Property| **property != Property::Race || self.model.flags_races();
         let properties: Vec<Property> =
             self.options.properties.iter().filter(sees).copied().collect();
         let mut notes = notes(self.program);

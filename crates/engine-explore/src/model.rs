@@ -11,6 +11,8 @@ pub enum Native {
     /// Release and acquire: every atomic access is both.
     Ra,
     Rc11,
+    /// The same with the release sequences of C++20.
+    Rc20,
 }
 
 impl Native {
@@ -21,20 +23,26 @@ impl Native {
             "pso" => Native::Pso,
             "ra" => Native::Ra,
             "rc11" => Native::Rc11,
+            "rc20" => Native::Rc20,
             _ => return None,
         })
     }
 
     /// Whether happens-before decides what may be read.
     pub fn by_happens_before(self) -> bool {
-        matches!(self, Native::Ra | Native::Rc11)
+        matches!(self, Native::Ra | Native::Rc11 | Native::Rc20)
+    }
+
+    /// Whether it is a model of a language, in which races are errors.
+    pub fn is_of_language(self) -> bool {
+        self == Native::Sc || self.by_happens_before()
     }
 
     pub fn strength(self) -> Strength {
         match self {
             Native::Sc => Strength::Synchronising,
             Native::Ra => Strength::ReleaseAcquire,
-            Native::Rc11 | Native::Tso | Native::Pso => Strength::AsWritten,
+            Native::Rc11 | Native::Rc20 | Native::Tso | Native::Pso => Strength::AsWritten,
         }
     }
 }

@@ -25,7 +25,7 @@ pub use globals::Globals;
 pub use init::{InitValue, RegisterInit};
 pub use types::ScalarType;
 
-use parallax_program::{Diagnostics, Program, Question, SourceFile, Span};
+use parallax_program::{Diagnostics, InstKind, Program, Question, SourceFile, Span, Tags};
 
 /// Errors reported for one file; what comes after is rarely news.
 pub(crate) const MAX_ERRORS: usize = 50;
@@ -89,6 +89,22 @@ pub struct LitmusTest {
     pub question: Question,
     /// Where in the text the threads are.
     pub code: Span,
+}
+
+impl LitmusTest {
+    /// Lets store exclusives of AArch64 succeed at another address than that of their load: the
+    /// manual (DDI 0487, B2.9.5) leaves open whether they do.
+    pub fn allow_unpredictable(&mut self) {
+        if self.arch != Arch::AArch64 {
+            return;
+        }
+        let blocks = self.program.functions.iter_mut().flat_map(|function| &mut function.blocks);
+        for inst in blocks.flat_map(|block| &mut block.insts) {
+            if let InstKind::StoreConditional { tags, .. } = &mut inst.kind {
+                *tags = tags.with([Tags::ANY_ADDRESS]);
+            }
+        }
+    }
 }
 
 /// Reads a test. `name` is what errors call the file.

@@ -84,13 +84,13 @@ fn compare_exchange(text: &mut String, size: u32) {
                 text,
                 "  branch failure == {fail}:32, {order}.{failure}, not_{order}.{failure}\n\
                  {order}.{failure}:\n  old, ok = cas.{size} p, wanted, desired \
-                 [A, {order}] [A, {order}] [A, {failure}]\n  jump done\nnot_{order}.{failure}:"
+                 [A, {order}] [A, {order}] [A, RMW, {failure}]\n  jump done\nnot_{order}.{failure}:"
             );
         }
         let _ = writeln!(
             text,
-            "  old, ok = cas.{size} p, wanted, desired [A, {order}] [A, {order}] [A, CON]\n  \
-             jump done\nnot_{order}:"
+            "  old, ok = cas.{size} p, wanted, desired [A, {order}] [A, {order}] \
+             [A, RMW, CON]\n  jump done\nnot_{order}:"
         );
     }
     let _ = writeln!(
@@ -126,7 +126,7 @@ fn legacy(text: &mut String, size: u32) {
             text,
             "fn __sync_{name}_compare_and_swap_{size}(p: 64, wanted: {width}, new: {width}) -> \
              {result} {{\n  var old: {width}, ok: 1\n  \
-             old, ok = cas.{size} p, wanted, new [A, SC]\n  return {value}\n}}\n"
+             old, ok = cas.{size} p, wanted, new [A, SC] [A, SC] [A, RMW, SC]\n  return {value}\n}}\n"
         );
     }
     let _ = writeln!(

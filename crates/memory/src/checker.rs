@@ -58,6 +58,10 @@ impl<'m> Checker<'m> {
         }
     }
 
+    pub(crate) fn model(&self) -> &'m Model {
+        self.model
+    }
+
     /// Forgets everything: an execution of that many events with all inputs empty.
     pub fn begin(&mut self, events: usize) {
         self.store.begin(self.model.graph(), events);

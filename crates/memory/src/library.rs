@@ -14,13 +14,14 @@ macro_rules! embedded {
 }
 
 const MODELS: &[(&str, &str)] = embedded![
-    "sc", "tso", "pso", "rmo", "power", "arm", "aarch64", "riscv", "c11", "ra", "rc11", "imm",
-    "lkmm",
+    "sc", "tso", "pso", "rmo", "power", "arm", "aarch64", "riscv", "c11", "ra", "rc11", "rc20",
+    "imm", "lkmm",
 ];
 
 const FILES: &[(&str, &str)] = embedded![
     "lib/aarch64fences",
     "lib/armfences",
+    "lib/c-races",
     "lib/cos",
     "lib/cos-no-opt",
     "lib/cos-ok-opt",

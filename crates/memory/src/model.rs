@@ -1,6 +1,6 @@
 //! Memory models: cat files, read and compiled.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use parallax_program::{Diagnostic, Diagnostics, SourceFile};
 
 use crate::graph::{Graph, Node, NodeId};
 use crate::interpret::{Interpreter, Value};
+use crate::languages::Language;
 use crate::library;
 use crate::loader::{self, Loaded};
 use crate::names;
@@ -71,6 +72,7 @@ pub struct Model {
     graph: Graph,
     plan: Option<Plan>,
     strength: Strength,
+    pub(crate) languages: BTreeSet<Language>,
     pub(crate) is_builtin: bool,
 }
 
@@ -137,7 +139,11 @@ impl Model {
         Model::compile(name, loader::load(&[(name, text)], &[], &find)?, &[])
     }
 
-    fn compile(name: &str, loaded: Loaded, variants: &[String]) -> Result<Model, Diagnostics> {
+    pub(crate) fn compile(
+        name: &str,
+        loaded: Loaded,
+        variants: &[String],
+    ) -> Result<Model, Diagnostics> {
         let mut symbolic = Symbolic::default();
         let rf = symbolic.graph.base("rf", InputKind::Relation);
         let co = symbolic.graph.base("co", InputKind::Relation);
@@ -169,6 +175,8 @@ impl Model {
         let Symbolic { mut graph, tests } = interpreter.algebra;
         let plan = Plan::new(&mut graph, &tests).filter(|_| !dynamic);
         let strength = Strength::of(&graph, &tests);
+        let tags = graph.inputs.iter().map(|input| input.name.as_str());
+        let languages = Language::of_model(loaded.title.as_deref(), tags);
         Ok(Model {
             name: name.to_string(),
             title: loaded.title,
@@ -181,6 +189,7 @@ impl Model {
             graph,
             plan,
             strength,
+            languages,
             is_builtin: false,
         })
     }

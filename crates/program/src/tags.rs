@@ -44,9 +44,9 @@ impl Tags {
     /// models do not.
     pub const MEMBARRIER: &str = "MEMBARRIER";
 
-    /// On a store-conditional: it may succeed at another address than the load-linked's. RISC-V
-    /// and AArch64, whose exclusives carry the tag, leave open whether it does.
-    pub const ANY_ADDRESS: &str = "EX";
+    /// On a store-conditional: it may succeed at another address than the load-linked's. AArch64
+    /// calls that constrained unpredictable; elsewhere it fails.
+    pub const ANY_ADDRESS: &str = "ANY_ADDRESS";
 
     /// What the name of a tag starts with that marks a candidate of a repair, see
     /// [`Tags::candidate`].

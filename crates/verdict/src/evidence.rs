@@ -5,7 +5,7 @@ use parallax_memory::Model;
 use parallax_program::{Program, Property};
 
 use crate::derived::Derived;
-use crate::judge::{flags, happens_before};
+use crate::judge::races;
 use crate::late::may_come_after;
 use crate::{EventKind, Execution, Suspicion, ThreadEnding};
 
@@ -63,31 +63,10 @@ impl Evidence<'_> {
         matches!(self.kind(event), EventKind::Write { .. })
     }
 
-    /// Two accesses race if the model's file says so; where it does not speak of races, if neither
-    /// happens before the other in the language.
+    /// Two accesses race if the model's file says so.
     fn race(&self, first: u32, second: u32) -> Result<bool, String> {
-        let pair = self.kind(first).footprint().zip(self.kind(second).footprint());
-        let overlap = pair.is_some_and(|((a, m), (b, n))| {
-            a < b.saturating_add(u64::from(n)) && b < a.saturating_add(u64::from(m))
-        });
-        let conflict = self.is_write(first) || self.is_write(second);
-        if !overlap || !conflict || self.thread(first) == self.thread(second) {
-            return Ok(false);
-        }
-        let knows =
-            |axiom: &parallax_memory::Axiom| axiom.is_flag() && axiom.flag().contains("race");
-        if self.model.axioms().iter().any(knows) {
-            let raised = flags(self.execution, self.derived, self.model)?;
-            return Ok(raised.iter().any(|flag| flag.contains("race")));
-        }
-        if !self.has_tag(first, "NA") && !self.has_tag(second, "NA") {
-            return Ok(false);
-        }
-        let Some(Ok(language)) = Model::builtin("rc11") else {
-            return Ok(true);
-        };
-        let before = |pair| happens_before(self.execution, self.derived, &language, pair);
-        Ok(before((first, second))? != Some(true) && before((second, first))? != Some(true))
+        let races = races(self.execution, self.derived, self.model)?;
+        Ok(races.contains(&(first, second)) || races.contains(&(second, first)))
     }
 
     fn late_use(&self, access: u32, end: u32) -> Result<bool, String> {

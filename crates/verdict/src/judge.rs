@@ -48,14 +48,18 @@ pub(crate) fn allows(
     View::new(execution, derived).by_checker(model).map(|judged| judged.is_ok())
 }
 
-/// The flags that an execution raises that the model allows.
-pub(crate) fn flags(
+/// The pairs of accesses that race in an execution that the model allows. The error is also that the
+/// model does not say so.
+pub(crate) fn races(
     execution: &Execution,
     derived: &Derived,
     model: &Model,
-) -> Result<Vec<String>, String> {
-    View::new(execution, derived)
-        .checked(model, |checker| if checker.is_allowed() { checker.flags() } else { Vec::new() })
+) -> Result<Edges, String> {
+    let view = View::new(execution, derived);
+    let races = view.checked(model, |checker| checker.races())?;
+    let races = races.ok_or("the model does not say which accesses race")?;
+    let edge = |(from, to): (usize, usize)| (view.visible[from], view.visible[to]);
+    Ok(races.iter().map(edge).collect())
 }
 
 /// Whether the first event happens before the second, by the model's own happens-before. None where

@@ -34,8 +34,7 @@ pub(crate) struct Walker<'a, 'p> {
     traces: bool,
     /// The access under way.
     access: Option<Access<'p>>,
-    /// Reads of the last load-linked.
-    reservation: Option<Vec<u32>>,
+    reservation: Option<Reservation>,
     /// Accesses and fences so far.
     accesses: u32,
     /// See [`Walker::last_round`].
@@ -68,6 +67,14 @@ struct Access<'p> {
     new: Option<Traced>,
     read_tags: Option<&'p Tags>,
     write_tags: Option<&'p Tags>,
+}
+
+/// What the last load-linked was of, and its reads.
+#[derive(Clone)]
+struct Reservation {
+    address: Bits,
+    size: AccessSize,
+    reads: Vec<u32>,
 }
 
 #[derive(Clone)]
@@ -230,7 +237,9 @@ impl<'a, 'p> Walker<'a, 'p> {
                 }
             }
             Kind::LoadLinked => {
-                self.reservation = Some(std::mem::take(&mut access.reads));
+                let reads = std::mem::take(&mut access.reads);
+                let (address, size) = (access.address.bits, access.size);
+                self.reservation = Some(Reservation { address, size, reads });
                 self.finish(Some(old), None);
             }
             _ => self.finish(Some(old), None),
@@ -247,9 +256,16 @@ impl<'a, 'p> Walker<'a, 'p> {
             return Ok(());
         };
         let value = value.clone();
-        let reads = self.reservation.take();
+        let reservation = self.reservation.take();
         if succeeds {
-            access.reads = reads.ok_or("a store-conditional without load-linked")?;
+            let reserved = reservation.ok_or("a store-conditional without load-linked")?;
+            let anywhere = access.write_tags.is_some_and(|tags| tags.contains(Tags::ANY_ADDRESS));
+            let is_same = reserved.size == access.size
+                && (anywhere || reserved.address == access.address.bits);
+            if !is_same {
+                return Err("a store-conditional of another place than its load-linked".to_string());
+            }
+            access.reads = reserved.reads;
             access.new = Some(value);
         } else {
             self.finish(Some(Traced::plain(Bits::bool(true))), None);

@@ -20,11 +20,13 @@ use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, SourceFile};
 
 use crate::Exit;
-use crate::models::{ModelChoice, Models};
+use crate::models::{ModelChoice, Models, compiled_for};
 use crate::one_test::{read, shown};
 use crate::verify::input::{Checks, Kind, load_assembly, load_edited};
 use crate::verify::properties::Wanted;
-use crate::verify::{C_MODEL, MACHINE_MODEL, check_machine_model, is_for_solvers, timed};
+use crate::verify::{
+    C_MODEL, MACHINE_MODEL, check_machine_model, check_machine_properties, is_for_solvers, timed,
+};
 
 /// The result, and what it was found with.
 pub struct Answer {
@@ -78,7 +80,7 @@ fn job<'a>(
     weights: &'a Weights,
     options: &FencesArguments,
 ) -> Result<Job<'a>, Diagnostics> {
-    let is_compiled = dialect == Dialect::C11 && Machine::of_model(model.name()).is_some();
+    let is_compiled = dialect == Dialect::C11 && Machine::of_model(model).is_some();
     let fences = if is_compiled { dialect.fences().to_vec() } else { dialect.known_to(model) };
     weights.check(dialect, &fences).map_err(|why| vec![Diagnostic::new(why)])?;
     let repair = match options.repair {
@@ -148,6 +150,8 @@ fn c(options: &FencesArguments) -> Result<Answer, Diagnostics> {
     let models = Models::new(&[], None);
     let choice = choice.unwrap_or_else(|| ModelChoice::BuiltIn(C_MODEL.to_string()));
     let model = models.get(&choice)?;
+    let machine = compiled_for(&model, parallax_memory::Language::C).map_err(|e| vec![e])?;
+    check_properties(&properties, &model, options)?;
     let sc = models.get(&ModelChoice::BuiltIn("sc".to_string()))?;
     let mut documents = Vec::new();
     for path in &options.input.inputs {
@@ -171,8 +175,7 @@ fn c(options: &FencesArguments) -> Result<Answer, Diagnostics> {
     let clock = Clock::new(options.timeout);
     let mut interleaving = Exploring { model: &sc, properties: properties.clone(), options, clock };
     let mut exploring = Exploring { model: &model, properties: properties.clone(), options, clock };
-    let is_solved = is_for_solvers(options.model.as_deref());
-    let machine = Machine::of_model(model.name()).filter(|_| is_solved);
+    let is_solved = is_for_solvers(&model);
     let mut solving = Solving { model: &model, machine, properties, options, clock };
     let compile = |program: &Program| match machine {
         Some(machine) => compile(program, machine).map_err(|error| vec![error]),
@@ -189,6 +192,21 @@ fn c(options: &FencesArguments) -> Result<Answer, Diagnostics> {
     Ok(Answer { repaired, model: model.name().to_string(), engine: name })
 }
 
+/// A repair for a property that nothing looks for would be no repair.
+fn check_properties(
+    properties: &[Property],
+    model: &Model,
+    options: &FencesArguments,
+) -> Result<(), Diagnostics> {
+    let is_asked = options.property.is_some() && properties.contains(&Property::Race);
+    if is_asked && !model.flags_races() {
+        let message = format!("the model '{}' does not say what a data race is", model.name());
+        let help = "races are repaired under sc, ra, c11, rc11, rc20 and cat files that flag them";
+        return Err(vec![Diagnostic::new(message).with_help(help)]);
+    }
+    Ok(())
+}
+
 fn is_assembly(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "s" || extension == "S")
 }
@@ -198,6 +216,7 @@ fn assembly(options: &FencesArguments) -> Result<Answer, Diagnostics> {
     check_machine_model(options.model.as_deref())?;
     let usual = || Wanted::usual_of(Kind::Machine);
     let properties = options.property.clone().unwrap_or_else(usual).properties()?;
+    check_machine_properties(&properties)?;
     let models = Models::new(&[], None);
     let choice = options.model.as_deref().unwrap_or(MACHINE_MODEL);
     let model = models.get(&ModelChoice::parse(choice, Path::new("")))?;

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use parallax_engine_bounded::verify as search;
 use parallax_engine_bounded::{
-    Asked, Backend, Certified, Figures, Finding, Framework, Machine, Options, Solving, check,
-    compile,
+    Asked, Backend, Certified, Figures, Finding, Framework, Options, Solving, check, compile,
 };
 use parallax_files::replace;
 use parallax_frontend_litmus::LitmusTest;
@@ -17,13 +16,9 @@ use parallax_verdict::{Conclusion, Counts, Gaps, Scope, Searched, Verdict, repla
 
 use super::arguments::{FrameworkName, SolverName};
 use super::litmus::{USUAL_BOUND, violation};
-use super::{Answer, C_MODEL, VerifyArguments, model_choice};
+use super::{Answer, VerifyArguments, chosen_model};
 use crate::interrupt;
-use crate::models::{ModelChoice, Models};
 use crate::one_test::not_replayed;
-
-/// Models of litmus tests that C11 has no counterpart to.
-const STRANGE_TO_C: [&str; 2] = ["arm", "lkmm"];
 
 pub fn verify(
     program: &Program,
@@ -44,21 +39,7 @@ pub fn ask(
     options: &VerifyArguments,
     integers: bool,
 ) -> Result<(Answer, Vec<Asked>), Diagnostics> {
-    let usual = || ModelChoice::BuiltIn(usual_model.to_string());
-    let choice = model_choice(options).unwrap_or_else(usual);
-    let model = Models::new(&[], None).get(&choice)?;
-    let is_machine = model.is_builtin() && usual_model == C_MODEL;
-    if is_machine && STRANGE_TO_C.contains(&model.name()) {
-        let message = format!(
-            "the model '{}' speaks of other accesses and fences than C11 has, and it is not known \
-             how to compile C11 to them",
-            model.name()
-        );
-        let known = "C is verified under sc, tso, pso, rmo, ra, rc11, c11, imm, aarch64, power, \
-                     riscv, and .cat files for C";
-        return Err(vec![Diagnostic::new(message).with_help(known)]);
-    }
-    let machine = Machine::of_model(model.name()).filter(|_| is_machine);
+    let (model, machine) = chosen_model(program, usual_model, &properties, options)?;
     let compiled = machine.map(|machine| compile(program, machine)).transpose();
     let compiled = compiled.map_err(|error| vec![error])?;
     let program = compiled.as_ref().unwrap_or(program);

@@ -7,9 +7,8 @@ use parallax_engine_explore::{Options, Progress, explore};
 use parallax_program::{Diagnostics, Program, Property};
 
 use super::progress::ProgressLine;
-use super::{Answer, VerifyArguments, model_choice};
+use super::{Answer, VerifyArguments, chosen_model};
 use crate::interrupt;
-use crate::models::{ModelChoice, Models};
 
 pub fn verify(
     program: &Program,
@@ -17,9 +16,7 @@ pub fn verify(
     properties: Vec<Property>,
     options: &VerifyArguments,
 ) -> Result<Answer, Diagnostics> {
-    let usual = || ModelChoice::BuiltIn(usual_model.to_string());
-    let choice = model_choice(options).unwrap_or_else(usual);
-    let model = Models::new(&[], None).get(&choice)?;
+    let (model, _) = chosen_model(program, usual_model, &properties, options)?;
     let line = Mutex::new(ProgressLine::new(!options.quiet));
     let lock = || line.lock().unwrap_or_else(PoisonError::into_inner);
     let watched = lock().is_shown();

@@ -11,9 +11,8 @@ use parallax_verdict::{
 };
 
 use super::input::Kind;
-use super::{Answer, C_MODEL, SECOND_TRY, VerifyArguments, model_choice};
+use super::{Answer, C_MODEL, SECOND_TRY, VerifyArguments, chosen_model};
 use crate::interrupt;
-use crate::models::{ModelChoice, Models};
 
 /// The loops of machine code are not for people to write invariants for.
 pub fn check_kind(kind: Kind) -> Result<(), Diagnostics> {
@@ -32,8 +31,7 @@ pub fn verify_program(
     properties: &[Property],
     options: &VerifyArguments,
 ) -> Result<Answer, Diagnostics> {
-    let usual = || ModelChoice::BuiltIn(C_MODEL.to_string());
-    let model = Models::new(&[], None).get(&model_choice(options).unwrap_or_else(usual))?;
+    let (model, _) = chosen_model(program, C_MODEL, &[], options)?;
     let mut answer = verify(program, program, &model, Order::Signed, options)?;
     let others = properties.iter().filter(|property| **property != Property::Assert);
     let others: Vec<&str> = others.map(|property| property.name()).collect();

@@ -15,13 +15,15 @@ mod stateful;
 pub mod structures;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use parallax_memory::Model;
+use parallax_engine_bounded::Machine;
+use parallax_memory::{Language, Model};
 use parallax_program::{Diagnostic, Diagnostics, Program, Property};
 use parallax_report::SolverWork;
-use parallax_verdict::{Conclusion, Verdict, Violation};
+use parallax_verdict::{Conclusion, Reason, Verdict, Violation};
 
 pub use arguments::VerifyArguments;
 use arguments::{FrameworkName, SolverName};
@@ -29,7 +31,7 @@ use engine::Engine;
 use input::Kind;
 use properties::Wanted;
 
-use crate::models::ModelChoice;
+use crate::models::{ModelChoice, Models, compiled_for, spoken};
 use crate::{Exit, interrupt};
 
 /// Deeply nested input makes deep recursion; address space costs nothing until it is used.
@@ -132,6 +134,17 @@ pub fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Diagnos
 fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
     options.engine.check().map_err(|error| vec![error])?;
     let kind = options.input.kind()?;
+    let usual = || Wanted::usual_of(kind);
+    let properties = options.property.clone().unwrap_or_else(usual).properties()?;
+    let answer = searched(kind, properties.clone(), options)?;
+    Ok(answered(answer, &properties, options.property.is_some()))
+}
+
+fn searched(
+    kind: Kind,
+    properties: Vec<Property>,
+    options: &VerifyArguments,
+) -> Result<Answer, Diagnostics> {
     check_witness(options)?;
     check_solver(options)?;
     if options.engine == Engine::Inductive {
@@ -139,8 +152,7 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
     }
     check_integers(kind, options)?;
     let usual = || Wanted::usual_of(kind);
-    let wanted = options.property.clone().unwrap_or_else(usual);
-    let (properties, checks) = (wanted.properties()?, wanted.checks()?);
+    let checks = options.property.clone().unwrap_or_else(usual).checks()?;
     let first = options.input.first();
     match kind {
         Kind::Litmus => {
@@ -151,6 +163,7 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
         Kind::Text => search(&input::load_text(first)?, C_MODEL, properties, options),
         Kind::Machine => {
             check_machine_model(options.model.as_deref())?;
+            check_machine_properties(&properties)?;
             let program = input::load_machine(&options.input, &checks)?;
             if let Some(file) = &options.listing {
                 let text = parallax_frontend_x86::listing(&program);
@@ -223,12 +236,27 @@ fn check_solver(options: &VerifyArguments) -> Result<(), Diagnostics> {
 pub fn check_machine_model(model: Option<&str>) -> Result<(), Diagnostics> {
     let asked = model.unwrap_or(MACHINE_MODEL);
     let mut others = Model::builtin_names().map(|(name, ..)| name);
-    if matches!(asked, "sc" | "tso" | "pso") || !others.any(|name| name == asked) {
+    if matches!(asked, "sc" | "tso" | "pso") {
         return Ok(());
+    }
+    if !others.any(|name| name == asked) {
+        let model = Models::new(&[], None).get(&ModelChoice::parse(asked, Path::new("")))?;
+        return compiled_for(&model, Language::X86).map(|_| ()).map_err(|error| vec![error]);
     }
     let error = format!("the model '{asked}' does not speak of the instructions of x86-64");
     let help = "models of machine code are sc, tso and pso, and cat files of your own";
     Err(vec![Diagnostic::new(error).with_help(help)])
+}
+
+/// Machine code does not say which accesses were meant to be atomic.
+pub fn check_machine_properties(properties: &[Property]) -> Result<(), Diagnostics> {
+    if properties.contains(&Property::Race) {
+        let error = Diagnostic::new("machine code has no data races to look for");
+        let help = "races are errors of the language that it was compiled from, and nothing here \
+                    says which accesses were atomic there: leave out race";
+        return Err(vec![error.with_help(help)]);
+    }
+    Ok(())
 }
 
 /// Whether the engine for machine code can do what is asked.
@@ -238,9 +266,9 @@ fn has_machine(options: &VerifyArguments) -> bool {
 }
 
 /// Whether exploration cannot use the model of C, and the engine that asks a solver can.
-pub fn is_for_solvers(model: Option<&str>) -> bool {
-    let model = model.unwrap_or(C_MODEL);
-    matches!(model, "aarch64" | "power" | "riscv" | "c11" | "rmo")
+pub fn is_for_solvers(model: &Model) -> bool {
+    let is_weak = model.is_builtin() && matches!(model.name(), "c11" | "rmo");
+    is_weak || Machine::of_model(model).is_some()
 }
 
 /// A program through the engine that was asked for.
@@ -257,10 +285,13 @@ fn search(
         Engine::States => stateful::verify(program, usual_model, properties, options),
         Engine::Bounded => bounded::verify(program, usual_model, properties, options),
         Engine::Inductive => inductive::verify_program(program, &properties, options),
-        Engine::Auto if usual_model == C_MODEL && is_for_solvers(options.model.as_deref()) => {
-            bounded::verify(program, usual_model, properties, options)
+        Engine::Auto => {
+            let (model, _) = chosen_model(program, usual_model, &properties, options)?;
+            match usual_model == C_MODEL && is_for_solvers(&model) {
+                true => bounded::verify(program, usual_model, properties, options),
+                false => explore_or_solve(program, usual_model, properties, options),
+            }
         }
-        Engine::Auto => explore_or_solve(program, usual_model, properties, options),
         _ => explored::verify(program, usual_model, properties, options),
     }
 }
@@ -298,6 +329,52 @@ fn explore_or_solve(
     let note = format!("a solver was asked, as exploration cannot tell: {}", reason.message);
     solved.verdict.notes.push(note);
     Ok(solved)
+}
+
+/// The model that was asked for, and the machine that the program has to be compiled for so that
+/// the model speaks of it. Programs in C have races under every model, by the rules of C where the
+/// model has none.
+fn chosen_model(
+    program: &Program,
+    usual_model: &str,
+    properties: &[Property],
+    options: &VerifyArguments,
+) -> Result<(Arc<Model>, Option<Machine>), Diagnostics> {
+    let usual = || ModelChoice::BuiltIn(usual_model.to_string());
+    let model = Models::new(&[], None).get(&model_choice(options).unwrap_or_else(usual))?;
+    let spoken = spoken(program);
+    let is_c = usual_model == C_MODEL && (spoken.is_empty() || spoken.contains(&Language::C));
+    let language = if is_c { Some(Language::C) } else { spoken.first().copied() };
+    let machine = language.map(|language| compiled_for(&model, language)).transpose();
+    let machine = machine.map_err(|error| vec![error])?.flatten();
+    let model = match is_c && properties.contains(&Property::Race) && !model.flags_races() {
+        true => Arc::new(model.with_races_of_c()?),
+        false => model,
+    };
+    Ok((model, machine))
+}
+
+/// Who asks for a property gets an answer to it, or none: where the engine does not look for it
+/// under the model, that nothing else is wrong is no success.
+fn answered(mut answer: Answer, asked: &[Property], is_explicit: bool) -> Answer {
+    let missing = asked.iter().filter(|property| !answer.verdict.properties.contains(property));
+    let missing: Vec<&str> = missing.map(|property| property.name()).collect();
+    let is_safe = answer.verdict.conclusion == Conclusion::Safe;
+    if missing.is_empty() || !is_safe || !is_explicit && !answer.verdict.properties.is_empty() {
+        return answer;
+    }
+    let message = format!(
+        "not checked by the engine '{}' under '{}': {}",
+        answer.engine,
+        answer.model,
+        missing.join(", ")
+    );
+    let help = "another engine may; of what it does check, nothing is wrong";
+    let help = (!answer.verdict.properties.is_empty()).then(|| help.to_string());
+    answer.verdict.conclusion = Conclusion::Unknown;
+    answer.verdict.scope = None;
+    answer.verdict.reason = Some(Reason { message, place: None, help });
+    answer
 }
 
 /// The model that was asked for, if one was.

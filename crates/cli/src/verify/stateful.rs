@@ -9,9 +9,8 @@ use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property, Question};
 
 use super::progress::ProgressLine;
-use super::{Answer, VerifyArguments, model_choice};
+use super::{Answer, VerifyArguments, chosen_model};
 use crate::interrupt;
-use crate::models::{ModelChoice, Models};
 use crate::one_test::shown;
 
 pub fn verify(
@@ -20,9 +19,7 @@ pub fn verify(
     properties: Vec<Property>,
     options: &VerifyArguments,
 ) -> Result<Answer, Diagnostics> {
-    let usual = || ModelChoice::BuiltIn(usual_model.to_string());
-    let choice = model_choice(options).unwrap_or_else(usual);
-    let model = Models::new(&[], None).get(&choice)?;
+    let (model, _) = chosen_model(program, usual_model, &[], options)?;
     let mut answer = run(program, &model, properties, None, options)?;
     if options.input.reading.spurious_wakeups {
         let note = "each thread was woken without a signal once at most";

@@ -67,8 +67,8 @@ fn role(setting: &mut Setting<'_>, conditions: Conditions, number: usize) -> Rol
         (true, _) => {
             (vec![has("MFENCE"), has("SC")], vec![has("SFENCE"), has("REL"), has("ACQ_REL")])
         }
-        (_, true) => (vec![has("X"), has("SC")], vec![has("REL"), has("ACQ_REL")]),
-        _ => (vec![has("X")], vec![]),
+        (_, true) => (vec![has("X"), has("RMW"), has("SC")], vec![has("REL"), has("ACQ_REL")]),
+        _ => (vec![has("X"), has("RMW")], vec![]),
     };
     let pair = match is_fence {
         true => Literal::FALSE,

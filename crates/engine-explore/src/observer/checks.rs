@@ -18,7 +18,7 @@ impl<'p> Observer<'_, 'p> {
         id: Id,
         event: &Event,
     ) {
-        if !self.sees_races || !self.wants(Property::Race) {
+        if !self.sees.races {
             return;
         }
         let place = graph.place(event.loc);
@@ -93,7 +93,7 @@ impl<'p> Observer<'_, 'p> {
     /// An access of several cells is not one event. Where races are errors nobody can tell; where
     /// they are not, others may come in between only if that is what the machine does.
     pub(super) fn look_at_parts(&mut self, graph: &Graph<'p>, id: Id, event: &Event) {
-        if self.sees_races {
+        if self.sees.happens_before {
             return;
         }
         let place = graph.place(event.loc);
@@ -123,7 +123,7 @@ impl<'p> Observer<'_, 'p> {
             return;
         };
         let object = graph.threads[owner].objects[index];
-        let kind = if self.sees_races { Clock::Happens } else { Clock::Prefix };
+        let kind = if self.sees.happens_before { Clock::Happens } else { Clock::Prefix };
         let clock = graph.clocks.get(kind, id);
         let late = |user: &&Id| {
             user.thread() != id.thread()

@@ -83,13 +83,22 @@ impl<'a> Shared<'a> {
     }
 }
 
+/// What is known of orders between accesses.
+#[derive(Clone, Copy)]
+pub struct Sees {
+    /// Whether races are looked for event by event.
+    pub races: bool,
+    /// Whether the model's own happens-before is followed: in it, the use of an object comes before
+    /// its end or not, and what is torn is a race.
+    pub happens_before: bool,
+}
+
 pub struct Observer<'a, 'p> {
     pub shared: &'a Shared<'a>,
     pub counts: Counts,
     /// Where an assumption failed in an execution that is blocked.
     pub ended: Endings,
-    /// Whether the model tells what happens before what, so that races can be told.
-    pub sees_races: bool,
+    sees: Sees,
     code: &'a Code<'p>,
     /// Steps until the clock is looked at.
     patience: u32,
@@ -108,14 +117,14 @@ impl<'a, 'p> Observer<'a, 'p> {
     pub fn new(
         shared: &'a Shared<'a>,
         code: &'a Code<'p>,
-        sees_races: bool,
+        sees: Sees,
         order: Order,
     ) -> Observer<'a, 'p> {
         Observer {
             shared,
             counts: Counts::default(),
             ended: Endings::default(),
-            sees_races,
+            sees,
             code,
             patience: 1,
             told: (0, 0),
@@ -127,7 +136,7 @@ impl<'a, 'p> Observer<'a, 'p> {
     /// One that has nothing to count.
     pub fn silent(&self) -> Observer<'a, 'p> {
         let order = self.skips.order();
-        let other = Observer::new(self.shared, self.code, self.sees_races, order);
+        let other = Observer::new(self.shared, self.code, self.sees, order);
         Observer { is_silent: true, ..other }
     }
 
@@ -312,10 +321,12 @@ impl<'a, 'p> Observer<'a, 'p> {
     }
 
     /// The model's file finds something wrong.
-    pub fn flag(&mut self, graph: &Graph<'p>, memory: &Memory, flag: &str) {
-        let property = if flag.contains("race") { Property::Race } else { Property::Assert };
-        let message = format!("the model flags '{flag}'");
-        self.report(graph, memory, property, message, None, vec![]);
+    pub fn flag(&mut self, graph: &Graph<'p>, memory: &Memory, flag: &str, involved: Vec<Id>) {
+        let (property, message) = match flag.contains("race") {
+            true => (Property::Race, "data race".to_string()),
+            false => (Property::Assert, format!("the model flags '{flag}'")),
+        };
+        self.report(graph, memory, property, message, None, involved);
     }
 
     /// Someone can tell twins apart: nothing that was found counts.

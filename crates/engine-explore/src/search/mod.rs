@@ -262,8 +262,8 @@ impl<'a, 'p> Search<'a, 'p> {
                 false
             }
             None => {
-                for flag in self.judge.flags(&self.graph) {
-                    self.observer.flag(&self.graph, &self.memory, &flag);
+                for (flag, involved) in self.judge.flags(&self.graph) {
+                    self.observer.flag(&self.graph, &self.memory, &flag, involved);
                 }
                 let look = self.judge.look(&self.graph, &self.memory);
                 self.observer.notice(&self.graph, &self.memory, look);

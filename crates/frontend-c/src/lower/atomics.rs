@@ -148,7 +148,7 @@ impl Body<'_> {
             read_tags: tags.clone(),
             write_tags: tags,
             // Machines of the x86 kind lock their memory for it all the same.
-            fail_tags: atomic_tags(exchange.failure).with(["X"]),
+            fail_tags: atomic_tags(exchange.failure).with(["RMW"]),
             weak: exchange.weak,
         });
         Ok(())

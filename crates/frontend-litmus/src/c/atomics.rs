@@ -239,7 +239,7 @@ impl<'a> Lowering<'a> {
             desired,
             read: update(success),
             write: update(success),
-            fail: access(failure),
+            fail: update(failure),
             weak,
         };
         let ok = self.compare_and_swap(old, pointer, cas);

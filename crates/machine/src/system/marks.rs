@@ -87,7 +87,7 @@ impl Marks {
     fn of(tags: &Tags) -> Marks {
         tags.iter().fold(Marks(0), |marks, tag| {
             let more = match tag.as_str() {
-                "X" => Marks::LOCKED.0,
+                "X" | "RMW" => Marks::LOCKED.0,
                 "SC" => Marks::FLUSH.0 | Marks::BARRIER.0,
                 "REL" | "ACQ_REL" | "SFENCE" => Marks::BARRIER.0,
                 "MFENCE" => Marks::FLUSH.0,

@@ -6,13 +6,13 @@ use crate::place::Place;
 
 pub(crate) type Name = Arc<str>;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Expr {
     pub kind: ExprKind,
     pub place: Place,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum ExprKind {
     Name(Name),
     /// `'acq`
@@ -88,7 +88,7 @@ pub(crate) enum Split {
     Middle { before: Option<Name>, element: Option<Name>, after: Option<Name> },
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Condition {
     Equal(Expr, Expr),
     Subset(Expr, Expr),
@@ -97,7 +97,7 @@ pub(crate) enum Condition {
 }
 
 /// A condition on the options the model is run with.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Variant {
     Set(Name),
     Not(Box<Variant>),
@@ -116,7 +116,7 @@ impl Variant {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Function {
     pub parameters: Pattern,
     pub body: Expr,
@@ -139,26 +139,26 @@ impl Pattern {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Bindings {
     pub recursive: bool,
     pub bindings: Vec<Binding>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Binding {
     pub pattern: Pattern,
     pub value: Expr,
     pub place: Place,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Stmt {
     pub kind: StmtKind,
     pub place: Place,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum StmtKind {
     Let {
         bindings: Bindings,
@@ -206,7 +206,7 @@ pub(crate) enum StmtKind {
     Instructions(Vec<Expr>),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Procedure {
     pub recursive: bool,
     pub name: Name,
@@ -234,7 +234,7 @@ pub enum Role {
     Assert,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Test {
     pub kind: TestKind,
     pub negated: bool,
