@@ -9,7 +9,7 @@ use parallax_program::{Program, Prop, Quantifier, Question, parse_program};
 use parallax_verdict::{Conclusion, Verdict};
 use proptest::prelude::*;
 
-const NATIVE: [&str; 5] = ["sc", "tso", "pso", "ra", "rc11"];
+const NATIVE: [&str; 6] = ["sc", "tso", "pso", "ra", "rc11", "rc20"];
 
 fn model(name: &str) -> Arc<Model> {
     Model::builtin(name).expect("a model").expect("a right model")
@@ -74,7 +74,7 @@ fn store_buffering() {
         &["store.4 &x, 1:32 [A, RLX]", "r0 = load.4 &y [A, RLX]"],
         &["store.4 &y, 1:32 [A, RLX]", "r0 = load.4 &x [A, RLX]"],
     ]);
-    for (name, count) in [("sc", 3), ("tso", 4), ("pso", 4), ("ra", 4), ("rc11", 4)] {
+    for (name, count) in [("sc", 3), ("tso", 4), ("pso", 4), ("ra", 4), ("rc11", 4), ("rc20", 4)] {
         let verdict = all(&program, name);
         assert_eq!(verdict.conclusion(), Conclusion::Safe);
         assert_eq!(verdict.counts.executions, count, "{name}");
