@@ -105,8 +105,8 @@ fn split(unfolding: &Unfolding, found: &Addresses) -> (Vec<Vec<u128>>, Vec<Vec<u
 }
 
 /// Models in which no value comes from itself by way of dependencies and reads.
-const GROUNDED: [&str; 11] =
-    ["sc", "tso", "pso", "rmo", "ra", "rc11", "imm", "aarch64", "arm", "power", "riscv"];
+const GROUNDED: [&str; 12] =
+    ["sc", "tso", "pso", "rmo", "ra", "rc11", "rc20", "imm", "aarch64", "arm", "power", "riscv"];
 
 impl Preparation<'_, '_> {
     fn premises(&self) -> Premises {

@@ -149,7 +149,7 @@ impl Answer<'_, '_> {
     fn notes(&self) -> Vec<String> {
         let mut notes = notes(self.program);
         if self.options.properties.contains(&Property::Race) {
-            notes.insert(0, "races were not looked for: machines have none".to_string());
+            notes.insert(0, "races were not looked for by this engine".to_string());
         }
         notes
     }

@@ -59,10 +59,14 @@ impl Language {
         })
     }
 
-    /// The languages of some tags. ARMv7 has some of the names of AArch64, and others beside them.
+    /// The languages of some tags. ARMv7 has most of the names of AArch64, and others beside them.
     pub fn of_tags<'a>(tags: impl Iterator<Item = &'a str>) -> BTreeSet<Language> {
-        let mut found: BTreeSet<Language> = tags.filter_map(Language::of_tag).collect();
-        if found.contains(&Language::Arm) {
+        let (mut found, mut is_aarch64) = (BTreeSet::new(), false);
+        for tag in tags {
+            found.extend(Language::of_tag(tag));
+            is_aarch64 |= tag == "Q" || tag.contains('.') && tag.ends_with("LD");
+        }
+        if found.contains(&Language::Arm) && !is_aarch64 {
             found.remove(&Language::AArch64);
         }
         found
@@ -147,5 +151,7 @@ mod tests {
         assert_eq!(languages("mine\nacyclic [L]; po | rf"), [Language::AArch64]);
         assert_eq!(languages("mine\nacyclic [MFENCE]; po | rf"), [Language::X86]);
         assert_eq!(languages("mine\ninclude \"armfences.cat\"\nacyclic dmb | rf"), [Language::Arm]);
+        let all = languages("mine\ninclude \"fences.cat\"\nacyclic mfence | rf");
+        assert!([Language::X86, Language::Arm, Language::AArch64].iter().all(|l| all.contains(l)));
     }
 }

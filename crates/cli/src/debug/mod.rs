@@ -131,7 +131,7 @@ fn load(
     let kind = input.kind()?;
     let usual = || Wanted::usual_of(kind);
     let wanted = property.cloned().unwrap_or_else(usual);
-    let (properties, checks) = (wanted.properties()?, wanted.checks()?);
+    let (properties, checks) = (wanted.properties_of(kind)?, wanted.checks()?);
     let (program, question, usual_model) = match kind {
         Kind::Litmus => {
             let path: &Path = input.first();

@@ -145,7 +145,7 @@ fn litmus(path: &Path, options: &FencesArguments) -> Result<Answer, Diagnostics>
 fn c(options: &FencesArguments) -> Result<Answer, Diagnostics> {
     let usual = || Wanted::usual_of(Kind::C);
     let wanted = options.property.clone().unwrap_or_else(usual);
-    let (properties, checks) = (wanted.properties()?, wanted.checks()?);
+    let (properties, checks) = (wanted.properties_of(Kind::C)?, wanted.checks()?);
     let choice = options.model.as_deref().map(|name| ModelChoice::parse(name, Path::new("")));
     let models = Models::new(&[], None);
     let choice = choice.unwrap_or_else(|| ModelChoice::BuiltIn(C_MODEL.to_string()));
@@ -198,7 +198,8 @@ fn check_properties(
     model: &Model,
     options: &FencesArguments,
 ) -> Result<(), Diagnostics> {
-    let is_asked = options.property.is_some() && properties.contains(&Property::Race);
+    let is_by_name = options.property.as_ref().is_some_and(Wanted::is_by_name);
+    let is_asked = is_by_name && properties.contains(&Property::Race);
     if is_asked && !model.flags_races() {
         let message = format!("the model '{}' does not say what a data race is", model.name());
         let help = "races are repaired under sc, ra, c11, rc11, rc20 and cat files that flag them";
@@ -215,7 +216,7 @@ fn is_assembly(path: &Path) -> bool {
 fn assembly(options: &FencesArguments) -> Result<Answer, Diagnostics> {
     check_machine_model(options.model.as_deref())?;
     let usual = || Wanted::usual_of(Kind::Machine);
-    let properties = options.property.clone().unwrap_or_else(usual).properties()?;
+    let properties = options.property.clone().unwrap_or_else(usual).properties_of(Kind::Machine)?;
     check_machine_properties(&properties)?;
     let models = Models::new(&[], None);
     let choice = options.model.as_deref().unwrap_or(MACHINE_MODEL);

@@ -135,9 +135,10 @@ fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
     options.engine.check().map_err(|error| vec![error])?;
     let kind = options.input.kind()?;
     let usual = || Wanted::usual_of(kind);
-    let properties = options.property.clone().unwrap_or_else(usual).properties()?;
+    let properties = options.property.clone().unwrap_or_else(usual).properties_of(kind)?;
     let answer = searched(kind, properties.clone(), options)?;
-    Ok(answered(answer, &properties, options.property.is_some()))
+    let is_by_name = options.property.as_ref().is_some_and(Wanted::is_by_name);
+    Ok(answered(answer, &properties, is_by_name))
 }
 
 fn searched(
@@ -356,11 +357,11 @@ fn chosen_model(
 
 /// Who asks for a property gets an answer to it, or none: where the engine does not look for it
 /// under the model, that nothing else is wrong is no success.
-fn answered(mut answer: Answer, asked: &[Property], is_explicit: bool) -> Answer {
+fn answered(mut answer: Answer, asked: &[Property], is_by_name: bool) -> Answer {
     let missing = asked.iter().filter(|property| !answer.verdict.properties.contains(property));
     let missing: Vec<&str> = missing.map(|property| property.name()).collect();
     let is_safe = answer.verdict.conclusion == Conclusion::Safe;
-    if missing.is_empty() || !is_safe || !is_explicit && !answer.verdict.properties.is_empty() {
+    if missing.is_empty() || !is_safe || !is_by_name && !answer.verdict.properties.is_empty() {
         return answer;
     }
     let message = format!(

@@ -14,6 +14,8 @@ use crate::one_test::{read, shown};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Wanted {
+    /// All that make sense for the input, and that the engine looks for.
+    All,
     Named(Vec<Property>),
     File(PathBuf),
 }
@@ -26,7 +28,7 @@ impl FromStr for Wanted {
             return Ok(Wanted::File(PathBuf::from(text)));
         }
         if text == "all" {
-            return Ok(Wanted::Named(Property::ALL.to_vec()));
+            return Ok(Wanted::All);
         }
         let mut properties = Vec::new();
         for name in text.split(',') {
@@ -62,8 +64,18 @@ impl Wanted {
         Wanted::Named(all.filter(|property| !unusual(property)).collect())
     }
 
-    pub fn properties(&self) -> Result<Vec<Property>, Diagnostics> {
-        self.formulas().map(|formulas| formulas.properties)
+    /// Those of an input of that kind.
+    pub fn properties_of(&self, kind: Kind) -> Result<Vec<Property>, Diagnostics> {
+        let mut properties = self.formulas()?.properties;
+        if *self == Wanted::All && kind == Kind::Machine {
+            properties.retain(|property| *property != Property::Race);
+        }
+        Ok(properties)
+    }
+
+    /// Whether each of them is asked for by name, so that it has to be answered.
+    pub fn is_by_name(&self) -> bool {
+        *self != Wanted::All
     }
 
     /// What the program has to be checked for by itself. To property files, `abort` is an end like
@@ -72,17 +84,17 @@ impl Wanted {
         let Formulas { properties, calls } = self.formulas()?;
         let errors = match self {
             Wanted::File(_) => Errors { functions: calls, abort: false },
-            Wanted::Named(_) if properties.contains(&Property::Assert) => Errors::default(),
-            Wanted::Named(_) => Errors::none(),
+            _ if properties.contains(&Property::Assert) => Errors::default(),
+            _ => Errors::none(),
         };
         Ok(Checks { overflow: properties.contains(&Property::Overflow), errors })
     }
 
     fn formulas(&self) -> Result<Formulas, Diagnostics> {
+        let named = |properties: Vec<Property>| Ok(Formulas { properties, calls: Vec::new() });
         match self {
-            Wanted::Named(properties) => {
-                Ok(Formulas { properties: properties.clone(), calls: Vec::new() })
-            }
+            Wanted::All => named(Property::ALL.to_vec()),
+            Wanted::Named(properties) => named(properties.clone()),
             Wanted::File(path) => {
                 let name = shown(path);
                 let text = read(path)?;

@@ -111,7 +111,7 @@ impl Rules {
         match model {
             "tso" => Some(Rules::Tso),
             "pso" => Some(Rules::Pso),
-            "c11" | "rc11" => Some(Rules::C),
+            "c11" | "rc11" | "rc20" => Some(Rules::C),
             "ra" => Some(Rules::ReleaseAcquire),
             _ => None,
         }
