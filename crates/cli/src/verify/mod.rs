@@ -357,10 +357,10 @@ fn chosen_model(
 
 /// Who asks for a property gets an answer to it, or none: where the engine does not look for it
 /// under the model, that nothing else is wrong is no success.
-fn answered(mut answer: Answer, asked: &[Property], is_by_name: bool) -> Answer {
+fn answered(answer: Answer, asked: &[Property], is_by_name: bool) -> Answer {
     let missing = asked.iter().filter(|property| !answer.verdict.properties.contains(property));
     let missing: Vec<&str> = missing.map(|property| property.name()).collect();
-    let is_safe = answer.verdict.conclusion == Conclusion::Safe;
+    let is_safe = answer.verdict.conclusion() == Conclusion::Safe;
     if missing.is_empty() || !is_safe || !is_by_name && !answer.verdict.properties.is_empty() {
         return answer;
     }
@@ -372,10 +372,8 @@ fn answered(mut answer: Answer, asked: &[Property], is_by_name: bool) -> Answer 
     );
     let help = "another engine may; of what it does check, nothing is wrong";
     let help = (!answer.verdict.properties.is_empty()).then(|| help.to_string());
-    answer.verdict.conclusion = Conclusion::Unknown;
-    answer.verdict.scope = None;
-    answer.verdict.reason = Some(Reason { message, place: None, help });
-    answer
+    let verdict = answer.verdict.withdrawn(Reason { message, place: None, help });
+    Answer { verdict, ..answer }
 }
 
 /// The model that was asked for, if one was.
