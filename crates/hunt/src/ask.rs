@@ -276,7 +276,7 @@ fn compiled(
     query: &Query,
 ) -> Result<Option<Program>, Diagnostics> {
     let is_source = !matches!(query.form, Form::Machine(..));
-    let machine = Machine::of_model(model.name()).filter(|_| is_source);
+    let machine = Machine::of_model(model).filter(|_| is_source);
     let compiled = machine.map(|machine| bounded::compile(program, machine)).transpose();
     compiled.map_err(|error| vec![error])
 }

@@ -17,7 +17,7 @@ use parallax_fences::{
 };
 use parallax_frontend_litmus::Arch;
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, Program, SourceFile};
+use parallax_program::{Diagnostic, Diagnostics, Program, Property, SourceFile};
 
 use crate::Exit;
 use crate::models::{ModelChoice, Models, compiled_for};

@@ -72,7 +72,7 @@ pub struct Way {
 
 impl Way {
     pub fn machine(&self) -> Option<Machine> {
-        Machine::of_model(self.model).filter(|_| self.is_compiled)
+        Machine::of_model(&model(self.model)).filter(|_| self.is_compiled)
     }
 
     pub fn usual(model: &'static str, repair: Repair) -> Way {
