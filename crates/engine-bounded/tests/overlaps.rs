@@ -151,7 +151,7 @@ fn the_search_through_states_agrees() {
             let Some(number) = number(&searched(&parsed(&with(12345)), &machine)) else { continue };
             for wanted in [number ^ 1, number] {
                 let program = parsed(&with(wanted));
-                let slow = searched(&program, &machine).conclusion;
+                let slow = searched(&program, &machine).conclusion();
                 let options = Options {
                     properties: vec![Property::Assert, Property::Race],
                     unroll: Some(2),
@@ -160,7 +160,7 @@ fn the_search_through_states_agrees() {
                 let fast = verify(&program, &model(name), &options).expect("a verdict").verdict;
                 let reason = fast.reason.as_ref().map_or("", |reason| reason.message.as_str());
                 assert_eq!(
-                    fast.conclusion,
+                    fast.conclusion(),
                     slow,
                     "seed {seed}, {name}, {reason}:\n{}",
                     with(wanted)
