@@ -29,6 +29,8 @@ pub(crate) struct Features {
     pub deletes: bool,
     /// Threads are detached, or may be joined twice.
     pub fates: bool,
+    /// Somebody may join the first thread, with which the program ends.
+    pub first: bool,
 }
 
 impl Features {
@@ -43,6 +45,7 @@ impl Features {
         let mut features = Features { kinds, spurious, unasked, quiet, ..Features::default() };
         program.functions.iter().for_each(|function| features.look_at(function));
         features.fates |= fates::may_be_decided_twice(program);
+        features.first &= program.daemons;
         features
     }
 
@@ -60,6 +63,7 @@ impl Features {
             (self.quiet, "quiet"),
             (self.deletes, "deletes"),
             (self.fates, "fates"),
+            (self.first, "first"),
         ];
         all.into_iter().filter(|(there, _)| *there).map(|(_, word)| word)
     }
@@ -82,6 +86,7 @@ impl Features {
                 "atexit" | "__VERIFIER_atexit" => self.atexit = true,
                 "pthread_key_delete" | "tss_delete" => self.deletes = true,
                 "pthread_detach" | "thrd_detach" => self.fates = true,
+                "pthread_self" | "thrd_current" | "__VERIFIER_thread_self" => self.first = true,
                 "pthread_attr_setdetachstate" => self.fates |= second != Some(0),
                 _ => self.atomics |= atomics::has(name),
             }

@@ -1,6 +1,6 @@
 //! Functions that LLVM itself knows (LLVM Language Reference, "Intrinsic Functions").
 
-use parallax_program::{BinaryOp, Expr, UnaryOp};
+use parallax_program::{BinaryOp, Expr, Property, UnaryOp};
 
 use super::arithmetic::fits_signed;
 use super::body::Body;
@@ -181,6 +181,12 @@ impl Body<'_> {
             let mut of_lane =
                 operands.iter().map(|lanes| lanes.get(lane).or(lanes.first()).cloned());
             let mut next = || of_lane.next().flatten().ok_or(format!("'{stem}' without operands"));
+            if family == "abs" && self.unit.shared.options.overflow && is_poison_at_least(call) {
+                let least = Expr::constant(width, 1 << (width - 1));
+                let fits = operands[0].get(lane).cloned().map(|operand| operand.ne(least));
+                let fits = fits.ok_or("'abs' without operands")?;
+                self.require(fits, "signed integer overflow in abs", Property::Overflow);
+            }
             let value = match family {
                 "ctpop" | "ctlz" | "cttz" | "bswap" | "bitreverse" | "fabs" | "sqrt" | "abs" => {
                     one_operand(family, next()?, width)
@@ -196,6 +202,11 @@ impl Body<'_> {
         }
         Ok(values)
     }
+}
+
+/// Whether `abs` has no value for the least number.
+fn is_poison_at_least(call: &Call) -> bool {
+    call.args.get(1).is_some_and(|arg| arg.value.value == Value::Int(1))
 }
 
 fn one_operand(family: &str, value: Expr, width: u32) -> Expr {

@@ -23,11 +23,12 @@ fn meaning(number: u64) -> Option<&'static str> {
         10 | 11 | 14 | 24 | 28 | 35 | 203 | 218 | 230 | 273 => "system.nothing",
         12 => "system.brk",
         39 => "system.getpid",
-        60 | 231 => "_exit",
+        60 => "system.exit",
         186 => "system.gettid",
         202 => "system.futex",
         204 => "system.sched_getaffinity",
         228 => "system.clock_gettime",
+        231 => "_exit",
         324 => "system.membarrier",
         _ => return None,
     })
