@@ -72,9 +72,10 @@ impl Check {
                 let (first, second) = (asker.ask(subject, *first), asker.ask(subject, *second));
                 opposed(&first, &second, subject) || opposed(&second, &first, subject)
             }
-            Check::Implied(first, second) => {
-                let (first, second) = (asker.ask(subject, *first), asker.ask(subject, *second));
+            Check::Implied(strong, weak) => {
+                let (first, second) = (asker.ask(subject, *strong), asker.ask(subject, *weak));
                 opposed(&second, &first, subject)
+                    && (weak.model != "c11" || is_free_of_races(asker, subject, weak))
             }
             Check::Compiled(machine, source) => {
                 let (machine, answer) = (asker.ask(subject, *machine), asker.ask(subject, *source));
@@ -131,6 +132,12 @@ fn opposed(safe: &Answer, other: &Answer, subject: &Subject) -> bool {
         _ => false,
     };
     says_safe && other.is_unsafe()
+}
+
+/// Whether there is no race. Under `c11` plain reads see only what happens before them.
+fn is_free_of_races(asker: &mut Asker, subject: &mut Subject, query: &Query) -> bool {
+    let query = Query { property: Property::Race, form: Form::C, ..*query };
+    asker.ask(subject, query).said == Said::Safe
 }
 
 /// Whether the program has a meaning in C: no race, no wrong access, no undefined arithmetic.

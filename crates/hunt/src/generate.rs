@@ -21,18 +21,27 @@ const LITMUS_PERCENT: u64 = 35;
 pub fn generate(random: &mut Random, focus: &[Feature]) -> Program {
     let is_litmus = focus.is_empty() && random.percent(LITMUS_PERCENT);
     let mut enabled: BTreeSet<Feature> = focus.iter().copied().collect();
+    if focus.is_empty() && !is_litmus {
+        // A theme or two, which the program is about.
+        let themes: Vec<Feature> =
+            Feature::ALL.iter().copied().filter(|feature| !feature.is_for_litmus()).collect();
+        for _ in 0..1 + random.below(4) {
+            enabled.insert(*random.pick(&themes));
+        }
+    }
     for feature in Feature::ALL {
         let likely = match (feature.is_for_litmus(), is_litmus, focus.is_empty()) {
             (true, true, _) => 75,
             (false, true, _) => 0,
             (true, false, _) => 60,
-            (false, false, true) => 14,
+            (false, false, true) => 8,
             (false, false, false) => 3,
         };
         if random.percent(likely) {
             enabled.insert(*feature);
         }
     }
+    add_companions(&mut enabled);
     Generator {
         random,
         enabled,
@@ -42,6 +51,25 @@ pub fn generate(random: &mut Random, focus: &[Feature]) -> Program {
         known: Vec::new(),
     }
     .program()
+}
+
+/// What a feature is nothing without.
+fn add_companions(enabled: &mut BTreeSet<Feature>) {
+    let needs = [
+        (Feature::WaitBody, Feature::WaitLoop),
+        (Feature::TryLock, Feature::Mutex),
+        (Feature::LoneLock, Feature::Mutex),
+        (Feature::TimedWait, Feature::Condition),
+        (Feature::Free, Feature::Malloc),
+        (Feature::Index, Feature::Array),
+        (Feature::WildIndex, Feature::Array),
+        (Feature::Division, Feature::Arithmetic),
+    ];
+    for (feature, needed) in needs {
+        if enabled.contains(&feature) {
+            enabled.insert(needed);
+        }
+    }
 }
 
 struct Generator<'a> {
@@ -337,8 +365,8 @@ impl Generator<'_> {
             (weight(Feature::Fence, 3), Feature::Fence),
             (weight(Feature::Arithmetic, 1), Feature::Arithmetic),
             (weight(Feature::Branch, 4) * nested, Feature::Branch),
-            (weight(Feature::WaitLoop, 4) * nested, Feature::WaitLoop),
-            (weight(Feature::RetryLoop, 4), Feature::RetryLoop),
+            (weight(Feature::WaitLoop, 6) * nested, Feature::WaitLoop),
+            (weight(Feature::RetryLoop, 6), Feature::RetryLoop),
             (weight(Feature::CountLoop, 4) * nested, Feature::CountLoop),
             (has_locks * 8 * nested, Feature::Mutex),
             (weight(Feature::LoneLock, 3) * has_locks, Feature::LoneLock),
