@@ -97,6 +97,21 @@ fn assertions_are_no_assumptions() {
     }
 }
 
+/// The end of the program is no assumption either, whoever brings it about.
+#[test]
+fn ends_of_programs_are_no_assumptions() {
+    let folder = folder(
+        "void exit(int);\nvoid *f(void *p) { exit(0); }\n\
+         int main(void) { pthread_t t; pthread_create(&t, 0, f, 0); pthread_join(t, 0); assert(0); }\n",
+    );
+    for engine in ENGINES {
+        let run = verify(&folder, engine, &[]);
+        run.ends_with(0).says("safe: no assertion failure");
+        assert!(!run.stdout.contains("vacuous"), "{}", run.stdout);
+        assert!(!run.stdout.contains("0 executions"), "{}", run.stdout);
+    }
+}
+
 #[test]
 fn proofs_about_nothing_are_no_proofs() {
     let folder = folder("int main(void) { __VERIFIER_assume(0); assert(0); }\n");

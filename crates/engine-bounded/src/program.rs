@@ -193,7 +193,9 @@ impl Search<'_, '_> {
         let scope = self.scope(&mut encoding, bound, &exceeded, &obstacles)?;
         if scope == Scope::Complete && !self.options.throughout {
             let waits = !waits.is_empty();
-            self.look_for_an_end(&mut encoding, endless.over, &unfolding.discarded, waits)?;
+            let exits = any(&mut encoding, &unfolding.ends);
+            let over = encoding.circuit.or(&[endless.over, exits]);
+            self.look_for_an_end(&mut encoding, over, &unfolding.discarded, waits)?;
         }
         Ok(scope)
     }

@@ -214,8 +214,10 @@ impl<'a> Observer<'a> {
         let open: Vec<u32> = there.filter(|thread| !system.has_ended(*thread)).collect();
         let has_failed = open.iter().any(|thread| has_failed(system, *thread));
         if !open.is_empty() && !has_failed && !is_over(system) {
-            self.blocked += 1;
-            self.look_for_assumptions(system, &open);
+            match self.is_ended(system, &open) {
+                true => self.executions += 1,
+                false => self.blocked += 1,
+            }
             return self.endless_wait(system, &open, path);
         }
         self.executions += 1;
@@ -236,19 +238,18 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// Which assumptions hold up threads.
-    fn look_for_assumptions(&mut self, system: &System<'_, '_>, open: &[u32]) {
-        if self.executions > 0 {
-            return;
-        }
+    /// Whether a thread has ended the program. If none has, which assumptions hold up threads.
+    fn is_ended(&mut self, system: &System<'_, '_>, open: &[u32]) -> bool {
         let code = &system.setup().code;
         let locals = open.iter().filter_map(|thread| system.thread(*thread));
-        for local in locals.filter(|local| matches!(local.at, At::Stopped)) {
-            // An assertion that nobody asks about ends the program, and hides nothing.
-            if !local.site().is_some_and(|site| code.asserts(site)) {
-                self.ended.held_up(code.own_place(local.thread.stack()));
-            }
+        let stopped = locals.filter(|local| matches!(local.at, At::Stopped));
+        if stopped.clone().any(|local| local.site().is_some_and(|at| code.ends_program(at))) {
+            return true;
         }
+        if self.executions == 0 {
+            stopped.for_each(|local| self.ended.held_up(code.own_place(local.thread.stack())));
+        }
+        false
     }
 
     /// Threads that wait when nothing can happen any more wait for ever.

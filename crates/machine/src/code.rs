@@ -82,11 +82,17 @@ impl<'p> Code<'p> {
         block.insts.get(site.index as usize).map_or(block.terminator_span, |inst| inst.span)
     }
 
-    /// Whether an instruction asserts something.
-    pub fn asserts(&self, site: Site) -> bool {
+    /// Whether a thread that stops at an instruction has ended the program: by an assertion that fails,
+    /// or as the library does it, where `exit` and `abort` go no further.
+    pub fn ends_program(&self, site: Site) -> bool {
         let block = &self.program.function(site.function).blocks[site.block.0 as usize];
-        let inst = block.insts.get(site.index as usize);
-        inst.is_some_and(|inst| matches!(inst.kind, InstKind::Assert { .. }))
+        match block.insts.get(site.index as usize).map(|inst| &inst.kind) {
+            Some(InstKind::Assert { .. }) => true,
+            Some(InstKind::Assume { condition: Expr::Const(never) }) if never.is_zero() => {
+                self.program.daemons || self.program.source.location(self.span(site)).is_linked()
+            }
+            _ => false,
+        }
     }
 
     /// Of a stack of calls, innermost last, the innermost that is in the program's own code, or else

@@ -5,7 +5,9 @@ use std::time::Instant;
 use parallax_engine_bounded::{Options, verify as bounded};
 use parallax_engine_inductive::{Conclusion, Invariant, Obligation, Order, Unproved, prove};
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, InstKind, Location, Program, Property, Span};
+use parallax_program::{
+    Diagnostic, Diagnostics, Expr, InstKind, Location, Program, Property, Span,
+};
 use parallax_verdict::{
     Counts, Gaps, NONE_ENDS, Reason, Scope, Searched, Verdict, no_execution_passes,
 };
@@ -112,7 +114,14 @@ fn first_assumption(program: &Program) -> Option<Span> {
         let before = [None].into_iter().chain(block.insts.iter().map(Some));
         before.zip(&block.insts).filter_map(|(before, inst)| {
             let follows = before.is_some_and(|it| matches!(it.kind, InstKind::Assert { .. }));
-            let assumes = matches!(inst.kind, InstKind::Assume { .. });
+            let assumes = match &inst.kind {
+                // The library ends programs so.
+                InstKind::Assume { condition: Expr::Const(never) } if never.is_zero() => {
+                    !program.daemons
+                }
+                InstKind::Assume { .. } => true,
+                _ => false,
+            };
             (assumes && !follows).then_some(inst.span)
         })
     });

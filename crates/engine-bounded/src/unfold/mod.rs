@@ -75,6 +75,8 @@ pub struct Unfolding {
     pub obstacles: Vec<(Stop, String)>,
     /// Ways on which an assumption fails.
     pub discarded: Vec<Stop>,
+    /// Those among them that end the program.
+    pub ends: Vec<Stop>,
     /// Assertions that fail.
     pub failures: Vec<Failure>,
     /// Accesses that go on only where nothing is wrong with them.
@@ -201,6 +203,7 @@ pub fn unfold(code: &Code<'_>, plan: &Plan, watch: &Watch<'_>) -> Result<Unfoldi
             exceeded: Vec::new(),
             obstacles: Vec::new(),
             discarded: Vec::new(),
+            ends: Vec::new(),
             failures: Vec::new(),
             checked: Vec::new(),
             objects: Vec::new(),

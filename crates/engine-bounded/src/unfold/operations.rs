@@ -137,6 +137,11 @@ impl<'p> Unfolder<'_, 'p, '_> {
                 let mut failed = state.clone();
                 let wrong = self.result.values.terms.not(condition.term);
                 if failed.guard.require(wrong, &mut self.result.values.terms) {
+                    let is_over = |site| self.code.ends_program(site);
+                    if failed.thread.site().is_some_and(is_over) {
+                        let stop = self.stop(&failed);
+                        self.result.ends.push(stop);
+                    }
                     let site = self.code.own_site(failed.thread.stack());
                     let stop = Stop { site, ..self.stop(&failed) };
                     self.result.discarded.push(stop);

@@ -360,13 +360,18 @@ impl<'a, 'p> Observer<'a, 'p> {
         self.report(graph, memory, Property::Memory, message, None, vec![user, end]);
     }
 
-    /// Which assumptions hold up threads.
-    fn look_for_assumptions(&mut self, graph: &Graph<'p>) {
-        for now in (0..graph.threads.len()).filter_map(|number| graph.now(number)) {
-            if matches!(now.at, At::Stopped) {
-                self.ended.held_up(self.code.own_place(now.stack()));
-            }
+    /// Whether a thread has ended the program. If none has, which assumptions hold up threads.
+    fn is_ended(&mut self, graph: &Graph<'p>) -> bool {
+        let all = (0..graph.threads.len()).filter_map(|number| graph.now(number));
+        let stopped = all.filter(|now| matches!(now.at, At::Stopped));
+        let ends = |now: &Standing<'p>| now.site().is_some_and(|at| self.code.ends_program(at));
+        if stopped.clone().any(ends) {
+            return true;
         }
+        if self.counts.executions == 0 {
+            stopped.for_each(|now| self.ended.held_up(self.code.own_place(now.stack())));
+        }
+        false
     }
 
     /// No thread can go on.
@@ -395,9 +400,9 @@ impl<'a, 'p> Observer<'a, 'p> {
         let ended = |number| matches!(graph.now(number).map(|now| &now.at), None | Some(At::Ended));
         let is_over = self.code.program.daemons && !graph.threads.is_empty() && ended(0);
         if is_blocked && !has_failed && !is_over {
-            self.counts.blocked += 1;
-            if self.counts.executions == 0 {
-                self.look_for_assumptions(graph);
+            match self.is_ended(graph) {
+                true => self.counts.executions += 1,
+                false => self.counts.blocked += 1,
             }
             self.look_for_endless_waits(graph, memory);
         } else {
