@@ -117,8 +117,8 @@ fn bytes_inside_of_a_word_are_not_private() {
              thread main = main()\n"
         )
     };
-    assert_eq!(agreed(&text("2:8"), None).conclusion, Conclusion::Safe);
-    assert_eq!(agreed(&text("0:8"), None).conclusion, Conclusion::Unsafe);
+    assert_eq!(agreed(&text("2:8"), None).conclusion(), Conclusion::Safe);
+    assert_eq!(agreed(&text("0:8"), None).conclusion(), Conclusion::Unsafe);
 }
 
 /// A place that is written through an address that only an execution knows.
@@ -129,5 +129,32 @@ fn what_an_input_points_to_is_not_private() {
                 v = load.4 &a + 8:64 [NA]\nassert v == 0:32, \"old\"\nreturn\n}\n\
                 thread main = main()\n";
     let verdict = bounded(&program(text), "sc", &Options::default());
-    assert_eq!(verdict.conclusion, Conclusion::Unsafe, "{:?}", verdict.reason);
+    assert_eq!(verdict.conclusion(), Conclusion::Unsafe, "{:?}", verdict.reason);
+}
+
+/// A thread that looks at something as long as it waits, and says so when it no longer does; what
+/// another one does then to what was looked at may come before.
+#[test]
+fn rounds_that_change_nothing_are_not_left_out_where_they_race_or_use_what_is_freed() {
+    let text = |made: &str, store: &str, load: &str, does: &str| {
+        format!(
+            "global x: 4\nglobal y: 4\nglobal d: 4\nfn main() {{\nvar t: 32, a: 64, v: 32, w: 32\n\
+             a = {made}\nt = spawn other(a)\njump again\nagain:\nv = load.4 &x [A, RLX]\n\
+             branch v == 1:32, done, look\nlook:\nw = load.4 a [NA]\njump again\ndone:\n\
+             store.4 &y, 1:32 [A, {store}]\njoin t\n}}\n\
+             fn other(a: 64) {{\nvar v: 32\nstore.4 &x, 1:32 [A, RLX]\nagain:\n\
+             v = load.4 &y [A, {load}]\nbranch v == 1:32, done, again\ndone:\n{does}\n}}\n\
+             thread main = main()\n"
+        )
+    };
+    let heap = "alloc.heap.zeroed 4:64 align 4";
+    for (made, does) in [("&d", "store.4 a, 1:32 [NA]"), (heap, "free.heap a")] {
+        let relaxed = agreed(&text(made, "RLX", "RLX", does), None);
+        assert_eq!(relaxed.conclusion(), Conclusion::Unsafe);
+        let ordered = agreed(&text(made, "REL", "ACQ", does), None);
+        assert_eq!(
+            (ordered.conclusion(), ordered.scope),
+            (Conclusion::Safe, Some(Scope::Complete))
+        );
+    }
 }

@@ -28,7 +28,7 @@ mod threads;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use parallax_machine::{Code, Concrete, Limits};
+use parallax_machine::{Code, Concrete, Idle, Limits};
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property, Span};
 use parallax_verdict::{
@@ -69,7 +69,7 @@ pub fn explore(
     let limits = Limits {
         repeats: options.unroll.unwrap_or(u32::MAX - 1),
         spins: true,
-        idle: if spins { 0 } else { Runner::REPEATED },
+        idle: if spins { Idle::None } else { Idle::All },
         ..Limits::default()
     };
     let mut runner = Runner::new(Code::new(program), limits, options.nondet, native);
@@ -103,7 +103,7 @@ pub fn explore(
                 cells = Cells::new();
             }
             Run::Skipped => {
-                runner.set_idle(1);
+                runner.set_idle(Idle::One);
                 (cells, may_skip) = (Cells::new(), false);
             }
         }

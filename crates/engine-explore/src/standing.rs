@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parallax_machine::{Code, Concrete, Fault, Limits, Operation, Site, Thread, modify};
+use parallax_machine::{Code, Concrete, Fault, Idle, Limits, Operation, Site, Thread, modify};
 use parallax_program::{AllocKind, Bits, FunctionId, InstKind, Property, RmwOp, Tags};
 
 use crate::event::{Id, Marks};
@@ -134,9 +134,6 @@ pub struct Runner<'p> {
 }
 
 impl<'p> Runner<'p> {
-    /// For [`Limits::idle`]: loops that only wait are repeated like all others.
-    pub const REPEATED: u32 = u32::MAX;
-
     pub fn new(
         code: Code<'p>,
         limits: Limits,
@@ -158,13 +155,13 @@ impl<'p> Runner<'p> {
     }
 
     /// How many rounds that change nothing a thread goes before it waits.
-    pub fn set_idle(&mut self, idle: u32) {
+    pub fn set_idle(&mut self, idle: Idle) {
         self.limits.idle = idle;
     }
 
     /// Whether loops that only wait go on until they are cut.
     fn repeats_waits(&self) -> bool {
-        self.limits.idle == Self::REPEATED
+        self.limits.idle == Idle::All
     }
 
     /// A thread before its first step.

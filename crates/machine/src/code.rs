@@ -6,6 +6,7 @@ use parallax_program::{
     Bits, BlockId, Callee, Expr, FunctionId, Global, InstKind, Location, Program, Span,
 };
 
+use crate::busy::busy;
 use crate::loops::Loops;
 use crate::{Domain, Fault};
 
@@ -14,6 +15,8 @@ pub struct Code<'p> {
     pub program: &'p Program,
     addresses: Vec<u64>,
     loops: Vec<Loops>,
+    /// For each function and block, whether it is in a loop that does more than to look.
+    pub(crate) busy: Vec<Vec<bool>>,
 }
 
 /// An instruction, as a place in the program.
@@ -39,24 +42,47 @@ pub struct Limits {
     pub spins: bool,
     /// How many rounds that change nothing a thread goes before it is said to wait. One that has no
     /// more rounds left is said to wait in any case.
-    pub idle: u32,
+    pub idle: Idle,
+}
+
+/// Rounds of loops that wait and change nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Idle {
+    None,
+    /// One of each loop that does more than to look at one place.
+    Busy,
+    /// One of each loop.
+    One,
+    All,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { repeats: 2, steps: 1_000_000, depth: 1_000, spins: false, idle: 0 }
+        Limits { repeats: 2, steps: 1_000_000, depth: 1_000, spins: false, idle: Idle::None }
     }
 }
 
 impl<'p> Code<'p> {
     pub fn new(program: &'p Program) -> Code<'p> {
         let registers = program.registers.len();
-        let loops = program.functions.iter().map(|body| Loops::of(body, registers)).collect();
-        Code { program, addresses: program.layout(), loops }
+        let loops: Vec<Loops> =
+            program.functions.iter().map(|body| Loops::of(body, registers)).collect();
+        let busy = busy(program, &loops);
+        Code { program, addresses: program.layout(), loops, busy }
     }
 
     pub(crate) fn loops(&self, function: FunctionId) -> &Loops {
         &self.loops[function.0 as usize]
+    }
+
+    /// How many rounds that change nothing the loop at a block goes before its thread waits.
+    pub(crate) fn idle(&self, function: FunctionId, block: BlockId, idle: Idle) -> u32 {
+        match idle {
+            Idle::None => 0,
+            Idle::Busy => u32::from(self.busy[function.0 as usize][block.0 as usize]),
+            Idle::One => 1,
+            Idle::All => u32::MAX,
+        }
     }
 
     /// Whether an instruction is in a loop of its function.

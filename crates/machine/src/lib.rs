@@ -6,6 +6,7 @@
 //! next *visible* operation, hands that operation to an engine, and goes on with the result
 //! the engine decided on.
 
+mod busy;
 mod code;
 mod concrete;
 mod domain;
@@ -18,7 +19,7 @@ mod operation;
 pub mod system;
 mod thread;
 
-pub use code::{Code, Limits, Site};
+pub use code::{Code, Idle, Limits, Site};
 pub use concrete::{Concrete, binary, unary};
 pub use domain::{Domain, Truth};
 pub use globals::{GlobalObject, Globals};

@@ -17,6 +17,8 @@ pub(crate) struct Loops {
     /// For each block that can repeat, its number among those.
     repeating: Vec<Option<u32>>,
     count: u32,
+    /// For each block that can repeat, the outermost loop that it is in, as one of its blocks.
+    components: Vec<Option<usize>>,
     /// For each block that is the head of a loop, the variables that are live there.
     heads: Vec<Option<Box<[VarId]>>>,
 }
@@ -45,7 +47,12 @@ impl Loops {
             Some(vars.iter().enumerate().filter(|(_, live)| **live).map(|(v, _)| VarId(v as u32)))
         };
         let heads = (0..successors.len()).map(|block| head(block).map(Iterator::collect)).collect();
-        Loops { repeating, count, heads }
+        let components = (0..successors.len()).map(|block| {
+            let repeats = order.repeats.get(block).copied().unwrap_or(false);
+            repeats.then(|| order.components[block])
+        });
+        let components = components.collect();
+        Loops { repeating, count, components, heads }
     }
 
     /// How many blocks can repeat.
@@ -55,6 +62,11 @@ impl Loops {
 
     pub(crate) fn repeating(&self, block: BlockId) -> Option<usize> {
         self.repeating.get(block.0 as usize).copied().flatten().map(|number| number as usize)
+    }
+
+    /// The outermost loop that a block is in, as one of its blocks.
+    pub(crate) fn component(&self, block: usize) -> Option<usize> {
+        self.components.get(block).copied().flatten()
     }
 
     /// The variables that are live at the head of a loop.
@@ -77,13 +89,19 @@ fn targets(terminator: &Terminator) -> Vec<usize> {
 struct Order {
     is_head: Vec<bool>,
     repeats: Vec<bool>,
+    /// A block of the component that each is in.
+    components: Vec<usize>,
 }
 
 impl Order {
     /// Strongly connected components by Tarjan's algorithm, without recursion.
     fn of(successors: &[Vec<usize>]) -> Order {
         let count = successors.len();
-        let mut order = Order { is_head: vec![false; count], repeats: vec![false; count] };
+        let mut order = Order {
+            is_head: vec![false; count],
+            repeats: vec![false; count],
+            components: vec![0; count],
+        };
         let mut number = vec![usize::MAX; count];
         let mut low = vec![0; count];
         let mut on_path = vec![false; count];
@@ -136,6 +154,7 @@ impl Order {
         while let Some(block) = component.pop() {
             in_component[block] = false;
             self.repeats[block] = !alone;
+            self.components[block] = root;
             if block == root {
                 break;
             }

@@ -58,6 +58,7 @@ impl<V: Clone> Thread<V> {
                 join(&mut round.vars, &other.vars, domain);
                 round.effects = newest;
                 round.operations = round.operations.max(other.operations);
+                round.idle = round.idle.min(other.idle);
                 true
             });
         }

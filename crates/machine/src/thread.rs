@@ -4,7 +4,7 @@ use parallax_program::{Bits, BlockId, Callee, Expr, FunctionId, InstKind, Termin
 
 use crate::live::Live;
 use crate::operation::destinations;
-use crate::{Code, Domain, Limits, Operation, Site, Truth};
+use crate::{Code, Domain, Idle, Limits, Operation, Site, Truth};
 
 /// A thread's own state: call frames, and the branches that what comes next depends on.
 #[derive(Clone)]
@@ -370,7 +370,7 @@ impl<V: Clone> Thread<V> {
             }
             Terminator::Exit => return Some(Operation::End),
         };
-        let idle = if within { limits.idle } else { 0 };
+        let idle = if within { limits.idle } else { Idle::None };
         let spins = if limits.spins { self.new_round(code, idle, domain) } else { None };
         spins.or_else(|| (!within).then_some(Operation::Cut))
     }
@@ -380,22 +380,24 @@ impl<V: Clone> Thread<V> {
     pub fn after_branch<'p, D: Domain<Value = V>>(
         &mut self,
         code: &Code<'p>,
+        limits: &Limits,
         domain: &D,
     ) -> Option<Operation<'p, V>> {
-        self.new_round(code, 0, domain)
+        self.new_round(code, limits.idle, domain)
     }
 
     /// Whether the thread, having come to the head of a loop, has been there before with all
-    /// that matters as it is now, and more than `idle` times in a row.
+    /// that matters as it is now, and so more often than `idle` allows.
     fn new_round<'p, D: Domain<Value = V>>(
         &mut self,
         code: &Code<'p>,
-        idle: u32,
+        idle: Idle,
         domain: &D,
     ) -> Option<Operation<'p, V>> {
         let (operations, effects) = (self.operations, self.effects);
         let frame = self.frames.last_mut()?;
         let head = frame.block;
+        let idle = code.idle(frame.function, head, idle);
         let live = code.loops(frame.function).head(head)?;
         let vars = live.iter().map(|var| &frame.vars[var.0 as usize]);
         let known = frame.rounds.iter_mut().find(|round| round.head == head);

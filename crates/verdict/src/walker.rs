@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use parallax_machine::{Code, Domain, Limits, Operation, Site, Thread, modify};
+use parallax_machine::{Code, Domain, Idle, Limits, Operation, Site, Thread, modify};
 use parallax_program::{AccessSize, Bits, FunctionId, RmwOp, Tags};
 
 use crate::derived::{Derived, relate};
@@ -94,7 +94,7 @@ impl<'a, 'p> Walker<'a, 'p> {
         steps: 100_000_000,
         depth: 1_000_000,
         spins: true,
-        idle: 0,
+        idle: Idle::None,
     };
 
     pub(crate) fn new(

@@ -15,7 +15,7 @@ mod state;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use parallax_machine::{Code, Limits, Operation, Site, Thread};
+use parallax_machine::{Code, Idle, Limits, Operation, Site, Thread};
 use parallax_program::{AllocKind, Bits, Diagnostic, FunctionId, Property, VarId};
 use parallax_solver::{Stop as Halt, Term};
 use parallax_verdict::Reason;
@@ -262,8 +262,13 @@ impl<'p> Unfolder<'_, 'p, '_> {
     const MOST_EVENTS: usize = 20_000;
     const MOST_STEPS: u64 = 20_000_000;
 
-    const LIMITS: Limits =
-        Limits { repeats: u32::MAX - 1, steps: 1_000_000, depth: 1_000, spins: true, idle: 0 };
+    const LIMITS: Limits = Limits {
+        repeats: u32::MAX - 1,
+        steps: 1_000_000,
+        depth: 1_000,
+        spins: true,
+        idle: Idle::Busy,
+    };
 
     fn thread(
         &mut self,
@@ -374,8 +379,8 @@ impl<'p> Unfolder<'_, 'p, '_> {
                 self.exceed(&arm);
                 continue;
             }
-            // A loop that only waits need not be repeated.
-            match arm.thread.after_branch(self.code, values) {
+            // A loop that only waits need not be repeated, or once if its rounds do more.
+            match arm.thread.after_branch(self.code, &Self::LIMITS, values) {
                 Some(Operation::Spin { .. }) => self.spin(&arm),
                 _ => self.follow(arm, false, open),
             }
