@@ -27,7 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::clocks::Clock;
 use crate::event::{Event, Id, Kind, Loc};
-use crate::graph::{Graph, ThreadGraph};
+use crate::graph::Graph;
 use crate::memory::Memory;
 
 /// Threads, a bit each; those whose numbers differ by 64 share one.
@@ -79,11 +79,13 @@ pub struct Skips {
     uses: BTreeMap<u64, Use>,
     /// Objects that were freed: address, size, and who is not known to have left them by then.
     freed: BTreeMap<(u64, u64), Threads>,
+    /// Those among all these threads that stand for one another; see [`crate::symmetry`].
+    twins: Threads,
 }
 
 impl Skips {
     pub fn new(order: Order) -> Skips {
-        Skips { order, here: Vec::new(), uses: BTreeMap::new(), freed: BTreeMap::new() }
+        Skips { order, here: Vec::new(), uses: BTreeMap::new(), freed: BTreeMap::new(), twins: 0 }
     }
 
     pub fn order(&self) -> Order {
@@ -101,6 +103,9 @@ impl Skips {
     /// An access, or the end of an object, was added.
     pub fn note(&mut self, graph: &Graph<'_>, id: Id, event: &Event) {
         let late = self.late(graph, id);
+        if late & !self.twins != 0 {
+            self.note_twins(graph, late);
+        }
         if event.kind == Kind::Free {
             let object = graph.find_object(event.value.unsigned() as u64);
             let object = object.map(|(owner, index)| graph.threads[owner].objects[index]);
@@ -112,6 +117,14 @@ impl Skips {
             place.late[class(event)] |= late;
             if event.is_write() {
                 place.writers |= bit(id.thread());
+            }
+        }
+    }
+
+    fn note_twins(&mut self, graph: &Graph<'_>, among: Threads) {
+        for (number, thread) in graph.threads.iter().enumerate() {
+            if thread.older_twin.is_some() || thread.younger_twin.is_some() {
+                self.twins |= bit(number) & among;
             }
         }
     }
@@ -134,7 +147,11 @@ impl Skips {
     }
 
     /// A thread waits, and would repeat what it has done since so many operations.
-    pub fn skip(&mut self, thread: &ThreadGraph<'_>, number: usize, since: u32) {
+    pub fn skip(&mut self, graph: &Graph<'_>, number: usize, since: u32) {
+        let thread = &graph.threads[number];
+        if self.twins & bit(number) == 0 {
+            self.note_twins(graph, bit(number));
+        }
         let mut first_read = None;
         for index in thread.first_after(since)..thread.events.len() {
             let event = &thread.events[index];
@@ -176,6 +193,7 @@ impl Skips {
 
     /// What another search has seen, when it is settled.
     pub fn join(&mut self, other: &Skips) {
+        self.twins |= other.twins;
         other.uses.iter().for_each(|(address, place)| self.add(*address, place));
         for (object, late) in &other.freed {
             *self.freed.entry(*object).or_default() |= late;
@@ -190,6 +208,11 @@ impl Skips {
         places.map(|(address, _)| *address).collect()
     }
 
+    /// Whether some thread is among both, or one that stands for it.
+    fn meet(&self, one: Threads, other: Threads) -> bool {
+        one & other != 0 || one & self.twins != 0 && other & self.twins != 0
+    }
+
     /// Whether a race with an access that was left out may have been missed.
     pub fn may_race(&self) -> bool {
         self.uses.values().any(|place| {
@@ -198,7 +221,7 @@ impl Skips {
                 .filter(|(one, other)| {
                     (one | other) & NON_ATOMIC != 0 && (one | other) & WRITE != 0
                 })
-                .any(|(one, other)| place.skipped[one] & place.late[other] != 0)
+                .any(|(one, other)| self.meet(place.skipped[one], place.late[other]))
         })
     }
 
@@ -206,7 +229,9 @@ impl Skips {
     pub fn may_be_freed(&self) -> bool {
         self.freed.iter().any(|((address, size), late)| {
             let within = self.uses.range(*address..address.saturating_add(*size));
-            within.into_iter().any(|(_, place)| place.skipped.iter().any(|one| one & late != 0))
+            within
+                .into_iter()
+                .any(|(_, place)| place.skipped.iter().any(|one| self.meet(*one, *late)))
         })
     }
 }

@@ -349,3 +349,20 @@ fn loops_that_are_cut_and_do_not_wait_are_told() {
     assert_eq!(verdict.scope, Some(Scope::Bounded(3)));
     assert!(verdict.notes.iter().any(|note| note.contains("whether they end")));
 }
+
+/// Two threads of the same function: whoever comes first is the one that waits and looks at data,
+/// and the other one writes to it.
+#[test]
+fn rounds_that_change_nothing_race_between_like_threads() {
+    let text = "global d: 4\nglobal n: 4\n\
+        fn f() {\nvar v: 32, w: 32\nv = rmw.add.4 &n, 1:32 [A, RLX] [A, RLX]\n\
+        branch v == 0:32, waits, lets\nwaits:\nv = load.4 &x [A, RLX]\n\
+        branch v == 1:32, said, look\nlook:\nw = load.4 &d [NA]\njump waits\nsaid:\n\
+        store.4 &y, 1:32 [A, RLX]\njump end\nlets:\nstore.4 &x, 1:32 [A, RLX]\njump again\n\
+        again:\nv = load.4 &y [A, RLX]\nbranch v == 1:32, write, again\nwrite:\n\
+        store.4 &d, 1:32 [NA]\njump end\nend:\n}\n\
+        fn main() {\nvar s: 32, t: 32\ns = spawn f()\nt = spawn f()\njoin s\njoin t\n}\n\
+        thread main = main()\n";
+    expect(text, "rc11", Property::Race);
+    expect_safe(text, "sc");
+}

@@ -279,7 +279,7 @@ impl<'a, 'p> Observer<'a, 'p> {
             }
             Some(At::Fault(fault)) => self.fault(graph, memory, thread, fault),
             Some(At::Cut { .. }) => self.cut(graph, thread),
-            Some(At::Spinning { since }) => self.skips.skip(&graph.threads[thread], thread, *since),
+            Some(At::Spinning { since }) => self.skips.skip(graph, thread, *since),
             _ => {}
         }
     }
