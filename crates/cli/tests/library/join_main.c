@@ -1,5 +1,6 @@
 // Nobody gets past joining the first thread, unless it leaves the others alone.
-// ask: 0|3
+// ask: 0 safe
+// ask -DBOTH: 1 wait for one another
 // ask -DLEAVE: 1 assertion failed: 0
 #include <assert.h>
 #include <pthread.h>
@@ -12,6 +13,9 @@ int main(void)
     pthread_create(&t, 0, f, 0);
 #ifdef LEAVE
     pthread_exit(0);
+#endif
+#ifdef BOTH
+    pthread_join(t, 0);
 #endif
     return 0;
 }
