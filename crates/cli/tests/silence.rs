@@ -92,3 +92,29 @@ fn as_many_bytes_of_an_identifier_are_written_as_it_has() {
     "#;
     all_say(text, "assert", "unsafe: assertion failed: x == 0");
 }
+
+/// A model that has no execution for a racing read says nothing about what follows it.
+#[test]
+fn what_races_under_c11_has_no_meaning() {
+    let program = |order: &str| {
+        let text = format!(
+            "#include <stdatomic.h>\n{HEADER}\
+             {order} x;\n\
+             void *writer(void *unused) {{ x = 1; return 0; }}\n\
+             int main(void) {{ pthread_t t; pthread_create(&t, 0, writer, 0);\n\
+             int r = x; pthread_join(t, 0); assert(r == 0 || r == 1 + {}); }}\n",
+            i32::from(order == "int"),
+        );
+        let folder = Folder::new();
+        folder.write("program.c", &text);
+        let told = ["verify", "program.c", "--model", "c11", "--property", "assert"];
+        folder.run(&told).stdout
+    };
+    let racy = program("int");
+    assert!(
+        racy.starts_with("unknown: 'c11' gives a program with data races no meaning"),
+        "{racy}"
+    );
+    let atomic = program("atomic_int");
+    assert!(atomic.starts_with("safe"), "{atomic}");
+}

@@ -27,6 +27,7 @@ mod leaks;
 mod litmus;
 mod loads;
 mod mapping;
+mod meaning;
 mod memory;
 mod options;
 mod preparation;

@@ -17,6 +17,7 @@ use crate::claim::claim;
 use crate::encoding::{Asking, Encoding, Flags};
 use crate::gharachorloo::admit;
 use crate::leaks::leaks;
+use crate::meaning::meaningful;
 use crate::memory::Memory;
 use crate::options::{Asked, Figures, Framework, Options};
 use crate::preparation::{Preparation, Prepared, prepare};
@@ -80,6 +81,7 @@ pub fn verify(
         };
     }
     let verdict = verdict.restricted(inputs_tried(program, options.nondet));
+    let verdict = meaningful(verdict, program, model, options)?;
     Ok(Verified { verdict, figures: search.figures, asked: search.asked })
 }
 
