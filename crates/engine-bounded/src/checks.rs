@@ -7,6 +7,7 @@ use parallax_verdict::leaves_all_open;
 
 use crate::circuit::Circuit;
 use crate::encoding::Encoding;
+use crate::ends::Late;
 use crate::event::Step;
 use crate::memory::Memory;
 use crate::relations::axioms::Violation;
@@ -231,6 +232,19 @@ impl Checks<'_> {
         }
     }
 
+    /// Nobody uses an object after its end.
+    pub fn after_ends(&mut self, late: &[Late]) {
+        for Late { access, end, when } in late {
+            self.late_use(*when, *access, *end);
+        }
+    }
+
+    fn late_use(&mut self, when: Literal, access: usize, end: usize) {
+        let what = Wrong::Said(BadAccess::Freed.message().to_string());
+        let (property, involved) = (Property::Memory, vec![access, end]);
+        self.suspect(Suspect { property, when, what, thread: None, involved });
+    }
+
     /// Nobody uses an object that is freed, unless that happens before. `ordered` tells of each
     /// pair of a use and an end whether it does.
     pub fn late_uses(&mut self, uses: &[Use], ordered: &[Literal]) {
@@ -246,9 +260,7 @@ impl Checks<'_> {
             let executed = &self.encoding.executed;
             let happen = [executed[late.access], executed[late.end], same, !*ordered];
             let when = self.encoding.circuit.and(&happen);
-            let what = Wrong::Said(BadAccess::Freed.message().to_string());
-            let (property, involved) = (Property::Memory, vec![late.access, late.end]);
-            self.suspect(Suspect { property, when, what, thread: None, involved });
+            self.late_use(when, late.access, late.end);
         }
     }
 
@@ -275,16 +287,20 @@ pub struct Use {
     pub end: usize,
     /// What is freed.
     pub address: Term,
+    /// What models see last before the end, on each way to it.
+    pub lasts: Vec<usize>,
     /// The objects that both may be of: where each starts, and where the access can be in it.
     pub objects: Vec<(u128, Vec<u128>)>,
 }
 
-/// Accesses and ends of objects that do not have the right order anyway.
+/// Accesses and ends of objects that do not have the right order anyway. Those of other threads
+/// only where the model tells what happens before what.
 pub fn uses(
     structure: &Structure,
     frees: &[Free],
     freed: &[Vec<u128>],
     objects: &[Object],
+    by_model: bool,
 ) -> Vec<Use> {
     let mut found = Vec::new();
     for (free, addresses) in frees.iter().zip(freed) {
@@ -292,9 +308,11 @@ pub fn uses(
             .iter()
             .filter(|object| addresses.contains(&u128::from(object.address)))
             .collect();
+        let end = free.event as usize;
+        let lasts = structure.last_seen(end);
         for (access, event) in structure.events.iter().enumerate() {
-            let end = free.event as usize;
-            let is_before = event.thread == Some(free.stop.thread) && access < end;
+            let is_own = event.thread == Some(free.stop.thread);
+            let is_before = is_own && access < end || !is_own && !by_model;
             let is_farewell = event.tags.tags.contains("LEAVE") && event.kind.is_read();
             let is_use = matches!(event.step, Step::Access { .. }) && event.thread.is_some();
             if !is_use
@@ -312,7 +330,9 @@ pub fn uses(
             });
             let objects: Vec<(u128, Vec<u128>)> = within.collect();
             if !objects.is_empty() {
-                found.push(Use { access, end, address: free.address, objects });
+                // An own access after the end is not told anything.
+                let lasts = if is_own { Vec::new() } else { lasts.clone() };
+                found.push(Use { access, end, address: free.address, lasts, objects });
             }
         }
     }

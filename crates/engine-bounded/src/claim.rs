@@ -23,7 +23,8 @@ pub fn claim(
     let mut own: Vec<Vec<usize>> = vec![Vec::new(); threads];
     let mut steps = BTreeMap::new();
     for (number, event) in encoding.structure.events.iter().enumerate() {
-        let Some(thread) = event.thread.filter(|_| happens(encoding, number)) else {
+        let is_step = event.step != event::Step::Gone && happens(encoding, number);
+        let Some(thread) = event.thread.filter(|_| is_step) else {
             continue;
         };
         if let Some(own) = own.get_mut(thread as usize) {
@@ -50,11 +51,26 @@ pub fn happens(encoding: &Encoding, event: usize) -> bool {
     encoding.circuit.holds(encoding.executed[event])
 }
 
-/// Where a read gets its value from in the last model.
-pub fn source(encoding: &Encoding, read: usize) -> Option<usize> {
+/// Where a read gets its value from in the last model. Bytes that are gone hold what was written
+/// last before.
+fn source(encoding: &Encoding, read: usize) -> Option<usize> {
     let sources = encoding.communication.sources[read].iter();
     let mut taken = sources.filter(|(_, takes)| encoding.circuit.holds(*takes));
-    taken.next().map(|(write, _)| *write)
+    let (write, _) = taken.next()?;
+    let Encoding { structure, communication, circuit, .. } = encoding;
+    let is_gone = |event: usize| structure.events[event].step == event::Step::Gone;
+    if !is_gone(*write) {
+        return Some(*write);
+    }
+    let before = |a: usize, b: usize| {
+        communication.order.get(&(a, b)).is_some_and(|literal| circuit.holds(*literal))
+    };
+    let events = 0..structure.events.len();
+    let earlier: Vec<usize> = events
+        .filter(|event| before(*event, *write) && happens(encoding, *event) && !is_gone(*event))
+        .collect();
+    let rank = |event: &usize| earlier.iter().filter(|other| before(**other, *event)).count();
+    earlier.iter().copied().max_by_key(rank)
 }
 
 fn step(
@@ -92,6 +108,7 @@ fn step(
         event::Step::Join => Step::Join { of: *steps.get(&taken()?)? },
         event::Step::Alloc { address } => Step::Alloc { address },
         event::Step::Free => Step::Free,
+        event::Step::Gone => return None,
     })
 }
 

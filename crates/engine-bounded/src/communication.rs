@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use parallax_memory::Model;
 use parallax_solver::Literal;
 
 use crate::circuit::Circuit;
@@ -22,19 +23,22 @@ pub struct Communication {
 }
 
 impl Communication {
-    /// Where the watch ends it, what is made is of no use. `coherent` tells whether the model keeps each location coherent: then much is decided by
-    /// program order, and the order of writes is acyclic by itself.
+    /// Where the watch ends it, what is made is of no use.
     pub fn new(
         structure: &Structure,
         executed: &[Literal],
-        coherent: bool,
+        model: &Model,
         circuit: &mut Circuit,
         watch: &Watch<'_>,
     ) -> Communication {
+        let coherent = model.implies_coherence();
         let mut builder = Builder { structure, executed, coherent, circuit, watch };
         let same_place = builder.same_place();
         let sources = builder.sources(&same_place);
         let order = builder.order(&same_place);
+        if !model.implies_order_of_writes() {
+            builder.keep_acyclic(&order);
+        }
         Communication { sources, order, same_place }
     }
 
@@ -55,6 +59,7 @@ impl Communication {
 struct Builder<'a> {
     structure: &'a Structure,
     executed: &'a [Literal],
+    /// Whether the model keeps each location coherent: then much is decided by program order.
     coherent: bool,
     circuit: &'a mut Circuit,
     watch: &'a Watch<'a>,
@@ -180,9 +185,6 @@ impl Builder<'_> {
                 order.insert((*a, *b), forth);
                 order.insert((*b, *a), back);
             }
-        }
-        if !self.coherent {
-            self.keep_acyclic(&order);
         }
         order
     }

@@ -104,9 +104,7 @@ impl Encoding {
                 solving,
             });
         }
-        let coherent = model.implies_coherence();
-        let communication =
-            Communication::new(&structure, &executed, coherent, &mut circuit, watch);
+        let communication = Communication::new(&structure, &executed, model, &mut circuit, watch);
         watch.check().map_err(stopped)?;
         let base = Base::new(formula, &structure, &communication, &values, &mut circuit);
         watch.check().map_err(stopped)?;

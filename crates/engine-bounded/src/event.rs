@@ -60,6 +60,9 @@ pub enum Step {
         address: u64,
     },
     Free,
+    /// Of the end of an object, that some of its bytes are gone: a write, for models that do not say
+    /// what happens before what. No step of the thread.
+    Gone,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

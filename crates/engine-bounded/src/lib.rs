@@ -12,7 +12,6 @@
 mod addresses;
 mod arrangement;
 mod base;
-mod before;
 mod cells;
 mod checks;
 mod circuit;
@@ -20,6 +19,7 @@ mod claim;
 mod communication;
 mod components;
 mod encoding;
+mod ends;
 mod event;
 mod gharachorloo;
 mod guard;

@@ -22,8 +22,16 @@ pub fn loads(
     let bound = options.bounds().first().copied().unwrap_or_default();
     let watch = Watch::new(options, Instant::now());
     let nondet = options.nondet;
-    let preparation =
-        Preparation { code: &code, model, bound, nondet, integers: false, has_races: false };
+    let preparation = Preparation {
+        code: &code,
+        model,
+        bound,
+        nondet,
+        integers: false,
+        has_races: false,
+        asks_for_ends: false,
+        asks_for_waits: false,
+    };
     let structure = prepare(&preparation, &watch)?.structure;
     let events = structure.events.into_iter().zip(structure.places).take(structure.initials);
     let loads = events

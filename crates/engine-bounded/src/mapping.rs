@@ -65,6 +65,15 @@ impl Order {
             is_sc,
         }
     }
+
+    /// What both halves of a read-modify-write order.
+    fn and(self, other: Order) -> Order {
+        Order {
+            acquires: self.acquires || other.acquires,
+            releases: self.releases || other.releases,
+            is_sc: self.is_sc || other.is_sc,
+        }
+    }
 }
 
 /// Marks that are not about order, and that checks look at. Memory orders are among them: to the
@@ -209,7 +218,8 @@ fn compile_inst(kind: InstKind, machine: Machine) -> Compiled {
             Compiled { before, kind: InstKind::Store { address, value, size, tags }, after: None }
         }
         InstKind::Rmw { dst, address, op, operand, size, read_tags, write_tags } => {
-            let (before, after) = exchange_fences(Order::of(&read_tags), machine);
+            let order = Order::of(&read_tags).and(Order::of(&write_tags));
+            let (before, after) = exchange_fences(order, machine);
             let read_tags = access_tags(&read_tags, machine, false, true);
             let write_tags = access_tags(&write_tags, machine, true, true);
             let kind = InstKind::Rmw { dst, address, op, operand, size, read_tags, write_tags };
@@ -227,7 +237,8 @@ fn compile_inst(kind: InstKind, machine: Machine) -> Compiled {
             fail_tags,
             weak,
         } => {
-            let (before, after) = exchange_fences(Order::of(&read_tags), machine);
+            let order = Order::of(&read_tags).and(Order::of(&write_tags));
+            let (before, after) = exchange_fences(order, machine);
             let read_tags = access_tags(&read_tags, machine, false, true);
             let write_tags = access_tags(&write_tags, machine, true, true);
             // On RISC-V what fails is an instruction of the same kind.

@@ -12,11 +12,12 @@ use parallax_verdict::Reason;
 
 use crate::addresses::{Addresses, Premises, Use, addresses};
 use crate::cells::{Access, accesses, apart, cuts};
+use crate::ends;
 use crate::event::Step;
 use crate::memory::Memory;
 use crate::refusal::{reason, stopped};
 use crate::structure::{Refusal, Structure};
-use crate::unfold::{Callees, Obstruction, Plan, Private, Unfolding, unfold};
+use crate::unfold::{Callees, Ends, Obstruction, Plan, Private, Unfolding, unfold};
 use crate::watch::Watch;
 
 pub struct Preparation<'a, 'p> {
@@ -29,6 +30,11 @@ pub struct Preparation<'a, 'p> {
     pub integers: bool,
     /// Whether races are found, so that accesses in several parts need not be one.
     pub has_races: bool,
+    /// Whether it is asked if accesses come after the ends of their objects, by a model that does
+    /// not say what happens before what.
+    pub asks_for_ends: bool,
+    /// Whether it is asked which threads wait for ever.
+    pub asks_for_waits: bool,
 }
 
 /// A program, ready to be encoded. The events and the terms are taken out of the unfolding.
@@ -58,6 +64,7 @@ pub fn prepare(preparation: &Preparation<'_, '_>, watch: &Watch<'_>) -> Result<P
         nondet: preparation.nondet,
         traces: asks_for_dependencies(preparation.model),
         lives: true,
+        waits: preparation.asks_for_waits,
         ..Plan::default()
     };
     let premises = preparation.premises();
@@ -77,9 +84,10 @@ pub fn prepare(preparation: &Preparation<'_, '_>, watch: &Watch<'_>) -> Result<P
             continue;
         }
         let (checked, freed) = split(&unfolding, &found);
+        let mut within = found.within;
+        ends::place(&unfolding, &freed, &mut within);
         let events = std::mem::take(&mut unfolding.events);
-        let structure = match Structure::new(events, &found.within, &mut terms, &memory, &[], watch)
-        {
+        let structure = match Structure::new(events, &within, &mut terms, &memory, &[], watch) {
             Ok(structure) => structure,
             Err(Refusal::Overlap) => return Err(reason("accesses overlap in part")),
             Err(Refusal::Anywhere) => return Err(reason(ANYWHERE)),
@@ -140,9 +148,13 @@ impl Preparation<'_, '_> {
         if is_late {
             private.retain(|place, _| plan.private.contains_key(place));
         }
-        learned |= known != plan.known || callees != plan.callees;
+        let ends = match self.asks_for_ends {
+            true => ends::parts(unfolding, &split(unfolding, found).1, &found.within),
+            false => Ends::new(),
+        };
+        learned |= known != plan.known || callees != plan.callees || ends != plan.ends;
         learned |= cuts != plan.cuts || private != plan.private;
-        (plan.known, plan.callees) = (known, callees);
+        (plan.known, plan.callees, plan.ends) = (known, callees, ends);
         (plan.cuts, plan.private) = (cuts, private);
         // Only where nothing else can be found out, something is given up.
         learned || self.lose(unfolding, found, &all, plan)

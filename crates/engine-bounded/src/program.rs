@@ -11,10 +11,10 @@ use parallax_verdict::{
     Violation, confirm, inputs_tried, no_execution_passes, unasked,
 };
 
-use crate::before::Before;
 use crate::checks::{Checks, Suspect, Use, uses};
 use crate::claim::claim;
 use crate::encoding::{Asking, Encoding, Flags};
+use crate::ends::late;
 use crate::gharachorloo::admit;
 use crate::leaks::leaks;
 use crate::meaning::meaningful;
@@ -22,8 +22,7 @@ use crate::memory::Memory;
 use crate::options::{Asked, Figures, Framework, Options};
 use crate::preparation::{Preparation, Prepared, prepare};
 use crate::refusal::{beyond, located, reason, stopped, unsupported};
-use crate::structure::Structure;
-use crate::unfold::{Stop, Unfolding, WaitKind, Waiting};
+use crate::unfold::{Free, Stop, Unfolding, WaitKind, Waiting};
 use crate::waiting::{Endless, endless};
 use crate::watch::Watch;
 
@@ -53,7 +52,9 @@ pub fn verify(
         started,
         figures: Figures::default(),
         asked: Vec::new(),
+        all: Literal::TRUE,
         counts: Literal::TRUE,
+        goes: None,
         found: Vec::new(),
         vacuous: None,
         none_ends: false,
@@ -108,8 +109,11 @@ struct Search<'a, 'p> {
     started: Instant,
     figures: Figures,
     asked: Vec<Asked>,
-    /// Holds in executions that count.
+    /// Holds in executions that count: where assumptions hold, as far as that is asked for …
+    all: Literal,
+    /// … and where the ends of objects are no writes, unless it is about them.
     counts: Literal,
+    goes: Option<Literal>,
     found: Vec<Violation>,
     /// Why what holds of all executions holds of none.
     vacuous: Option<Reason>,
@@ -120,6 +124,7 @@ struct Search<'a, 'p> {
 impl Search<'_, '_> {
     /// How far the search went, where it went to its end. The error is why there is no answer.
     fn run(&mut self, bound: u32) -> Result<Scope, Reason> {
+        let by_model = self.model.happens_before().is_some();
         let preparation = Preparation {
             code: self.code,
             model: self.model,
@@ -127,30 +132,36 @@ impl Search<'_, '_> {
             nondet: self.options.nondet,
             integers: self.options.solving.integers,
             has_races: self.properties.contains(&Property::Race),
+            asks_for_waits: self.properties.contains(&Property::Liveness),
+            asks_for_ends: !by_model,
         };
         let prepared = prepare(&preparation, &self.watch)?;
         let Prepared { unfolding, terms, structure, memory, checked, freed } = prepared;
-        let Unfolding { values, exceeded, obstacles, failures, frees, objects, waits, .. } =
-            unfolding;
+        let Unfolding {
+            values, exceeded, obstacles, failures, frees, objects, waits, goes, ..
+        } = unfolding;
         if let Some(reason) = beyond(self.options, &structure, &terms, self.code) {
             return Err(reason);
         }
-        let uses = uses(&structure, &frees, &freed, &objects);
+        let uses = uses(&structure, &frees, &freed, &objects, by_model);
         let asking = Asking {
             flags: Flags {
                 races: self.properties.contains(&Property::Race),
                 others: self.properties.contains(&Property::Assert),
             },
-            before: orders(&structure, &uses),
+            before: orders(&uses),
             solving: self.options.solving,
             framework: self.options.framework,
         };
         let mut encoding =
             Encoding::new(self.model, structure, values, terms, &asking, &self.watch)?;
-        self.counts = match self.options.throughout {
+        self.all = match self.options.throughout {
             true => !any(&mut encoding, &unfolding.discarded),
             false => Literal::TRUE,
         };
+        self.goes = goes.map(|goes| encoding.circuit.literal(goes));
+        let stays = self.goes.map_or(Literal::TRUE, |goes| !goes);
+        self.counts = encoding.circuit.and(&[self.all, stays]);
         let ordered = self.ordered(&mut encoding, &uses);
         let threads = unfolding.threads.len();
         let (suspects, unasked) = {
@@ -171,6 +182,10 @@ impl Search<'_, '_> {
             (checks.suspects, checks.unasked)
         };
         self.look_for(&mut encoding, suspects, &memory, threads)?;
+        let (late, unasked_late) = self.late(&mut encoding, &frees, &memory);
+        self.with_ends(&mut encoding, |search, encoding| {
+            search.look_for(encoding, late, &memory, threads)
+        })?;
         let broken: Vec<Stop> = exceeded
             .iter()
             .chain(obstacles.iter().map(|(stop, _)| stop))
@@ -192,6 +207,9 @@ impl Search<'_, '_> {
             return Ok(Scope::Bounded(bound));
         }
         self.look_for_unasked(&mut encoding, unasked, &memory, threads)?;
+        self.with_ends(&mut encoding, |search, encoding| {
+            search.look_for_unasked(encoding, unasked_late, &memory, threads)
+        })?;
         let scope = self.scope(&mut encoding, bound, &exceeded, &obstacles)?;
         if scope == Scope::Complete && !self.options.throughout {
             let waits = !waits.is_empty();
@@ -202,24 +220,56 @@ impl Search<'_, '_> {
         Ok(scope)
     }
 
-    /// Whether each use comes before the end of its object.
+    /// Whether each use happens before the end of its object.
     fn ordered(&self, encoding: &mut Encoding, uses: &[Use]) -> Vec<Literal> {
-        let by_model = self.model.happens_before().is_some();
-        let mut before = Before::new(encoding, is_sc(self.model));
-        let told = encoding.before.clone();
-        let all = uses.iter().enumerate().map(|(number, late)| {
-            let same_thread = encoding.structure.events[late.access].thread
-                == encoding.structure.events[late.end].thread;
-            let last = encoding.structure.last_seen(late.end);
-            match last {
-                // An own access after the end.
-                _ if same_thread => Literal::FALSE,
-                None => Literal::FALSE,
-                Some(_) if by_model => told.get(number).copied().unwrap_or(Literal::FALSE),
-                Some(last) => before.pair(encoding, late.access, last),
+        let mut told = encoding.before.clone().into_iter();
+        let mut all = Vec::with_capacity(uses.len());
+        for late in uses {
+            let mut ways = Vec::new();
+            for last in &late.lasts {
+                let before = told.next().unwrap_or(Literal::FALSE);
+                ways.push(encoding.circuit.and(&[encoding.executed[*last], before]));
             }
-        });
-        all.collect()
+            all.push(encoding.circuit.or(&ways));
+        }
+        all
+    }
+
+    /// Accesses that come after the ends of their objects, where the model does not say what happens
+    /// before what; and the same where nobody asks about them.
+    fn late(
+        &self,
+        encoding: &mut Encoding,
+        frees: &[Free],
+        memory: &Memory,
+    ) -> (Vec<Suspect>, Vec<Suspect>) {
+        if self.goes.is_none() {
+            return Default::default();
+        }
+        let late = late(encoding, frees);
+        let mut checks = Checks {
+            encoding,
+            memory,
+            properties: &self.properties,
+            suspects: Vec::new(),
+            unasked: Vec::new(),
+        };
+        checks.after_ends(&late);
+        (checks.suspects, checks.unasked)
+    }
+
+    /// Asks about executions in which the ends of objects are writes.
+    fn with_ends(
+        &mut self,
+        encoding: &mut Encoding,
+        ask: impl FnOnce(&mut Self, &mut Encoding) -> Result<(), Reason>,
+    ) -> Result<(), Reason> {
+        let Some(goes) = self.goes else { return Ok(()) };
+        let counts = self.counts;
+        self.counts = encoding.circuit.and(&[self.all, goes]);
+        let result = ask(self, encoding);
+        self.counts = counts;
+        result
     }
 
     fn ask(&mut self, encoding: &mut Encoding, assumption: Literal) -> Answer {
@@ -489,16 +539,8 @@ fn any(encoding: &mut Encoding, stops: &[Stop]) -> Literal {
     encoding.circuit.or(&guards)
 }
 
-/// Under `sc` objects are freed in order as in C: by which atomic accesses see one another.
-fn is_sc(model: &Model) -> bool {
-    model.is_builtin() && model.name() == "sc"
-}
-
 /// What to ask the model about uses of objects and their ends.
-fn orders(structure: &Structure, uses: &[Use]) -> Vec<(usize, usize)> {
-    let pair = |late: &Use| {
-        let last = structure.last_seen(late.end).unwrap_or(late.end);
-        (late.access, last)
-    };
-    uses.iter().map(pair).collect()
+fn orders(uses: &[Use]) -> Vec<(usize, usize)> {
+    let pairs = uses.iter().flat_map(|late| late.lasts.iter().map(|last| (late.access, *last)));
+    pairs.collect()
 }

@@ -90,16 +90,21 @@ impl Structure {
         }
     }
 
-    /// The last event that models see before another in its thread, and that happens with it.
-    pub fn last_seen(&self, event: usize) -> Option<usize> {
+    /// The events of its thread that models may see last before another event: back to the first
+    /// that happens with it.
+    pub fn last_seen(&self, event: usize) -> Vec<usize> {
         let thread = self.events[event].thread;
-        let is_own = |other: &usize| {
-            let own = &self.events[*other];
-            own.thread == thread
-                && own.kind.is_visible()
-                && self.facts.implies.contains(event, *other)
-        };
-        (0..event).rev().find(is_own)
+        let mut seen = Vec::new();
+        for other in (0..event).rev() {
+            let own = &self.events[other];
+            if own.thread == thread && own.kind.is_visible() {
+                seen.push(other);
+                if self.facts.implies.contains(event, other) {
+                    break;
+                }
+            }
+        }
+        seen
     }
 
     /// Whether two accesses can be to the same bytes.

@@ -169,6 +169,8 @@ impl Values {
 impl Domain for Values {
     type Value = Value;
 
+    const COMPARES: bool = true;
+
     fn constant(&mut self, bits: Bits) -> Value {
         self.bits(bits)
     }

@@ -106,6 +106,25 @@ fn a_memory_limit_ends_the_search() {
     assert!(reason.contains("the memory limit is reached"), "{reason}");
 }
 
+/// A loop that waits, and keeps what it has read for the next round.
+#[test]
+fn rotated_loops_wait() {
+    let text = |store: &str| {
+        format!(
+            "global x: 4 = {{ 0: 1:32 }}\nfn waits() {{\nvar a: 32\na = load.4 &x [A, RLX]\n\
+             head:\nbranch a == 0:32, done, more\nmore:\na = load.4 &x [A, RLX]\njump head\n\
+             done:\nreturn\n}}\nfn other() {{\n{store}return\n}}\n\
+             thread T0 = waits()\nthread T1 = other()\n"
+        )
+    };
+    let stuck = agreed(&text(""), None);
+    assert_eq!(stuck.violations[0].property, Property::Liveness);
+    let right = agreed(&text("store.4 &x, 0:32 [A, RLX]\n"), None);
+    assert_eq!((right.conclusion(), right.scope), (Conclusion::Safe, Some(Scope::Complete)));
+    let last = "store.4 &x, 0:32 [A, RLX]\nstore.4 &x, 2:32 [A, RLX]\n";
+    assert_eq!(agreed(&text(last), None).violations[0].property, Property::Liveness);
+}
+
 /// A word, and two of its bytes: neither is for itself.
 #[test]
 fn bytes_inside_of_a_word_are_not_private() {

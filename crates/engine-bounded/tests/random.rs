@@ -16,7 +16,7 @@ fn statement(random: &mut Random, number: u64) -> String {
     let (g, c, d) = (random.pick(&["x", "y"]), random.below(3), random.below(3));
     let (r, s) = (random.below(3), random.below(3));
     let (read, write) = (random.pick(&READS), random.pick(&WRITES[..3]));
-    match random.below(15) {
+    match random.below(16) {
         0 | 1 => format!("store.4 &{g}, {c}:32 {write}\n"),
         2 => format!("store.4 &{g}, r{r} {write}\n"),
         3..=5 => format!("r{r} = load.4 &{g} {read}\n"),
@@ -49,6 +49,12 @@ fn statement(random: &mut Random, number: u64) -> String {
             "spin{number}:\nr{r} = rmw.swap.4 &l, 1:32 [A, ACQ] [A, ACQ]\n\
              branch r{r} == 1:32, spin{number}, end{number}\nend{number}:\n\
              r{s} = load.4 &{g} [A, RLX]\nstore.4 &l, 0:32 [A, REL]\n"
+        ),
+        // The same, as compilers rotate it.
+        14 => format!(
+            "r{r} = load.4 &{g} [A, ACQ]\nspin{number}:\n\
+             branch r{r} == {c}:32, more{number}, end{number}\nmore{number}:\n\
+             r{r} = load.4 &{g} [A, ACQ]\njump spin{number}\nend{number}:\n"
         ),
         13 => format!("n = spawn helper({c}:32)\nr{r} = load.4 &{g} [A, RLX]\njoin n\n"),
         // Deeper ones would count with the same variable.

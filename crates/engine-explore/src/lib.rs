@@ -191,6 +191,7 @@ impl<'p> Exploration<'_, 'p> {
             };
             let code = &self.runner.code;
             let observer = Observer::new(&shared, code, self.sees(), self.order());
+            let observer = observer.judging_by(self.model);
             let graph = self.start();
             let memory = memory.clone();
             Search::new(self.runner, memory, graph, judge, &numbers, observer, &crew)

@@ -12,7 +12,7 @@ use parallax_verdict::{Claim, Source, Step, StepId, ThreadClaim, ThreadEnding};
 
 /// The claim that the actions happened; `failed` is the thread that stands at a violation. The
 /// steps that the violation is about: the one that made the object at `allocated`, the one that
-/// freed what the thread uses, or else the reads that threads look at again for ever.
+/// freed what the thread uses, a store that comes too late and what it comes after, or else the reads that threads look at again for ever.
 pub fn claim(
     setup: &Setup<'_>,
     path: &[Action],
@@ -29,6 +29,7 @@ pub fn claim(
         (0..count).map(|thread| ending(&mut system, thread, failed, &mut log)).collect();
     let mut story = Story::new(log.records(), count as usize);
     log.records().iter().for_each(|record| story.tell(record, allocated));
+    let too_late = story.too_late(&system);
     story.flush_all();
     let made = story.made;
     let freed = failed.and_then(|thread| freed_before(&system, thread));
@@ -36,6 +37,7 @@ pub fn claim(
     let claim = story.into_claim(endings);
     let involved = match allocated {
         Some(_) => made.into_iter().collect(),
+        None if failed.is_none() && too_late.is_some() => too_late.into_iter().flatten().collect(),
         None if failed.is_none() => looks(&claim),
         None => freed.into_iter().collect(),
     };
@@ -293,6 +295,15 @@ impl Story {
             self.last.insert(start, id);
             self.co.entry(start).or_default().push(id);
         }
+    }
+
+    /// A store in a buffer to an object that is gone, and the end of that object.
+    fn too_late(&self, system: &System<'_, '_>) -> Option<[StepId; 2]> {
+        let mut buffered = self.buffers.iter().flatten().flatten();
+        buffered.find_map(|(address, store)| {
+            let end = *self.freed.get(&system.freed_object(*address)?)?;
+            (store.thread != end.thread).then_some([*store, end])
+        })
     }
 
     /// What is still in a buffer takes effect some time.

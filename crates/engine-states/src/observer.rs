@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use parallax_machine::Fault;
 use parallax_machine::Site;
-use parallax_machine::system::{Action, At, Readiness, System, Waits};
+use parallax_machine::system::{Action, At, BadAccess, Entry, Readiness, System, Waits};
 use parallax_program::{AllocKind, Location, Property};
 use parallax_verdict::{Endings, Gaps, Reason};
 
@@ -285,6 +285,16 @@ fn place(system: &System<'_, '_>, thread: u32) -> Option<Location> {
     Some(code.program.source.origin(code.span(site)))
 }
 
+/// Whether a store waits to take effect, and another thread has freed its object.
+fn stores_too_late(system: &System<'_, '_>) -> bool {
+    let buffered = (0..system.thread_count())
+        .flat_map(|thread| system.buffer(thread).iter().map(move |entry| (thread, entry)));
+    buffered.into_iter().any(|(thread, entry)| match entry {
+        Entry::Store { address, .. } => system.freed_by(*address).is_some_and(|by| by != thread),
+        _ => false,
+    })
+}
+
 /// Whether the program is over although threads may wait.
 fn is_over(system: &System<'_, '_>) -> bool {
     system.setup().code.program.daemons && system.has_ended(0)
@@ -307,6 +317,10 @@ impl<'s, 'p> Sight<'s, 'p> for Observer<'_> {
         self.look_at_limits()?;
         for thread in troubled {
             self.look_at_thread(system, *thread, path)?;
+        }
+        if stores_too_late(system) {
+            let message = BadAccess::Freed.message();
+            self.report(system, Property::Memory, message, None, None, path)?;
         }
         if is_final { self.final_state(system, path) } else { Ok(()) }
     }

@@ -19,6 +19,10 @@ pub trait Domain {
     /// Whether anyone asks which branches a value or an operation depends on.
     const FOLLOWS_CONTROL: bool = true;
 
+    /// Whether values may turn out to be the same that are not known to be: then somebody asks what
+    /// a loop has changed ([`Thread::take_return`](crate::Thread::take_return)).
+    const COMPARES: bool = false;
+
     fn constant(&mut self, bits: Bits) -> Self::Value;
     fn unary(&mut self, op: UnaryOp, value: &Self::Value) -> Self::Value;
     fn binary(&mut self, op: BinaryOp, left: &Self::Value, right: &Self::Value) -> Self::Value;

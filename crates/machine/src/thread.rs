@@ -56,6 +56,8 @@ pub(crate) struct Round<V> {
     pub(crate) vars: Vec<V>,
     /// How many rounds have changed nothing since.
     pub(crate) idle: u32,
+    /// Those of the round before, if the thread has only looked since: until somebody asks.
+    pub(crate) earlier: Vec<V>,
 }
 
 /// How often a block was entered, and its branch found undecided.
@@ -386,6 +388,20 @@ impl<V: Clone> Thread<V> {
         self.new_round(code, limits.idle, domain)
     }
 
+    /// Where the thread has just come back to the head of a loop, and has only looked since it was
+    /// there: what matters, as it was then and as it is now. If all of it is the same, it waits.
+    pub fn take_return(&mut self) -> Vec<(V, V)> {
+        let Some(frame) = self.frames.last_mut().filter(|frame| frame.index == 0) else {
+            return Vec::new();
+        };
+        let head = frame.block;
+        let Some(round) = frame.rounds.iter_mut().find(|round| round.head == head) else {
+            return Vec::new();
+        };
+        let earlier = std::mem::take(&mut round.earlier);
+        earlier.into_iter().zip(round.vars.iter().cloned()).collect()
+    }
+
     /// Whether the thread, having come to the head of a loop, has been there before with all
     /// that matters as it is now, and so more often than `idle` allows.
     fn new_round<'p, D: Domain<Value = V>>(
@@ -403,7 +419,8 @@ impl<V: Clone> Thread<V> {
         let known = frame.rounds.iter_mut().find(|round| round.head == head);
         let Some(round) = known else {
             let vars = vars.cloned().collect();
-            frame.rounds.push(Round { head, operations, effects, vars, idle: 0 });
+            let earlier = Vec::new();
+            frame.rounds.push(Round { head, operations, effects, vars, idle: 0, earlier });
             return None;
         };
         let mut pairs = round.vars.iter().zip(vars.clone());
@@ -413,6 +430,9 @@ impl<V: Clone> Thread<V> {
             return (round.idle > idle).then_some(Operation::Spin { since });
         }
         round.idle = 0;
+        if D::COMPARES && round.effects == effects {
+            round.earlier.clone_from(&round.vars);
+        }
         round.operations = operations;
         round.effects = effects;
         round.vars.clear();
@@ -554,6 +574,7 @@ impl<V: Clone> Frame<V> {
             effects: since.1,
             vars: live.iter().map(|var| vars[var.0 as usize].clone()).collect(),
             idle: 0,
+            earlier: Vec::new(),
         });
         let rounds = rounds.into_iter().collect();
         Frame { function, block, index: 0, vars, result, visits, rounds }

@@ -243,6 +243,11 @@ impl Model {
         self.strength.coherence
     }
 
+    /// Whether some axiom says that `co` has no cycle. Others take for granted that it is an order.
+    pub fn implies_order_of_writes(&self) -> bool {
+        self.strength.order
+    }
+
     /// Whether some axiom implies `empty rmw & (fre; coe)`, at least for the pairs that the thread
     /// itself does not write in between.
     pub fn implies_atomicity(&self) -> bool {

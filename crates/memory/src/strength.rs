@@ -17,6 +17,8 @@ use crate::syntax::ast::{Role, TestKind};
 pub(crate) struct Strength {
     pub coherence: bool,
     pub atomicity: bool,
+    /// Some axiom says that `co` has no cycle. Coherence does not: it is about total orders.
+    pub order: bool,
 }
 
 /// A set of basic relations that some relation includes.
@@ -69,6 +71,7 @@ impl Strength {
             };
             match test.kind {
                 TestKind::Acyclic => {
+                    strength.order |= has(includes(subject), CO);
                     let all = has(includes(subject), PO_LOC | RF | CO | FR);
                     covered = covered.map(|before| before || all);
                 }

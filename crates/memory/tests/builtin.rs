@@ -36,6 +36,14 @@ fn what_the_models_imply() {
     for name in both {
         assert_eq!(implies(name), (true, true), "{name}");
     }
+    let orders = |name: &str| {
+        Model::builtin(name)
+            .and_then(Result::ok)
+            .is_some_and(|model| model.implies_order_of_writes())
+    };
+    // `irreflexive hb; eco?` says nothing of three writes in three threads.
+    assert!(["sc", "tso", "aarch64", "power"].into_iter().all(orders));
+    assert!(!["rc11", "ra", "imm"].into_iter().any(orders));
     // Reads of one location may be reordered.
     assert_eq!(implies("rmo"), (false, true));
     // Only atomic accesses are kept in order.

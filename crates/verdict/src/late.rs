@@ -7,8 +7,10 @@
 //! Other models speak of what machines do, and so does the answer: the end of an object is a write
 //! to all of its bytes, as plain as any, and an access may come after it if the model allows the
 //! execution in which it does. That is one in which a read takes its value from that write, or in
-//! which a write follows it in coherence; all else is as it was. An end that depends on what was
-//! read, or that a fence keeps behind something, is as late as a store in its place would be.
+//! which a write follows it in coherence. The write leaves what was there, so all else is as it
+//! was, but for other reads of the same, which may come after the end as well. An end that depends
+//! on what was read, or that a fence keeps behind something, is as late as a store in its place
+//! would be.
 
 use parallax_memory::Model;
 use parallax_program::{Program, Tags};
@@ -66,25 +68,62 @@ struct Hypothesis<'a> {
 }
 
 impl Hypothesis<'_> {
+    /// Of so many reads each may come before the end or after it; of more, all that follow or all
+    /// there are.
+    const MOST_READS: usize = 5;
+
     /// Whether the model allows it, wherever in coherence the write is.
     fn is_allowed(&self) -> Result<bool, String> {
         let Some(place) = self.execution.events[self.access as usize].kind.footprint() else {
             return Ok(false);
         };
         let writes = self.writes(place);
-        let own = writes.iter().position(|write| *write == self.access);
-        let initial = usize::from(
-            writes
-                .first()
-                .is_some_and(|first| self.execution.events[*first as usize].thread.is_none()),
-        );
-        for position in initial..=own.unwrap_or(writes.len()) {
-            let execution = self.with_end_at(position, &writes, place);
-            if allows(&execution, self.derived, self.model)? {
-                return Ok(true);
+        let at = |event: u32| writes.iter().position(|write| *write == event);
+        let positions = match (at(self.access), self.source(self.access).and_then(at)) {
+            (Some(own), _) => 1..=own,
+            (None, Some(source)) => source + 1..=source + 1,
+            (None, None) => return Ok(false),
+        };
+        for position in positions {
+            let Some(before) = position.checked_sub(1).and_then(|last| writes.get(last)) else {
+                continue;
+            };
+            for others in self.choices(&self.readers(*before)) {
+                let execution = self.with_end_at(position, &writes, place, &others);
+                if allows(&execution, self.derived, self.model)? {
+                    return Ok(true);
+                }
             }
         }
         Ok(false)
+    }
+
+    fn source(&self, read: u32) -> Option<u32> {
+        let source = self.execution.rf.iter().find(|(_, reader)| *reader == read);
+        source.map(|(write, _)| *write)
+    }
+
+    /// Other accesses that read the same, and that the end does not follow anyway.
+    fn readers(&self, write: u32) -> Vec<u32> {
+        let thread = |event: u32| self.execution.events[event as usize].thread;
+        let readers = self.execution.rf.iter().filter(|(source, _)| *source == write);
+        let others = readers.map(|(_, read)| *read);
+        others.filter(|read| *read != self.access && thread(*read) != thread(self.end)).collect()
+    }
+
+    /// Which of some reads come after the end too.
+    fn choices(&self, readers: &[u32]) -> Vec<Vec<u32>> {
+        if readers.len() > Self::MOST_READS {
+            let thread = |event: u32| self.execution.events[event as usize].thread;
+            let follows = |read: &u32| thread(*read) == thread(self.access) && *read > self.access;
+            let following = readers.iter().copied().filter(follows).collect();
+            return vec![Vec::new(), following, readers.to_vec()];
+        }
+        let chosen = |choice: u32| {
+            let of = readers.iter().enumerate().filter(move |(at, _)| choice >> at & 1 == 1);
+            of.map(|(_, read)| *read).collect()
+        };
+        (0..1 << readers.len()).map(chosen).collect()
     }
 
     /// The writes of a place, in coherence order.
@@ -100,7 +139,14 @@ impl Hypothesis<'_> {
         writes
     }
 
-    fn with_end_at(&self, position: usize, writes: &[u32], place: (u64, u32)) -> Execution {
+    /// The execution with the end at a position among the writes, and the reads that come after it.
+    fn with_end_at(
+        &self,
+        position: usize,
+        writes: &[u32],
+        place: (u64, u32),
+        others: &[u32],
+    ) -> Execution {
         let mut execution = self.execution.clone();
         let (address, size) = place;
         let value = match &execution.events[self.access as usize].kind {
@@ -115,7 +161,7 @@ impl Hypothesis<'_> {
         execution.co.extend(earlier.iter().map(|write| (*write, self.end)));
         execution.co.extend(later.iter().map(|write| (self.end, *write)));
         for (source, read) in &mut execution.rf {
-            if *read == self.access {
+            if *read == self.access || others.contains(read) {
                 *source = self.end;
             }
         }

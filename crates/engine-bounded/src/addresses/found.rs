@@ -26,7 +26,10 @@ impl Reads {
                 reads.insert(value, number);
             }
         }
-        let writes = (0..events.len()).filter(|number| events[*number].kind.is_write()).collect();
+        // Bytes that are gone hold what they held.
+        let writes =
+            |number: &usize| events[*number].kind.is_write() && events[*number].step != Step::Gone;
+        let writes = (0..events.len()).filter(writes).collect();
         let hiding = if coherent { hiding(events) } else { vec![None; events.len()] };
         Reads { events: reads, writes, coherent, hiding }
     }

@@ -28,7 +28,7 @@ impl Unfolder<'_, '_, '_> {
         starts.zip(ends).map(|(start, end)| (start, end - start)).collect()
     }
 
-    fn offset(&mut self, address: Value, bytes: u32) -> Value {
+    pub(super) fn offset(&mut self, address: Value, bytes: u32) -> Value {
         let width = self.result.values.terms.width(address.term);
         let offset = self.bits(Bits::new(width, u128::from(bytes)));
         self.result.values.binary(BinaryOp::Add, &address, &offset)

@@ -44,6 +44,8 @@ pub struct Plan {
     pub asked: Vec<Vec<VarId>>,
     /// Whether the start and the end of threads are events.
     pub lives: bool,
+    /// Whether somebody asks which threads wait for ever.
+    pub waits: bool,
     /// Where accesses are cut into parts: offsets, by thread and number of the access.
     pub cuts: BTreeMap<(u32, u32), Vec<u32>>,
     /// Accesses that may go wrong.
@@ -56,10 +58,15 @@ pub struct Plan {
     pub callees: Callees,
     /// Places that one thread accesses and no other.
     pub private: Private,
+    /// The bytes of objects that are written when they are freed: offsets and sizes.
+    pub ends: Ends,
 }
 
 /// Bytes and first values of places that one thread accesses and no other, as a whole.
 pub type Private = BTreeMap<u64, Bits>;
+
+/// Offsets and sizes, by thread and number of the end of an object.
+pub type Ends = BTreeMap<(u32, u32), Vec<(u32, u32)>>;
 
 /// Addresses that may be called, by thread and number of the call through a pointer.
 pub type Callees = BTreeMap<(u32, u32), BTreeSet<u128>>;
@@ -85,6 +92,8 @@ pub struct Unfolding {
     pub frees: Vec<Free>,
     pub waits: Vec<Waiting>,
     pub calls: Vec<Call>,
+    /// Whether the bytes of objects that are freed are gone, if that is asked.
+    pub goes: Option<Term>,
 }
 
 /// A call through a pointer.
@@ -124,6 +133,10 @@ pub struct Free {
     pub ok: Term,
     pub address: Term,
     pub kind: AllocKind,
+    /// Thread, and number of the end.
+    pub key: (u32, u32),
+    /// The events by which its bytes are gone, with their offsets.
+    pub gone: Vec<(u32, u32)>,
 }
 
 /// A way on which a thread waits.
@@ -194,6 +207,7 @@ pub fn unfold(code: &Code<'_>, plan: &Plan, watch: &Watch<'_>) -> Result<Unfoldi
         thread: 0,
         accesses: 0,
         calls: 0,
+        ends: 0,
         is_alone: true,
         steps: 0,
         result: Unfolding {
@@ -210,6 +224,7 @@ pub fn unfold(code: &Code<'_>, plan: &Plan, watch: &Watch<'_>) -> Result<Unfoldi
             frees: Vec::new(),
             waits: Vec::new(),
             calls: Vec::new(),
+            goes: None,
         },
         spawned: VecDeque::new(),
         threads: code.program.threads.len() as u32,
@@ -231,10 +246,12 @@ struct Unfolder<'a, 'p, 'w> {
     plan: &'a Plan,
     blocks: Vec<Arrangement>,
     watch: &'a Watch<'w>,
-    /// The thread that is being unfolded, its accesses and its calls through pointers so far.
+    /// The thread that is being unfolded, its accesses, its calls through pointers and its ends of
+    /// objects so far.
     thread: u32,
     accesses: u32,
     calls: u32,
+    ends: u32,
     /// Whether no other way has come to the same place. What differs between ways that could not
     /// meet decides branches, but it does not count.
     is_alone: bool,
@@ -278,7 +295,7 @@ impl<'p> Unfolder<'_, 'p, '_> {
         guard: Guard,
         spawned: Option<Option<Site>>,
     ) -> Result<(), Obstruction> {
-        (self.thread, self.accesses, self.calls) = (number, 0, 0);
+        (self.thread, self.accesses, self.calls, self.ends) = (number, 0, 0, 0);
         self.result.threads.push(ThreadRun::default());
         let args = match spawned {
             Some(site) => self.begin(&guard, site, args),
@@ -349,10 +366,34 @@ impl<'p> Unfolder<'_, 'p, '_> {
 
     /// A state that has jumped, called or returned.
     fn follow(&mut self, mut state: State, was_decided: bool, open: &mut Open) {
+        if !self.goes_on(&mut state) {
+            return;
+        }
         match state.follow(self.code, &self.blocks, was_decided, self.plan.bound) {
             Ok(()) => self.wait(state, open),
             Err(_) => self.exceed(&state),
         }
+    }
+
+    /// A thread that is back at the head of a loop, and has only looked since it was there, waits
+    /// where all that matters is as it was. Which loops those are does not always show: a loop
+    /// that compilers have rotated keeps what it has read. False if it never goes on.
+    fn goes_on(&mut self, state: &mut State) -> bool {
+        let pairs = state.thread.take_return();
+        if pairs.is_empty() || !self.plan.waits {
+            return true;
+        }
+        let terms = &mut self.result.values.terms;
+        let same = pairs.iter().fold(terms.truth(), |all, (then, now)| {
+            let same = terms.equals(then.term, now.term);
+            terms.and(all, same)
+        });
+        let differs = terms.not(same);
+        let mut waiting = state.clone();
+        if waiting.guard.require(same, terms) {
+            self.spin(&waiting);
+        }
+        state.guard.require(differs, &mut self.result.values.terms)
     }
 
     fn exceed(&mut self, state: &State) {

@@ -4,7 +4,7 @@ use parallax_program::{AllocKind, Bits};
 
 use super::state::State;
 use super::{Free, Object, Unfolder};
-use crate::event::Step;
+use crate::event::{Kind, Step, TagChoice};
 use crate::value::Value;
 
 impl Unfolder<'_, '_, '_> {
@@ -48,8 +48,36 @@ impl Unfolder<'_, '_, '_> {
             return false;
         }
         let event = self.silent(state, address.term, Step::Free);
-        self.result.frees.push(Free { stop, event, ok, address: address.term, kind });
+        let key = (self.thread, self.ends);
+        self.ends += 1;
+        let gone = self.gone(state, address, key);
+        self.result.frees.push(Free { stop, event, ok, address: address.term, kind, key, gone });
         true
+    }
+
+    /// The writes by which the bytes of an object are gone, where somebody asks about them. What
+    /// they write is for [`ends`](crate::ends) to say.
+    fn gone(&mut self, state: &State, address: Value, key: (u32, u32)) -> Vec<(u32, u32)> {
+        let Some(parts) = self.plan.ends.get(&key) else {
+            return Vec::new();
+        };
+        let terms = &mut self.result.values.terms;
+        let goes = *self.result.goes.get_or_insert_with(|| terms.variable(1));
+        let mut gone = state.clone();
+        if !gone.guard.require(goes, terms) {
+            return Vec::new();
+        }
+        let parts = parts.iter().map(|(offset, bytes)| {
+            let value = self.result.values.terms.variable(bytes * 8);
+            let place = self.offset(address, *offset);
+            let tags = TagChoice::default();
+            let kind = Kind::Write { value };
+            let event = self.event(&gone, kind, place, *bytes, tags, Step::Gone);
+            // No two are parts of one access.
+            self.result.events[event as usize].access = u32::MAX - event;
+            (event, *offset)
+        });
+        parts.collect()
     }
 
     /// How large the heap object is that starts at an address. Ways on which that is none that is

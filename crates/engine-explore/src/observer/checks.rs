@@ -1,8 +1,10 @@
 //! What may be wrong with an event that was added, or with an execution that is complete.
 
 use parallax_program::{AllocKind, Property};
+use parallax_verdict::is_late;
 
 use super::Observer;
+use crate::claim::{claim, step_of};
 use crate::clocks::{Clock, Clocks};
 use crate::event::{Event, Id, Kind, Loc};
 use crate::graph::Graph;
@@ -123,21 +125,56 @@ impl<'p> Observer<'_, 'p> {
             return;
         };
         let object = graph.threads[owner].objects[index];
-        let kind = if self.sees.happens_before { Clock::Happens } else { Clock::Prefix };
+        let tells = self.model.is_some_and(|model| model.happens_before().is_some());
+        let kind = if tells && self.sees.happens_before { Clock::Happens } else { Clock::Prefix };
         let clock = graph.clocks.get(kind, id);
-        let late = |user: &&Id| {
+        let is_before = |user: Id| match self.is_in_order(graph.event(user).is_write()) {
+            true => Clocks::covers(clock, user),
+            // Whoever has joined a thread comes after all that it did.
+            false => {
+                let last = graph.threads[user.thread()].events.len().saturating_sub(1);
+                let ended = matches!(graph.now(user.thread()).map(|now| &now.at), Some(At::Ended));
+                ended && Clocks::covers(clock, Id::new(user.thread(), last))
+            }
+        };
+        let may_be_late = |user: &&Id| {
             user.thread() != id.thread()
-                && !Clocks::covers(clock, **user)
+                && !is_before(**user)
                 && !graph.event(**user).marks.is_farewell()
         };
+        let mut late = Vec::new();
         for loc in memory.locs_within(object.address, object.size) {
             let Some(place) = graph.places.get(loc.0 as usize) else {
                 continue;
             };
-            if let Some(user) = place.co.iter().chain(&place.reads).find(late) {
-                self.late_user(graph, memory, *user, id);
-            }
+            let mut users = place.co.iter().chain(&place.reads).filter(may_be_late);
+            late.extend(users.find(|user| tells || self.is_late(graph, memory, **user, id)));
         }
+        for user in late {
+            self.late_user(graph, memory, user, id);
+        }
+    }
+
+    /// Whether what comes after an access, in program order and by what reads find, really does: a
+    /// store may wait in a buffer.
+    fn is_in_order(&self, is_write: bool) -> bool {
+        let Some(model) = self.model else { return true };
+        let is_one_of = |names: &[&str]| model.is_builtin() && names.contains(&model.name());
+        model.happens_before().is_some()
+            || is_one_of(&["sc", "tso"])
+            || is_one_of(&["pso"]) && !is_write
+    }
+
+    /// Whether an access may come after the end of its object, by a model that does not say what
+    /// happens before what.
+    fn is_late(&self, graph: &Graph<'p>, memory: &Memory, user: Id, end: Id) -> bool {
+        let Some(model) = self.model.filter(|_| !self.is_silent) else {
+            return false;
+        };
+        let claim = claim(graph, memory, None, false);
+        let [user, end] = [user, end].map(|id| step_of(graph, id));
+        // What cannot be replayed is refused when it is reported.
+        is_late(self.code.program, model, &claim, user, end).unwrap_or(true)
     }
 
     /// Threads that wait though they have seen the newest values wait for ever.

@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use parallax_machine::{Code, Fault, Site};
+use parallax_memory::Model;
 use parallax_program::Property;
 use parallax_verdict::{Counts, Endings, Gaps, Reason, Suspicion};
 
@@ -100,6 +101,8 @@ pub struct Observer<'a, 'p> {
     pub ended: Endings,
     sees: Sees,
     code: &'a Code<'p>,
+    /// Says whether an access may come after the end of its object.
+    model: Option<&'a Model>,
     /// Steps until the clock is looked at.
     patience: u32,
     /// Executions, and blocked ones, that are in the totals already.
@@ -126,11 +129,16 @@ impl<'a, 'p> Observer<'a, 'p> {
             ended: Endings::default(),
             sees,
             code,
+            model: None,
             patience: 1,
             told: (0, 0),
             is_silent: false,
             skips: Skips::new(order),
         }
+    }
+
+    pub fn judging_by(self, model: &'a Model) -> Observer<'a, 'p> {
+        Observer { model: Some(model), ..self }
     }
 
     /// One that has nothing to count.

@@ -66,8 +66,8 @@ pub struct System<'s, 'p> {
     setup: &'s Setup<'p>,
     threads: Vec<Option<Slot<'p>>>,
     memory: Pages,
-    /// Objects, by address, that several threads use and one has freed.
-    freed: Arc<Vec<u64>>,
+    /// Objects, by address, that several threads use and one has freed, and which one.
+    freed: Arc<Vec<(u64, u32)>>,
     /// The thread that is in an atomic section.
     section: Option<u32>,
     /// First and last byte of what the last action changed in memory.
@@ -163,7 +163,9 @@ impl<'s, 'p> System<'s, 'p> {
                 whole ^= digest.finish();
             }
         }
-        whole = self.freed.iter().fold(whole, |sum, address| sum ^ fingerprint(8, [*address]));
+        whole = self.freed.iter().fold(whole, |sum, (address, thread)| {
+            sum ^ fingerprint(8, [*address, u64::from(*thread)])
+        });
         whole ^ self.section.map_or(0, |thread| fingerprint(9, [u64::from(thread)]))
     }
 
@@ -330,7 +332,7 @@ impl<'s, 'p> System<'s, 'p> {
                 Input::Nothing
             }
             At::Free { address, .. } => {
-                self.free(*address);
+                self.free(*address, thread);
                 log.add(thread, What::Free { address: *address });
                 Input::Nothing
             }
@@ -389,8 +391,18 @@ impl<'s, 'p> System<'s, 'p> {
         object.map(|object| object.address)
     }
 
+    /// The thread that has freed the object that an address lies in, if others may use it.
+    pub fn freed_by(&self, address: u64) -> Option<u32> {
+        let object = self.object(address)?;
+        self.freed_at(object.address).ok().map(|index| self.freed[index].1)
+    }
+
+    fn freed_at(&self, address: u64) -> Result<usize, usize> {
+        self.freed.binary_search_by_key(&address, |(freed, _)| *freed)
+    }
+
     fn is_freed(&self, object: &Object) -> bool {
-        object.is_freed || self.freed.binary_search(&object.address).is_ok()
+        object.is_freed || self.freed_at(object.address).is_ok()
     }
 
     /// Objects that are there, with the thread that made each.
@@ -403,12 +415,12 @@ impl<'s, 'p> System<'s, 'p> {
         objects.filter(|(_, object)| !self.is_freed(object))
     }
 
-    fn free(&mut self, address: u64) {
+    fn free(&mut self, address: u64, thread: u32) {
         let Some(Object { size, zeroed, .. }) = self.object(address).copied() else {
             return;
         };
-        if let Err(index) = self.freed.binary_search(&address) {
-            Arc::make_mut(&mut self.freed).insert(index, address);
+        if let Err(index) = self.freed_at(address) {
+            Arc::make_mut(&mut self.freed).insert(index, (address, thread));
         }
         let size = size.next_multiple_of(Page::SIZE);
         self.memory.forget(address, size, |_| Page::zeroed(zeroed));
