@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use parallax_engine_explore::{Reductions, explore};
 use parallax_frontend_c::load;
+use parallax_machine::settle_retries;
 use parallax_memory::Model;
 use parallax_program::{Program, Property};
 use parallax_verdict::{Conclusion, Verdict};
@@ -108,12 +109,12 @@ impl Asked {
             unroll: None,
             nondet: None,
             reductions: usual.reductions,
-            spurious_wakeups: false,
+            spurious_wakeups: true,
         };
         let mut words = options.split_whitespace();
         while let Some(word) = words.next() {
-            if word == "--spurious-wakeups" {
-                asked.spurious_wakeups = true;
+            if word == "--no-spurious-wakeups" {
+                asked.spurious_wakeups = false;
                 continue;
             }
             let value = words.next().unwrap_or_else(|| panic!("{word} without a value"));
@@ -157,8 +158,10 @@ impl Programs {
                 overflow,
                 ..Default::default()
             };
-            load(&[folder().join(&row.file)], &options)
-                .unwrap_or_else(|errors| panic!("{}: {}", row.file, errors[0]))
+            let mut program = load(&[folder().join(&row.file)], &options)
+                .unwrap_or_else(|errors| panic!("{}: {}", row.file, errors[0]));
+            settle_retries(&mut program, asked.properties.contains(&Property::Race));
+            program
         });
         loaded
     }

@@ -166,11 +166,12 @@ pub fn intention(session: &Session<'_, '_>, thread: u32, standing: &Standing<'_>
             let (verb, operand) = (rmw(*op), names.value(*operand));
             format!("atomically reads {}, and {verb} {operand}", seen(*address, *bytes))
         }
-        At::Cas { address, bytes, expected, desired, .. } => {
+        At::Cas { address, bytes, expected, desired, is_weak, .. } => {
             let value = |value: u128| names.value(Bits::new(u32::from(*bytes) * 8, value));
             let read = seen(*address, *bytes);
             let (expected, desired) = (value(*expected), value(*desired));
-            format!("atomically reads {read}, and writes {desired} if that is {expected}")
+            let but = if *is_weak { ", unless it fails for no reason (choice 1)" } else { "" };
+            format!("atomically reads {read}, and writes {desired} if that is {expected}{but}")
         }
         At::Fence | At::Drain | At::FenceOfAll => "passes a fence".to_string(),
         At::Join { thread } => {

@@ -150,7 +150,7 @@ impl Pair<'_, '_, '_, '_> {
         let step = |choice| Some(Some(Action::Step { thread, choice }));
         let is_behind = standing.operations < coarse.thread.operations();
         match (&standing.at, is_behind) {
-            (At::Choice { .. }, true) => step(choice),
+            (At::Choice { .. } | At::Cas { is_weak: true, .. }, true) => step(choice),
             (_, true) => step(0),
             (At::Breath, false) if coarse.at != At::Breath => step(0),
             // The last step is no operation.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use parallax_engine_bounded::{Options, verify};
 use parallax_frontend_c::load;
+use parallax_machine::settle_retries;
 use parallax_memory::Model;
 use parallax_program::Property;
 use parallax_verdict::{Conclusion, Scope};
@@ -46,9 +47,14 @@ fn expected() -> Vec<Expected> {
 /// How the answer differs; the time that it took is printed.
 fn difference(expected: &Expected, unroll: Option<u32>) -> Result<Option<String>, String> {
     let started = Instant::now();
-    let clang = parallax_frontend_c::Options { overflow: true, ..Default::default() };
-    let program =
+    let clang = parallax_frontend_c::Options {
+        overflow: true,
+        spurious_wakeups: true,
+        ..Default::default()
+    };
+    let mut program =
         load(&[examples().join(&expected.file)], &clang).map_err(|error| error[0].to_string())?;
+    settle_retries(&mut program, true);
     let model = Model::builtin(&expected.model).expect("a model").expect("a right model");
     let options = Options {
         unroll,

@@ -1,5 +1,6 @@
 //! From a graph to a claim, which the replayer can check without trusting the engine.
 
+use parallax_program::Bits;
 use parallax_verdict::{Claim, Source, Step, StepId, ThreadClaim, ThreadEnding};
 
 use crate::event::{Event, Id, Kind, Loc};
@@ -14,7 +15,9 @@ pub fn claim(graph: &Graph<'_>, memory: &Memory, failed: Option<usize>, waits: b
     let thread = |number: usize| {
         let events = &graph.threads[number].events;
         let ids = (0..events.len()).map(|index| Id::new(number, index));
-        let steps = ids.filter_map(|id| steps.step(memory, id)).collect();
+        let steps =
+            ids.flat_map(|id| decision(graph, id).into_iter().chain(steps.step(memory, id)));
+        let steps = steps.collect();
         ThreadClaim { steps, ending: ending(graph, number, failed, waits) }
     };
     let threads = (0..alive(graph)).map(thread).collect();
@@ -38,11 +41,21 @@ pub fn step_of(graph: &Graph<'_>, id: Id) -> StepId {
     Steps { graph }.id(id)
 }
 
-/// Events that answer questions are no steps, nor are looks at the lock of atomic sections.
-fn is_step(graph: &Graph<'_>, id: Id) -> bool {
+/// That a weak compare-and-swap fails for no reason is chosen before it reads.
+fn decision(graph: &Graph<'_>, id: Id) -> Option<Step> {
+    let fails = Step::Choice { value: Bits::bool(true) };
+    graph.event(id).marks.is_spurious().then_some(fails)
+}
+
+/// How many steps an event is. Those that answer questions are none, nor are looks at the lock of
+/// atomic sections.
+fn steps_in(graph: &Graph<'_>, id: Id) -> usize {
     let event = graph.event(id);
     let is_look = event.is_read() && matches!(graph.standing(id).at, At::Enter);
-    event.kind != Kind::Query && !is_look
+    match event.kind != Kind::Query && !is_look {
+        true => 1 + usize::from(decision(graph, id).is_some()),
+        false => 0,
+    }
 }
 
 struct Steps<'a, 'p> {
@@ -51,9 +64,14 @@ struct Steps<'a, 'p> {
 
 impl Steps<'_, '_> {
     fn id(&self, id: Id) -> StepId {
+        let decided = usize::from(decision(self.graph, id).is_some());
+        StepId { thread: id.thread() as u32, index: (self.first(id) + decided) as u32 }
+    }
+
+    /// Where the steps of an event begin.
+    fn first(&self, id: Id) -> usize {
         let before = (0..id.index()).map(|index| Id::new(id.thread(), index));
-        let index = before.filter(|id| is_step(self.graph, *id)).count();
-        StepId { thread: id.thread() as u32, index: index as u32 }
+        before.map(|id| steps_in(self.graph, id)).sum()
     }
 
     fn source(&self, id: Id) -> Source {
@@ -112,7 +130,7 @@ fn ending(graph: &Graph<'_>, number: usize, failed: Option<usize>, waits: bool) 
             if round.is_empty() || !waits && round.iter().any(stores) {
                 return ThreadEnding::Stopped;
             }
-            ThreadEnding::Spinning { from: Steps { graph }.id(Id::new(number, from)).index }
+            ThreadEnding::Spinning { from: Steps { graph }.first(Id::new(number, from)) as u32 }
         }
         _ => ThreadEnding::Stopped,
     }
@@ -132,9 +150,8 @@ fn schedule(graph: &Graph<'_>) -> Vec<u32> {
                 && (!event.is_read() || source.is_init() || done[source.thread()] > source.index());
             if ready {
                 done[id.thread()] += 1;
-                if is_step(graph, *id) {
-                    schedule.push(id.thread() as u32);
-                }
+                let steps = std::iter::repeat_n(id.thread() as u32, steps_in(graph, *id));
+                schedule.extend(steps);
             }
             !ready
         });

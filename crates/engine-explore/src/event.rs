@@ -112,6 +112,8 @@ marks! {
     // How a thread comes to a barrier, and leaves it; see `barriers`.
     20 ARRIVE arrives,
     21 DEPART departs,
+    // The read of a weak compare-and-swap that found what it expected, and failed all the same.
+    22 SPURIOUS is_spurious,
 }
 
 impl Marks {

@@ -19,6 +19,7 @@ mod observer;
 mod options;
 mod psc;
 mod quiet;
+mod retries;
 mod search;
 mod skips;
 mod standing;
@@ -31,9 +32,7 @@ use std::time::Instant;
 use parallax_machine::{Code, Concrete, Idle, Limits};
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property, Span};
-use parallax_verdict::{
-    Counts, Endings, Reason, Scope, Searched, Verdict, confirm, inputs_tried, notes,
-};
+use parallax_verdict::{Counts, Endings, Reason, Scope, Searched, Verdict, confirm, inputs_tried};
 
 use crate::admission::Admission;
 use crate::buffering::Seen;
@@ -348,7 +347,10 @@ impl<'p> Exploration<'_, 'p> {
         let sees = |property: &&Property| **property != Property::Race || self.model.flags_races();
         let properties: Vec<Property> =
             self.options.properties.iter().filter(sees).copied().collect();
-        let mut notes = notes(self.program);
+        let mut notes = Vec::new();
+        if let Some(reason) = gaps.reason().filter(|_| !violations.is_empty() && self.options.all) {
+            notes.push(format!("not every execution is counted: {}", reason.message));
+        }
         if let Some(bound) = self.options.unroll.filter(|_| findings.is_cut_short)
             && self.options.properties.contains(&Property::Liveness)
         {

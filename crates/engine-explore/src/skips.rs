@@ -162,7 +162,8 @@ impl Skips {
                 continue;
             }
             let place = self.at(event.loc);
-            if event.is_write() && !event.marks.is_rmw() {
+            // A lock is given back in a wake-up in vain, and taken again.
+            if event.is_write() && !event.marks.is_rmw() && !event.marks.is_unlock() {
                 place.quiet |= bit(number);
             }
             if first_read.is_some_and(|first| first != operation) {

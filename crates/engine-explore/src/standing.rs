@@ -96,6 +96,11 @@ pub enum At<'p> {
     Spinning {
         since: u32,
     },
+    /// About to wait for a signal as before, after a wake-up in vain; it began to wait after so many
+    /// operations.
+    Vain {
+        since: u32,
+    },
     /// At the limit of what is explored; where the last round of the loop has changed nothing, after
     /// how many operations it began.
     Cut {
@@ -117,6 +122,8 @@ pub struct Cas {
     pub read: Marks,
     pub write: Marks,
     pub fail: Marks,
+    /// Whether it may fail though it finds what it expects.
+    pub is_weak: bool,
 }
 
 /// Runs threads from one visible operation to the next.
@@ -332,15 +339,18 @@ impl<'p> Runner<'p> {
                 read: first,
                 write: second,
             },
-            Operation::Cas { address, expected, desired, size, .. } => At::Cas(Arc::new(Cas {
-                address: place(address),
-                bytes: size.bytes() as u8,
-                expected,
-                desired,
-                read: first,
-                write: second,
-                fail: third,
-            })),
+            Operation::Cas { address, expected, desired, size, weak, .. } => {
+                At::Cas(Arc::new(Cas {
+                    address: place(address),
+                    bytes: size.bytes() as u8,
+                    expected,
+                    desired,
+                    read: first,
+                    write: second,
+                    fail: third,
+                    is_weak: weak,
+                }))
+            }
             Operation::Fence { tags } if tags.contains(Tags::MEMBARRIER) && self.is_weak => {
                 let what = "a barrier of all threads (try --engine states)";
                 At::Fault(Box::new(Fault::Unsupported(what.into())))
@@ -366,6 +376,7 @@ impl<'p> Runner<'p> {
             Operation::Wait { .. } => At::Waiting,
             Operation::Spin { since } if self.repeats_waits() => At::Cut { since: Some(since) },
             Operation::Spin { since } => At::Spinning { since },
+            Operation::Vain { since } => At::Vain { since },
             Operation::Assert { message, property, .. } => At::Failed { property, message },
             Operation::End => At::End,
             Operation::Fault(fault) => At::Fault(Box::new(fault)),
@@ -454,6 +465,7 @@ impl<'p> Standing<'p> {
                 | At::Stopped
                 | At::Waiting
                 | At::Spinning { .. }
+                | At::Vain { .. }
                 | At::Cut { .. }
                 | At::Failed { .. }
                 | At::Fault(_)

@@ -69,6 +69,30 @@ fn lines(threads: &[&[&str]]) -> Program {
 }
 
 #[test]
+fn weak_compare_and_swaps_fail_for_no_reason() {
+    let once = "r0, ok = cas.weak.4 &x, 0:32, 1:32 [A, RLX] [A, RLX] [A, RLX]";
+    let retry = "loop:\nr0, ok = cas.weak.4 &x, 0:32, 1:32 [A, RLX] [A, RLX] [A, RLX]\n\
+                 branch ok, end, loop\nend:";
+    let give = "store.4 &x, 0:32 [A, RLX]";
+    let cases: [(&[&[&str]], u64); 4] = [
+        (&[&[once]], 2),
+        // Each fails or not, and they succeed one after the other, of which the second cannot.
+        (&[&[once], &[once]], 5),
+        // Rounds in vain are not counted.
+        (&[&[retry]], 1),
+        (&[&[retry, give], &[retry, give]], 2),
+    ];
+    for (threads, count) in cases {
+        let program = lines(threads);
+        for name in NATIVE {
+            let reductions = Reductions::parse("spin-loops").expect("reductions");
+            let verdict = reduced(&program, &model(name), 1, reductions);
+            assert_eq!(verdict.counts.executions, count, "{threads:?} under {name}");
+        }
+    }
+}
+
+#[test]
 fn store_buffering() {
     let program = lines(&[
         &["store.4 &x, 1:32 [A, RLX]", "r0 = load.4 &y [A, RLX]"],
@@ -161,6 +185,10 @@ fn line() -> impl Strategy<Value = String> {
         2 => (place(), order(), register.clone(), 0..3u32, value).prop_map(|(x, o, r, e, v)| {
             format!("r{r}, ok = cas.4 &{x}, {e}:32, {v}:32 [A, {o}] [A, {o}] [A, RLX]")
         }),
+        2 => (place(), order(), register.clone(), 0..3u32, 1..3u32).prop_map(|(x, o, r, e, v)| {
+            let swap = format!("cas.weak.4 &{x}, {e}:32, {v}:32 [A, {o}] [A, {o}] [A, RLX]");
+            format!("r{r}, ok = {swap}\nr3 = r3 + zext(ok, 32)")
+        }),
         1 => order().prop_map(|o| format!("fence [{o}]")),
         1 => Just("fence [MFENCE]".to_string()),
         1 => Just("fence [SFENCE]".to_string()),
@@ -176,6 +204,9 @@ fn waiting_line() -> impl Strategy<Value = String> {
         }),
         2 => (place(), 1..3u32).prop_map(|(x, v)| {
             format!("_, ok = cas.4 &{x}, 0:32, {v}:32 [A, ACQ] [A, ACQ] [A, RLX]\nwait ok")
+        }),
+        1 => (place(), 1..3u32).prop_map(|(x, v)| {
+            format!("_, ok = cas.weak.4 &{x}, 0:32, {v}:32 [A, ACQ] [A, ACQ] [A, RLX]\nwait ok")
         }),
         1 => (place(), order()).prop_map(|(x, o)| format!("store.4 &{x}, 0:32 [A, {o}]")),
         1 => (place(), order(), 0..3u32).prop_map(|(x, o, v)| {
@@ -206,7 +237,15 @@ fn threads() -> impl Strategy<Value = Vec<String>> {
 
 /// Threads with branches, on which what follows depends.
 fn branching_threads() -> impl Strategy<Value = Vec<String>> {
-    let line = prop_oneof![6 => line(), 1 => (0..3u32).prop_map(|r| format!("if {r}"))];
+    let pointed = |r: u32| format!("select(r{r} == 0:32, &x, &y)");
+    let line = prop_oneof![
+        6 => line(),
+        1 => (0..3u32).prop_map(|r| format!("if {r}")),
+        1 => (0..3u32, 0..3u32)
+            .prop_map(move |(r, q)| format!("r{r} = load.4 {} [A, RLX]", pointed(q))),
+        1 => (0..3u32, 1..3u32)
+            .prop_map(move |(q, v)| format!("store.4 {}, {v}:32 [A, RLX]", pointed(q))),
+    ];
     let body = prop::collection::vec(line, 1..most()).prop_map(|lines| {
         let line = |(number, line): (usize, &String)| match line.strip_prefix("if ") {
             Some(register) => format!(
@@ -254,7 +293,13 @@ proptest! {
     }
 
     #[test]
-    fn none_is_missed_where_loads_may_be_buffered(threads in branching_threads()) {
+    fn none_is_missed_where_loads_may_be_buffered(
+        threads in prop_oneof![
+            3 => branching_threads(),
+            1 => waiting_threads(),
+            1 => locking_threads(),
+        ]
+    ) {
         let program = program(&threads);
         let verdict = all(&program, "imm");
         let expected = enumerated(&program, "imm");

@@ -18,7 +18,6 @@ use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property};
 use parallax_verdict::{
     Counts, Endings, Reason, Scope, Searched, Suspicion, Verdict, Violation, confirm, inputs_tried,
-    notes,
 };
 
 use crate::claim::claim;
@@ -147,11 +146,9 @@ impl Answer<'_, '_> {
 
     /// What limits the verdict besides its scope.
     fn notes(&self) -> Vec<String> {
-        let mut notes = notes(self.program);
-        if self.options.properties.contains(&Property::Race) {
-            notes.insert(0, "races were not looked for by this engine".to_string());
-        }
-        notes
+        let races = self.options.properties.contains(&Property::Race);
+        let note = "races were not looked for by this engine".to_string();
+        races.then_some(note).into_iter().collect()
     }
 
     /// Nothing is reported that the replayer does not confirm.

@@ -409,8 +409,12 @@ fn access_of(system: &System<'_, '_>, thread: u32, at: &At<'_>) -> Option<Access
             (*address, u64::from(*bytes), kind)
         }
         At::Rmw { address, bytes, .. } => (*address, u64::from(*bytes), Kind::ReadWrite),
-        At::Cas { address, bytes, fail, .. } => {
-            let kind = if fail.is_locked() { Kind::ReadWrite } else { Kind::CompareAndSwap };
+        At::Cas { address, bytes, fail, is_weak, .. } => {
+            let kind = match (fail.is_locked(), is_weak) {
+                (true, _) => Kind::ReadWrite,
+                (false, false) => Kind::CompareAndSwap,
+                (false, true) => Kind::WeakCompareAndSwap,
+            };
             (*address, u64::from(*bytes), kind)
         }
         At::Free { address, .. } => (

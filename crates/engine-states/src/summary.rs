@@ -50,6 +50,8 @@ pub enum Kind {
     ReadWrite,
     /// As `ReadWrite`, but where it fails it is a plain read.
     CompareAndSwap,
+    /// The same; and where it succeeds with the buffer empty it may also fail with it full.
+    WeakCompareAndSwap,
     /// Only minds whether the object is there.
     Touch,
     /// Ends the life of an object.
@@ -60,11 +62,15 @@ pub enum Kind {
 
 impl Kind {
     fn reads(self) -> bool {
-        matches!(self, Kind::Read | Kind::LockedRead | Kind::ReadWrite | Kind::CompareAndSwap)
+        matches!(self, Kind::Read | Kind::LockedRead) || self.swaps()
     }
 
     fn writes(self) -> bool {
-        matches!(self, Kind::Write | Kind::ReadWrite | Kind::CompareAndSwap)
+        matches!(self, Kind::Write) || self.swaps()
+    }
+
+    fn swaps(self) -> bool {
+        matches!(self, Kind::ReadWrite | Kind::CompareAndSwap | Kind::WeakCompareAndSwap)
     }
 }
 
@@ -88,9 +94,12 @@ impl Access {
             // A load and the own buffer: before a store leaves it others cannot get in between.
             let (thread, buffer) =
                 if self.process.is_buffer() { (other, self) } else { (self, other) };
-            return matches!(thread.kind, Kind::Read | Kind::CompareAndSwap)
-                && buffer.kind.writes()
-                && thread.overlaps(buffer.start, buffer.size);
+            let minds = match thread.kind {
+                Kind::Read | Kind::CompareAndSwap => thread.overlaps(buffer.start, buffer.size),
+                Kind::WeakCompareAndSwap => true,
+                _ => false,
+            };
+            return minds && buffer.kind.writes();
         }
         if self.kind == Kind::All || other.kind == Kind::All {
             return true;

@@ -29,11 +29,11 @@ fn verify(row: &[&str], all: bool, loaded: &mut Loaded) -> Verdict {
         panic!("a short row: {row:?}");
     };
     let mut asked = Options { timeout: Some(PATIENCE), all, ..Options::default() };
-    let mut spurious_wakeups = false;
+    let mut spurious_wakeups = true;
     let mut words = options.split_whitespace();
     while let Some(word) = words.next() {
         match word {
-            "--spurious-wakeups" => spurious_wakeups = true,
+            "--no-spurious-wakeups" => spurious_wakeups = false,
             "--property" => {
                 let name = words.next().expect("a property");
                 let named = Property::named(name).map(|property| vec![property]);

@@ -19,6 +19,7 @@
 //! | `UNLOCK` | the write that releases it: the thread's last write there must be its `LOCK_WRITE` |
 //! | `ARRIVE`, `DEPART` | the accesses of a barrier by which a thread comes and goes, where it does not matter in which order |
 //! | `LEAVE` | the last access of a woken thread; the object may be freed by then |
+//! | `SLEEP`, `STARTLED` | the access with which a thread begins to wait for a signal, and one that ends a wake-up without a signal |
 //! | `COPY` | reads of bytes that are copied, and may be uninitialised |
 
 mod adapt;

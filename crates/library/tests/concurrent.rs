@@ -118,6 +118,21 @@ fn spurious_wake_ups_are_an_option() {
     let careless = all_ends_with(&flag(WAIT, signal, false), &options);
     assert!(careless.iter().any(|end| matches!(end, End::Failed(..))), "{careless:?}");
     assert_eq!(all_ends_with(&flag(WAIT, signal, true), &options), [End::Done]);
+    // Nothing promises one to who is not signalled.
+    let nobody = "call extern pthread_mutex_unlock(&m)";
+    let lonely = all_ends_with(&flag(WAIT, nobody, true), &options);
+    assert_eq!(lonely, [End::Done, End::Stuck]);
+}
+
+#[test]
+fn threads_wake_up_without_a_signal_any_number_of_times() {
+    let thrice = "call extern pthread_cond_wait(&c, &m)\n  \
+        call extern pthread_cond_wait(&c, &m)\n  call extern pthread_cond_wait(&c, &m)";
+    let nobody = "call extern pthread_mutex_unlock(&m)";
+    let options = Options { spurious_wakeups: true, ..Options::default() };
+    let ends = all_ends_with(&flag(thrice, nobody, false), &options);
+    assert!(ends.iter().any(|end| matches!(end, End::Failed(..))), "{ends:?}");
+    assert!(ends.contains(&End::Stuck), "{ends:?}");
 }
 
 #[test]

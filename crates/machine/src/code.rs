@@ -7,8 +7,9 @@ use parallax_program::{
 };
 
 use crate::busy::busy;
+use crate::live::Live;
 use crate::loops::Loops;
-use crate::{Domain, Fault};
+use crate::{Domain, Fault, sleep};
 
 /// A program made ready to run: globals have addresses.
 pub struct Code<'p> {
@@ -17,6 +18,8 @@ pub struct Code<'p> {
     loops: Vec<Loops>,
     /// For each function and block, whether it is in a loop that does more than to look.
     pub(crate) busy: Vec<Vec<bool>>,
+    /// Where there are waits that may end without a signal.
+    live: Option<Live>,
 }
 
 /// An instruction, as a place in the program.
@@ -68,7 +71,13 @@ impl<'p> Code<'p> {
         let loops: Vec<Loops> =
             program.functions.iter().map(|body| Loops::of(body, registers)).collect();
         let busy = busy(program, &loops);
-        Code { program, addresses: program.layout(), loops, busy }
+        let live = sleep::is_in(program).then(|| Live::of(program));
+        Code { program, addresses: program.layout(), loops, busy, live }
+    }
+
+    /// The variables that matter at each place, where there are waits that may end without a signal.
+    pub(crate) fn live(&self) -> Option<&Live> {
+        self.live.as_ref()
     }
 
     pub(crate) fn loops(&self, function: FunctionId) -> &Loops {

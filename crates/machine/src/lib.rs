@@ -16,6 +16,8 @@ mod live;
 mod loops;
 mod merge;
 mod operation;
+mod retries;
+mod sleep;
 pub mod system;
 mod thread;
 
@@ -25,4 +27,5 @@ pub use domain::{Domain, Truth};
 pub use globals::{GlobalObject, Globals};
 pub use merge::Merge;
 pub use operation::{Fault, Operation, modify};
+pub use retries::settle as settle_retries;
 pub use thread::Thread;

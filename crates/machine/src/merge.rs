@@ -4,8 +4,11 @@
 //! the same place it need not go on twice: the values of the variables are joined, and what only
 //! one of the ways depends on by control is kept for that one.
 
+use std::sync::Arc;
+
 use parallax_program::BlockId;
 
+use crate::sleep::Asleep;
 use crate::thread::{Control, Frame, Round};
 use crate::{Domain, Thread};
 
@@ -44,6 +47,10 @@ impl<V: Clone> Thread<V> {
                 }
             }
         };
+        let lasting = self.lasting().max(other.lasting());
+        let asleep = self.merged_sleep(other, |ours, theirs| join(ours, theirs, domain));
+        self.asleep =
+            asleep.map(|(asleep, since)| Arc::new(Asleep { effects: lasting - since, ..asleep }));
         join(&mut self.registers, &other.registers, domain);
         let (effects, others) = (self.effects, other.effects);
         let newest = effects.max(others);
@@ -64,6 +71,7 @@ impl<V: Clone> Thread<V> {
         }
         self.control = self.merged_control(other, domain, merge);
         self.effects = newest;
+        self.forgiven = newest - lasting;
         self.operations = self.operations.max(other.operations);
         self.decided = self.decided.max(other.decided);
         self.chosen = self.chosen.max(other.chosen);

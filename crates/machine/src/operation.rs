@@ -124,6 +124,11 @@ pub enum Operation<'p, V> {
     Spin {
         since: u32,
     },
+    /// The thread woke up without a signal, did nothing but look, and is about to wait as it did
+    /// before, after so many operations; see [`Thread::is_startled`].
+    Vain {
+        since: u32,
+    },
     /// The thread has ended.
     End,
     /// The path was cut off at a limit.

@@ -1,9 +1,12 @@
 //! The interpreter: one thread, from visible operation to visible operation.
 
+use std::sync::Arc;
+
 use parallax_program::{Bits, BlockId, Callee, Expr, FunctionId, InstKind, Terminator, VarId};
 
 use crate::live::Live;
 use crate::operation::destinations;
+use crate::sleep::{self, Asleep};
 use crate::{Code, Domain, Idle, Limits, Operation, Site, Truth};
 
 /// A thread's own state: call frames, and the branches that what comes next depends on.
@@ -23,6 +26,12 @@ pub struct Thread<V> {
     pub(crate) effects: u32,
     /// Whether others cannot notice the operation that the thread stands at.
     is_silent: bool,
+    /// Those of the effects that were undone when the thread woke up without a signal.
+    pub(crate) forgiven: u32,
+    /// How things were when the thread began to wait for a signal last.
+    pub(crate) asleep: Option<Arc<Asleep<V>>>,
+    /// Whether it wakes up without one by the operation that it stands at.
+    wakes: bool,
 }
 
 #[derive(Clone)]
@@ -94,6 +103,9 @@ impl<V: Clone> Thread<V> {
             operations: 0,
             effects: 0,
             is_silent: false,
+            forgiven: 0,
+            asleep: None,
+            wakes: false,
         }
     }
 
@@ -219,9 +231,18 @@ impl<V: Clone> Thread<V> {
                 self.call(code, limits, *dst, callee, args, domain)
             }
             visible => {
+                if let Some(live) = code.live().filter(|_| limits.spins && sleep::begins(visible))
+                    && let Some(since) = self.sleeps_again(live, limits.idle, domain)
+                {
+                    return Some(Operation::Vain { since });
+                }
+                let frame = self.frames.last_mut()?;
                 let operation = Operation::of(code, frame.function, &frame.vars, visible, domain);
                 match operation {
-                    Some(_) => self.is_silent = is_silent(visible),
+                    Some(_) => {
+                        self.is_silent = is_silent(visible);
+                        self.wakes = code.live().is_some() && sleep::ends(visible);
+                    }
                     None => frame.index += 1,
                 }
                 operation
@@ -241,6 +262,9 @@ impl<V: Clone> Thread<V> {
     fn count(&mut self) {
         self.operations += 1;
         self.effects += u32::from(!self.is_silent);
+        if self.wakes {
+            self.is_woken_early();
+        }
     }
 
     /// Goes on after an operation with one result.
@@ -540,7 +564,7 @@ fn is_silent(kind: &InstKind) -> bool {
 }
 
 impl<V> Frame<V> {
-    fn site(&self) -> Site {
+    pub(crate) fn site(&self) -> Site {
         Site { function: self.function, block: self.block, index: self.index as u32 }
     }
 }

@@ -1,6 +1,6 @@
 //! Whole programs: functions, globals, initial threads.
 
-use crate::{Bits, Expr, Function, Shape, SourceFile, Var};
+use crate::{Bits, Expr, Function, InstKind, Shape, SourceFile, Var};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct FunctionId(pub u32);
@@ -150,6 +150,16 @@ impl Program {
     }
 
     const FIRST_FUNCTION: u128 = 0x7000_0000;
+
+    /// Has weak compare-and-swaps fail only where they do not find what they expect.
+    pub fn make_compare_and_swaps_strong(&mut self) {
+        let blocks = self.functions.iter_mut().flat_map(|function| &mut function.blocks);
+        for inst in blocks.flat_map(|block| &mut block.insts) {
+            if let InstKind::Cas { weak, .. } = &mut inst.kind {
+                *weak = false;
+            }
+        }
+    }
 
     pub fn function(&self, id: FunctionId) -> &Function {
         &self.functions[id.0 as usize]

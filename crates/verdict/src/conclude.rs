@@ -16,6 +16,11 @@ pub struct Gaps {
 }
 
 impl Gaps {
+    /// The first of them.
+    pub fn reason(&self) -> Option<&Reason> {
+        self.first.as_ref()
+    }
+
     pub fn add(&mut self, reason: Reason) {
         self.first.get_or_insert(reason);
     }

@@ -59,16 +59,6 @@ fn violation(
     Ok(Violation { property, message, place, execution, involved })
 }
 
-/// What limits the verdict of an engine that runs programs on values, besides its scope.
-pub fn notes(program: &Program) -> Vec<String> {
-    let mut notes: Vec<String> = Vec::new();
-    if kinds(program).any(|kind| matches!(kind, InstKind::Cas { weak: true, .. })) {
-        let note = "weak compare-and-swaps were taken to fail only where the values differ";
-        notes.push(note.to_string());
-    }
-    notes
-}
-
 /// That inputs had values of a range only, where there are some.
 pub fn inputs_tried(program: &Program, nondet: Option<(i128, i128)>) -> Option<String> {
     let (low, high) = nondet?;
@@ -83,9 +73,4 @@ pub fn inputs_tried(program: &Program, nondet: Option<(i128, i128)>) -> Option<S
     inputs
         .any(|input| input.width > 1)
         .then(|| format!("only inputs from {low} to {high} were tried"))
-}
-
-fn kinds(program: &Program) -> impl Iterator<Item = &InstKind> {
-    let blocks = program.functions.iter().flat_map(|function| &function.blocks);
-    blocks.flat_map(|block| &block.insts).map(|inst| &inst.kind)
 }

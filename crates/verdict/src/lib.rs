@@ -24,7 +24,7 @@ pub use claim::{Claim, Source, Step, StepId, ThreadClaim, ThreadEnding};
 pub use conclude::{
     Endings, Gaps, NONE_ENDS, Searched, leaves_all_open, no_execution, no_execution_passes, unasked,
 };
-pub use confirm::{Suspicion, confirm, follow, inputs_tried, notes};
+pub use confirm::{Suspicion, confirm, follow, inputs_tried};
 pub use dependencies::{Dependencies, Done, dependencies};
 pub use execution::{Call, Edges, Event, EventKind, Execution, Life, Standing};
 pub use late::is_late;

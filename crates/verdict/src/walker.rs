@@ -144,6 +144,7 @@ impl<'a, 'p> Walker<'a, 'p> {
                 Operation::Spin { since } if since < self.thread.operations() => {
                     self.last_round = Some((since, self.thread.operations()));
                 }
+                Operation::Vain { .. } => {}
                 Operation::Fence { tags } if tags.is_mark() => {
                     self.passed.extend(tags.candidate());
                     self.thread.done();

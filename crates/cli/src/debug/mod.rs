@@ -144,7 +144,7 @@ fn load(
             let usual = structures::usual_model(&structures);
             (structures::lowered(&structures)?.program, None, usual)
         }
-        Kind::Text => (input::load_text(input.first())?, None, MACHINE_MODEL),
+        Kind::Text => (input::load_text(input)?, None, MACHINE_MODEL),
         Kind::Machine => (input::load_machine(input, &checks)?, None, MACHINE_MODEL),
         Kind::C => (input::load_c(input, &checks)?, None, MACHINE_MODEL),
     };

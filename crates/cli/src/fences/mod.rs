@@ -16,6 +16,7 @@ use parallax_fences::{
     Repaired, Weights, repair,
 };
 use parallax_frontend_litmus::Arch;
+use parallax_machine::settle_retries;
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property, SourceFile};
 
@@ -166,9 +167,14 @@ fn c(options: &FencesArguments) -> Result<Answer, Diagnostics> {
         documents.extend(headers(options, &checks)?);
     }
     let paths: Vec<PathBuf> = documents.iter().map(|document| (&document.name).into()).collect();
+    let races = properties.contains(&Property::Race);
     let load = |texts: &[String]| {
         let texts = paths.iter().cloned().zip(texts.iter().cloned()).collect();
-        load_edited(&options.input, &checks, texts)
+        let mut program = load_edited(&options.input, &checks, texts)?;
+        if races {
+            settle_retries(&mut program, true);
+        }
+        Ok(program)
     };
     let weights = options.weights.clone().unwrap_or_default();
     let job = job(documents, Dialect::C11, &model, &weights, options)?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueHint};
 use parallax_frontend_c::{Errors, Options, load};
+use parallax_machine::settle_retries;
 use parallax_program::{Diagnostic, Diagnostics, Program, parse_program};
 
 use crate::one_test::{read, shown};
@@ -41,9 +42,17 @@ pub struct ReadingArguments {
     #[arg(long, value_name = "NAME")]
     pub model_function: Vec<String>,
 
-    /// Let threads that wait for a condition variable wake up without a signal
+    /// Let threads that wait for a condition variable wake up only by a signal
     #[arg(long)]
+    pub no_spurious_wakeups: bool,
+
+    /// Let threads that wait for a condition variable wake up without a signal; this is so anyway
+    #[arg(long, conflicts_with = "no_spurious_wakeups")]
     pub spurious_wakeups: bool,
+
+    /// Let weak compare-and-swaps fail only where they do not find what they expect
+    #[arg(long)]
+    pub no_spurious_failures: bool,
 }
 
 impl InputArguments {
@@ -160,7 +169,7 @@ fn machine_options(input: &InputArguments, checks: &Checks) -> parallax_frontend
     parallax_frontend_x86::Options {
         arguments: options.arg.clone(),
         modelled: options.model_function.clone(),
-        spurious_wakeups: options.spurious_wakeups,
+        spurious_wakeups: !options.no_spurious_wakeups,
         errors: checks.errors.clone(),
     }
 }
@@ -186,19 +195,28 @@ pub fn load_edited(
     let options = &input.reading;
     let clang = Options {
         clang_args: options.clang.clone(),
-        spurious_wakeups: options.spurious_wakeups,
+        spurious_wakeups: !options.no_spurious_wakeups,
         overflow: checks.overflow,
         errors: checks.errors.clone(),
         texts,
         timeout: input.timeout,
     };
-    load(&input.inputs, &clang)
+    let mut program = load(&input.inputs, &clang)?;
+    if options.no_spurious_failures {
+        program.make_compare_and_swaps_strong();
+    }
+    settle_retries(&mut program, false);
+    Ok(program)
 }
 
 /// A program in the text form of the intermediate language.
-pub fn load_text(path: &Path) -> Result<Program, Diagnostics> {
-    let program = parse_program(&shown(path), &read(path)?)?;
+pub fn load_text(input: &InputArguments) -> Result<Program, Diagnostics> {
+    let path = input.first();
+    let mut program = parse_program(&shown(path), &read(path)?)?;
     program.check()?;
+    if input.reading.no_spurious_failures {
+        program.make_compare_and_swaps_strong();
+    }
     Ok(program)
 }
 

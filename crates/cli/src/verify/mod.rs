@@ -20,6 +20,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use parallax_engine_bounded::Machine;
+use parallax_machine::settle_retries;
 use parallax_memory::{Language, Model};
 use parallax_program::{Diagnostic, Diagnostics, Program, Property};
 use parallax_report::SolverWork;
@@ -78,7 +79,7 @@ pub fn run(options: &VerifyArguments) -> Exit {
     let mut options = options.clone();
     options.input.timeout = options.timeout;
     let options = &options;
-    let (answer, time) = match timed(|| answer(options)) {
+    let (answer, time) = match timed(|| noted(options)) {
         Ok(answered) => answered,
         Err(exit) => return exit,
     };
@@ -131,6 +132,20 @@ pub fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Diagnos
     }
 }
 
+/// The answer, with what was assumed because that was asked for.
+fn noted(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
+    let reading = &options.input.reading;
+    let assumed = [
+        (reading.no_spurious_failures, "weak compare-and-swaps fail only where the values differ"),
+        (reading.no_spurious_wakeups, "condition variables wake threads only by signals"),
+    ];
+    let mut answer = answer(options)?;
+    for (_, note) in assumed.into_iter().filter(|(is_asked, _)| *is_asked) {
+        answer.verdict = answer.verdict.restricted(Some(format!("assumed: {note}")));
+    }
+    Ok(answer)
+}
+
 fn answer(options: &VerifyArguments) -> Result<Answer, Diagnostics> {
     options.engine.check().map_err(|error| vec![error])?;
     let kind = options.input.kind()?;
@@ -161,7 +176,7 @@ fn searched(
             litmus::verify(first, options)
         }
         Kind::Structures => structures::verify(first, properties, options),
-        Kind::Text => search(&input::load_text(first)?, C_MODEL, properties, options),
+        Kind::Text => search(&input::load_text(&options.input)?, C_MODEL, properties, options),
         Kind::Machine => {
             check_machine_model(options.model.as_deref())?;
             check_machine_properties(&properties)?;
@@ -179,7 +194,18 @@ fn searched(
             let program = input::load_named(&options.input, checks.errors)?;
             inductive::verify_program(&program, &properties, options)
         }
-        Kind::C => search(&input::load_c(&options.input, &checks)?, C_MODEL, properties, options),
+        Kind::C => {
+            let mut program = input::load_c(&options.input, &checks)?;
+            let races = properties.contains(&Property::Race);
+            let settled = races && settle_retries(&mut program, true) > 0;
+            let mut answer = search(&program, C_MODEL, properties, options)?;
+            if settled && !answer.verdict.properties.contains(&Property::Race) {
+                let note = "stores that an attempt of a weak compare-and-swap repeats were taken to \
+                            race with nothing";
+                answer.verdict.notes.push(note.to_string());
+            }
+            Ok(answer)
+        }
     }
 }
 

@@ -176,6 +176,8 @@ impl<'p> Unfolder<'_, 'p, '_> {
                 self.spin(&state);
                 return Ok(None);
             }
+            // The thread has waited all the time on another way.
+            Operation::Vain { .. } => return Ok(None),
             Operation::Cut => {
                 self.exceed(&state);
                 return Ok(None);

@@ -93,6 +93,7 @@ impl State {
             }
             position.extend([arrangement.place(site.block.0), site.index]);
         }
+        looked.push(self.thread.is_startled());
         (position, looked)
     }
 

@@ -197,6 +197,10 @@ impl<'p> Observer<'_, 'p> {
                 Some(At::Spinning { since } | At::Cut { since: Some(since) }) => {
                     endless = true;
                     let round = thread.first_after(*since)..length;
+                    // A compare-and-swap that fails for no reason does not do so for ever.
+                    if thread.events[round.clone()].iter().any(|event| event.marks.is_spurious()) {
+                        return;
+                    }
                     for id in round.map(|index| Id::new(number, index)) {
                         match graph.event(id).kind {
                             Kind::Read => spinning.push(id),

@@ -19,6 +19,7 @@ use crate::event::{Id, Kind, Loc};
 use crate::graph::Graph;
 use crate::memory::{BadAccess, Memory};
 use crate::options::{Options, Progress, Told};
+use crate::retries;
 use crate::skips::{Order, Skips};
 use crate::standing::{At, Standing};
 
@@ -287,7 +288,9 @@ impl<'a, 'p> Observer<'a, 'p> {
             }
             Some(At::Fault(fault)) => self.fault(graph, memory, thread, fault),
             Some(At::Cut { .. }) => self.cut(graph, thread),
-            Some(At::Spinning { since }) => self.skips.skip(graph, thread, *since),
+            Some(At::Spinning { since } | At::Vain { since }) => {
+                self.skips.skip(graph, thread, *since);
+            }
             _ => {}
         }
     }
@@ -389,7 +392,13 @@ impl<'a, 'p> Observer<'a, 'p> {
             match graph.now(number).map(|now| &now.at) {
                 None | Some(At::Ended) => {}
                 Some(At::Failed { .. } | At::Fault(_)) => has_failed = true,
-                Some(At::Stopped | At::Waiting | At::Spinning { .. } | At::Cut { .. }) => {
+                Some(
+                    At::Stopped
+                    | At::Waiting
+                    | At::Spinning { .. }
+                    | At::Vain { .. }
+                    | At::Cut { .. },
+                ) => {
                     is_blocked = true;
                 }
                 Some(at) => match memory.wrong_with(graph, at) {
@@ -404,6 +413,9 @@ impl<'a, 'p> Observer<'a, 'p> {
                     None => is_blocked = true,
                 },
             }
+        }
+        if (0..graph.threads.len()).any(|number| retries::has_failed(graph, number)) {
+            return;
         }
         let ended = |number| matches!(graph.now(number).map(|now| &now.at), None | Some(At::Ended));
         let is_over = self.code.program.daemons && !graph.threads.is_empty() && ended(0);

@@ -65,8 +65,9 @@ struct Level {
 enum Node {
     /// An event that there is only one way to add.
     Step { live: bool, thread: usize, event: Event },
-    /// A read, which tries the writes at positions `next - 1` down to `low`.
-    Read { live: bool, thread: usize, next: usize, low: usize },
+    /// A read, which tries the writes at positions `next - 1` down to `low`; before those, if
+    /// `fails`, the one at `next` as what a weak compare-and-swap fails with.
+    Read { live: bool, thread: usize, next: usize, low: usize, fails: bool },
     /// One of several values.
     Choice { live: bool, thread: usize, next: u64, below: u64 },
     /// A write, which tries positions `next - 1` down to `low`, and has `reads` to revisit after
@@ -85,6 +86,8 @@ struct Revisiting {
     restriction: Restriction,
     next: usize,
     low: usize,
+    /// As with [`Node::Read`].
+    fails: bool,
 }
 
 impl Node {
@@ -92,11 +95,11 @@ impl Node {
     fn may_have_more(&self) -> bool {
         match self {
             Node::Step { live, .. } => !live,
-            Node::Read { next, low, .. } => next > low,
+            Node::Read { next, low, fails, .. } => next > low || *fails,
             Node::Choice { next, below, .. } => next < below,
             Node::Write { next, low, reads, .. } => next > low || *reads > 0,
             Node::Revisit { reads, at, .. } => {
-                *reads > 0 || at.as_ref().is_some_and(|at| at.next > at.low)
+                *reads > 0 || at.as_ref().is_some_and(|at| at.next > at.low || at.fails)
             }
         }
     }
@@ -280,7 +283,12 @@ impl<'a, 'p> Search<'a, 'p> {
             Node::Choice { live, thread, next, below } => {
                 self.advance_choice(live, thread, next, below)
             }
-            Node::Read { live, thread, next, low } => self.advance_read(live, thread, next, low),
+            Node::Read { live, thread, next, low, fails } => {
+                if live {
+                    self.graph.pop();
+                }
+                self.advance_read(thread, next, low, fails)
+            }
             Node::Write { live, thread, event, next, low, reads } => {
                 if live {
                     self.graph.pop();

@@ -51,7 +51,7 @@ impl<'p> Search<'_, 'p> {
             return false;
         }
         let newest = self.graph.place(loc).co.len();
-        let Some(event) = self.read_event(thread, newest) else {
+        let Some(event) = self.read_event(thread, newest, false) else {
             return false;
         };
         let now = self.graph.now(thread);
@@ -189,9 +189,10 @@ impl<'p> Search<'_, 'p> {
         let next = self.graph.place(loc).co.len() + 1;
         if self.graph.has_barriers && marks.is_at_barrier() {
             let low = self.only_source(thread, low)?;
-            return Some(Node::Read { live: false, thread, next: low + 1, low });
+            let (live, fails) = (false, false);
+            return Some(Node::Read { live, thread, next: low + 1, low, fails });
         }
-        Some(Node::Read { live: false, thread, next, low })
+        Some(Node::Read { live: false, thread, next, low, fails: false })
     }
 
     /// The position of the one write that a thread at a barrier reads: the newest if it arrives, the
@@ -203,7 +204,7 @@ impl<'p> Search<'_, 'p> {
             return Some(newest);
         };
         let lets_go = |position: &usize| {
-            let read = self.read_event(thread, *position);
+            let read = self.read_event(thread, *position, false);
             read.is_some_and(|read| !self.runner.would_wait(thread as u32, now, read.value))
         };
         Some((low..newest).find(lets_go).unwrap_or(newest))

@@ -10,6 +10,7 @@ use parallax_program::Bits;
 use super::{Node, Revisiting, Search};
 use crate::clocks::{Clock, Clocks};
 use crate::event::{Event, Id, Kind, Loc, Marks};
+use crate::retries;
 use crate::symmetry;
 
 impl<'p> Search<'_, 'p> {
@@ -68,6 +69,7 @@ impl<'p> Search<'_, 'p> {
         };
         match event.kind {
             Kind::Choice { is_default } => is_default,
+            Kind::Read if event.marks.is_spurious() => false,
             Kind::Read | Kind::Write if event.loc != Loc::NONE => {
                 let place = self.graph.place(event.loc);
                 let write = if event.is_read() { event.rf } else { id };
@@ -98,9 +100,13 @@ impl<'p> Search<'_, 'p> {
                 if revisiting.live {
                     self.undo_revisit(&revisiting);
                 }
-                while revisiting.next > revisiting.low {
-                    revisiting.next -= 1;
-                    if self.try_revisit(thread, event, &revisiting) {
+                while revisiting.next > revisiting.low || revisiting.fails {
+                    let fails = revisiting.fails;
+                    if !fails {
+                        revisiting.next -= 1;
+                    }
+                    let done = self.try_revisit(thread, event, &mut revisiting, fails);
+                    if done {
                         revisiting.live = true;
                         let at = Some(revisiting);
                         self.push_node(Node::Revisit { thread, event, reads, at });
@@ -130,11 +136,19 @@ impl<'p> Search<'_, 'p> {
         let keep = |id: Id| Clocks::covers(&clock, id);
         let restriction = self.graph.restrict(from, keep);
         let (low, high) = self.positions(thread, event);
-        Revisiting { live: false, read, old, restriction, next: high + 1, low }
+        Revisiting { live: false, read, old, restriction, next: high + 1, low, fails: false }
     }
 
-    /// Adds the write at a place in coherence order, and the read, which reads it.
-    fn try_revisit(&mut self, thread: usize, event: Event, at: &Revisiting) -> bool {
+    /// Adds the write at a place in coherence order, and the read, which reads it, and fails for no
+    /// reason if `fails`. Notes whether it may fail for none.
+    fn try_revisit(
+        &mut self,
+        thread: usize,
+        event: Event,
+        at: &mut Revisiting,
+        fails: bool,
+    ) -> bool {
+        at.fails = false;
         let position = at.next;
         let place = self.graph.place(event.loc);
         let is_latest = position == place.co.len();
@@ -145,8 +159,9 @@ impl<'p> Search<'_, 'p> {
         let stamp = at.old.stamp + 1;
         let write = self.graph.push(thread, Event { marks, stamp, ..event }, position);
         let reader = at.read.thread();
+        at.fails = !fails && self.may_fail(reader, position + 1);
         let read = self
-            .read_event(reader, position + 1)
+            .read_event(reader, position + 1, fails)
             .filter(|read| self.judge.must_know(&self.graph, reader, read) <= position + 1);
         let Some(read) = read else {
             self.graph.pop();
@@ -165,7 +180,8 @@ impl<'p> Search<'_, 'p> {
         }
         self.go_on(write);
         self.go_on(read);
-        if !is_latest && self.stuck_read(reader).is_some() {
+        let is_stuck = !is_latest && self.stuck_read(reader).is_some();
+        if is_stuck || retries::is_vain(&self.graph, reader) {
             self.undo_revisit(at);
             return false;
         }

@@ -7,6 +7,7 @@ use super::{Node, Search};
 use crate::clocks::Clock;
 use crate::event::{Event, Id, Kind, Loc, Marks};
 use crate::quiet;
+use crate::retries;
 use crate::standing::{At, Standing};
 use crate::symmetry;
 
@@ -73,27 +74,35 @@ impl<'p> Search<'_, 'p> {
 
     pub(super) fn advance_read(
         &mut self,
-        live: bool,
         thread: usize,
         mut next: usize,
         low: usize,
+        mut fails: bool,
     ) -> bool {
-        if live {
-            self.graph.pop();
-        }
-        while next > low {
-            next -= 1;
-            if self.try_read(thread, next) {
-                self.push_node(Node::Read { live: true, thread, next, low });
+        while next > low || fails {
+            let is_spurious = fails;
+            if !is_spurious {
+                next -= 1;
+            }
+            fails = !is_spurious && self.may_fail(thread, next);
+            if self.try_read(thread, next, is_spurious) {
+                self.push_node(Node::Read { live: true, thread, next, low, fails });
                 return true;
             }
         }
         false
     }
 
-    /// Adds the read that is next in its thread, reading the write at that position.
-    fn try_read(&mut self, thread: usize, position: usize) -> bool {
-        let Some(event) = self.read_event(thread, position) else {
+    /// Whether the next event of a thread is the read of a weak compare-and-swap that finds what
+    /// it expects in the write at that position, and may fail all the same.
+    pub(super) fn may_fail(&self, thread: usize, position: usize) -> bool {
+        self.read_event(thread, position, true).is_some()
+    }
+
+    /// Adds the read that is next in its thread, reading the write at that position; as that of a
+    /// compare-and-swap which fails though it finds what it expects, if `fails`.
+    fn try_read(&mut self, thread: usize, position: usize, fails: bool) -> bool {
+        let Some(event) = self.read_event(thread, position, fails) else {
             return false;
         };
         let place = self.graph.place(event.loc);
@@ -114,20 +123,26 @@ impl<'p> Search<'_, 'p> {
             return false;
         }
         self.go_on(id);
-        if !is_latest && self.stuck_read(thread).is_some() {
+        if !is_latest && self.stuck_read(thread).is_some() || retries::is_vain(&self.graph, thread)
+        {
             self.graph.pop();
             return false;
         }
         true
     }
 
-    /// The read that is next in its thread, of the write at that position.
-    pub(super) fn read_event(&self, thread: usize, position: usize) -> Option<Event> {
+    /// The read that is next in its thread, of the write at that position; that of a
+    /// compare-and-swap which fails though it finds what it expects, if `fails` and if it may.
+    pub(super) fn read_event(&self, thread: usize, position: usize, fails: bool) -> Option<Event> {
         let now = self.graph.now(thread)?;
         let loc = self.loc_of(now)?;
         let source = self.graph.place(loc).at(position);
         let value = self.value_of(source, loc);
         let marks = match &now.at {
+            At::Cas(cas) if fails && cas.is_weak && value == cas.expected => {
+                cas.fail.with(Marks::SPURIOUS)
+            }
+            _ if fails => return None,
             At::Load { bytes, marks, .. } => {
                 let (_, part) = self.memory.table[loc.0 as usize];
                 marks
@@ -209,6 +224,10 @@ impl<'p> Search<'_, 'p> {
             return false;
         }
         self.go_on(id);
+        if retries::is_vain(&self.graph, thread) {
+            self.graph.pop();
+            return false;
+        }
         true
     }
 
@@ -268,7 +287,7 @@ impl<'p> Search<'_, 'p> {
                 true => runner.within(standing, 0),
                 false => runner.shut_out(standing),
             },
-            At::Cas(cas) if event.is_read() => match event.value == cas.expected {
+            At::Cas(_) if event.is_read() => match event.marks.is_rmw() {
                 true => runner.within(standing, event.value.unsigned()),
                 false => runner.pass_cas(number, standing, event.value, false),
             },

@@ -60,7 +60,8 @@ fn statement(random: &mut Random, style: Style, number: u64) -> String {
         }
         7 => {
             let fail = random.pick(&["[X]", "[]"]);
-            format!("r{r}, ok = cas.4 &{g}, {c}:32, {d}:32 [X] [X] {fail}\n")
+            let weak = ["", ".weak"][random.below(2) as usize];
+            format!("r{r}, ok = cas{weak}.4 &{g}, {c}:32, {d}:32 [X] [X] {fail}\n")
         }
         8 => {
             let kinds = ["[MFENCE]", "[SFENCE]", "[SC]", "[REL]", "[ACQ]", "[MEMBARRIER]"];

@@ -47,7 +47,7 @@ pub fn program_with(text: &str, options: &Options) -> Program {
 }
 
 fn limits() -> Limits {
-    Limits { repeats: 1_000_000, ..Limits::default() }
+    Limits { repeats: 1_000_000, spins: true, ..Limits::default() }
 }
 
 #[derive(Clone)]
@@ -284,7 +284,10 @@ impl<'p> World<'p> {
 
     fn single_step(&mut self, number: usize) -> Step {
         let code = self.code;
-        let operation = self.threads[number].thread.run(code, &limits(), &mut Concrete);
+        let mut operation = self.threads[number].thread.run(code, &limits(), &mut Concrete);
+        while let Operation::Spin { .. } = operation {
+            operation = self.threads[number].thread.run(code, &limits(), &mut Concrete);
+        }
         let reads = matches!(operation, Operation::Load { .. } | Operation::Cas { .. });
         if reads || matches!(operation, Operation::Join { .. }) {
             self.threads[number].before = self.threads[number].thread.clone();
@@ -374,7 +377,9 @@ impl<'p> World<'p> {
                 self.threads[number].ended = true;
                 self.version += 1;
             }
-            Operation::Assume { .. } => return Some(Step::Over(End::Pruned)),
+            Operation::Assume { .. } | Operation::Vain { .. } => {
+                return Some(Step::Over(End::Pruned));
+            }
             Operation::Assert { message, property, .. } => {
                 return Some(Step::Over(End::Failed(property, message.to_string())));
             }

@@ -46,6 +46,8 @@ pub enum At<'p> {
         desired: u128,
         write: Marks,
         fail: Marks,
+        /// Whether it may fail though it finds what it expects.
+        is_weak: bool,
     },
     /// Waits until the buffer is empty.
     Fence,
@@ -364,7 +366,7 @@ impl<'p> Local<'p> {
                 let (address, bytes) = (place(address), size.bytes() as u8);
                 self.modify(setup, At::Rmw { address, bytes, op, operand, marks: second }, log)
             }
-            Operation::Cas { address, expected, desired, size, .. } => {
+            Operation::Cas { address, expected, desired, size, weak, .. } => {
                 let at = At::Cas {
                     address: place(address),
                     bytes: size.bytes() as u8,
@@ -372,6 +374,7 @@ impl<'p> Local<'p> {
                     desired: desired.unsigned(),
                     write: second,
                     fail: third,
+                    is_weak: weak,
                 };
                 self.modify(setup, at, log)
             }
@@ -436,7 +439,9 @@ impl<'p> Local<'p> {
             Operation::Fault(fault) => Some(At::Fault(fault)),
             Operation::StoreConditional { .. } => unsupported("load-linked and store-conditional"),
             Operation::Cut => Some(self.cut(setup)),
-            Operation::Spin { .. } | Operation::Branch { .. } => Some(At::Cut),
+            Operation::Spin { .. } | Operation::Vain { .. } | Operation::Branch { .. } => {
+                Some(At::Cut)
+            }
         }
     }
 

@@ -316,8 +316,12 @@ impl<'s, 'p> System<'s, 'p> {
                 Input::Value(old)
             }
             At::Cas { address, bytes, .. } => {
+                let fails = self.fails(thread, local, choice);
+                if fails {
+                    log.add(thread, What::Choice { value: Bits::bool(true) });
+                }
                 let old = self.load(thread, *address, *bytes, log);
-                let new = local.at.written(old);
+                let new = local.at.written(old).filter(|_| !fails);
                 if let Some(new) = new {
                     self.write(thread, *address, *bytes, new, log);
                 }
@@ -353,6 +357,19 @@ impl<'s, 'p> System<'s, 'p> {
             }
             _ => Input::Nothing,
         }
+    }
+
+    /// Whether a weak compare-and-swap that finds what it expects fails: by the second choice, and
+    /// where it cannot succeed because the thread has stores in its buffer.
+    fn fails(&self, thread: u32, local: &Local<'p>, choice: u64) -> bool {
+        let At::Cas { address, bytes, is_weak: true, .. } = local.at else {
+            return false;
+        };
+        let slot = self.slot(thread);
+        let seen = self.content(slot, address, u32::from(bytes)).value;
+        let can_succeed = slot.is_none_or(|slot| slot.buffer.is_empty());
+        let old = Bits::new(u32::from(bytes) * 8, seen);
+        local.at.written(old).is_some() && (choice == 1 || !can_succeed)
     }
 
     fn load(&self, thread: u32, address: u64, bytes: u8, log: &mut Log) -> Bits {

@@ -161,6 +161,8 @@ impl<'p> Local<'p> {
     ) -> Option<At<'p>> {
         let (address, bytes, marks) = match at {
             At::Rmw { address, bytes, marks, .. } => (address, bytes, marks),
+            // See `Readiness::Escaped`.
+            At::Cas { is_weak: true, .. } => return Some(at),
             At::Cas { address, bytes, write, .. } => (address, bytes, write),
             other => return Some(other),
         };

@@ -110,7 +110,11 @@ impl<'p> System<'_, 'p> {
     fn escape(&self, thread: u32, address: u64) -> Option<Readiness> {
         let object = self.object(address).filter(|object| object.is_private)?;
         let foreign = Object::owner(address) != Some(thread as usize);
-        foreign.then_some(Readiness::Escaped { context: object.context })
+        // Whether a weak compare-and-swap fails is a choice, as only operations on what threads
+        // share have.
+        let at = self.slot(thread).map(|slot| &slot.local.at);
+        let chooses = matches!(at, Some(At::Cas { is_weak: true, .. }));
+        (foreign || chooses).then_some(Readiness::Escaped { context: object.context })
     }
 
     fn ready_to_access(&self, thread: u32, slot: &Slot<'p>) -> Readiness {
@@ -121,7 +125,10 @@ impl<'p> System<'_, 'p> {
         if let Some(escaped) = self.escape(thread, address) {
             return escaped;
         }
-        let farewell = matches!(&local.at, At::Load { marks, .. } if marks.is_farewell());
+        let farewell = matches!(
+            &local.at,
+            At::Load { marks, .. } | At::Rmw { marks, .. } if marks.is_farewell()
+        );
         if let Some(wrong) = self.bad_access(address, u64::from(bytes), writes)
             && !(farewell && wrong == BadAccess::Freed)
         {
@@ -141,6 +148,7 @@ impl<'p> System<'_, 'p> {
                 let seen = self.content(Some(slot), address, u32::from(bytes));
                 match (fail.is_locked(), seen.value == *expected) {
                     (true, _) => Readiness::Blocked(Waits::Buffer),
+                    (false, true) if self.may_fail(slot, seen.value) => Readiness::READY,
                     (false, true) => Readiness::Blocked(Waits::BufferOrBytes { address, bytes }),
                     (false, false) => self.ready_to_read(slot, address, bytes, *fail),
                 }
@@ -187,6 +195,9 @@ impl<'p> System<'_, 'p> {
         }
         let old = Bits::new(u32::from(bytes) * 8, content.value);
         let new = slot.local.at.written(old);
+        if new.is_some() && self.may_fail(slot, content.value) {
+            return Readiness::Ready { choices: 2 };
+        }
         if new.is_some_and(|new| new != content.value) {
             return Readiness::READY;
         }
@@ -195,6 +206,16 @@ impl<'p> System<'_, 'p> {
             _ => Input::Value(old),
         };
         self.unless_stuck(slot, input, Some((address, bytes)))
+    }
+
+    /// Whether something comes of it if a compare-and-swap that finds what it expects fails for no
+    /// reason.
+    fn may_fail(&self, slot: &Slot<'p>, seen: u128) -> bool {
+        let At::Cas { address, bytes, is_weak: true, .. } = slot.local.at else {
+            return false;
+        };
+        let input = Input::Pair(Bits::new(u32::from(bytes) * 8, seen), false);
+        self.unless_stuck(slot, input, Some((address, bytes))) == Readiness::READY
     }
 
     /// A step that changes nothing that others see. It is none where it leads to a false wait, or
