@@ -135,11 +135,11 @@ fn a_failing_compare_and_swap_writes_what_it_found() {
     does_c11(
         "int r = atomic_compare_exchange_strong_explicit(x, y, 2, memory_order_acquire, \
          memory_order_relaxed);",
-        "R32 y [NA] / Cas x [A,ACQ,RMW] [A,ACQ,RMW] or [A,RLX] / then? else end / W32 y [NA]",
+        "R32 y [NA] / Cas x [A,ACQ,RMW] [A,ACQ,RMW] or [A,RLX,RMW] / then? else end / W32 y [NA]",
     );
     does_c11(
         "int e = 0; int r = atomic_compare_exchange_weak(x, &e, 2);",
-        "Weak x [A,RMW,SC] [A,RMW,SC] or [A,SC] / then? else end",
+        "Weak x [A,RMW,SC] [A,RMW,SC] or [A,RMW,SC] / then? else end",
     );
 }
 
