@@ -118,3 +118,79 @@ fn what_races_under_c11_has_no_meaning() {
     let atomic = program("atomic_int");
     assert!(atomic.starts_with("safe"), "{atomic}");
 }
+
+/// What nobody has written has any value: engines that search with values do not know it.
+#[test]
+fn uninitialised_variables_have_any_value() {
+    let open = [
+        "int main(void) { int r; if (c > 1) r = 1; assert(r == 1); }",
+        "int main(void) { int *p = malloc(16); int s = 0; \
+         for (int i = 0; i < 4; i++) s += p[i]; assert(s == 0); }",
+        "struct s { int a, b; }; int main(void) { struct s *x = malloc(8), *y = malloc(8); \
+         x->a = 1; *y = *x; assert(y->b == 0); }",
+        "int main(void) { int a[4]; a[0] = 1; memcpy(a + 1, a, 8); assert(a[2] == 0); }",
+    ];
+    for text in open {
+        let text = format!("{HEADER}#include <string.h>\nint c;\n{text}\n");
+        none_says_safe(&text, "assert");
+        for (engine, said) in verdicts(&text, "assert") {
+            let solves = matches!(engine, "auto" | "bounded");
+            assert!(!solves || said.starts_with("unsafe: "), "{engine} says {said:?} of\n{text}");
+        }
+    }
+}
+
+#[test]
+fn uninitialised_values_that_nobody_looks_at_matter_to_nobody() {
+    let fine = [
+        "void *f(void *a) { c = 1; } int main(void) { pthread_t t; \
+         pthread_create(&t, 0, f, 0); pthread_join(t, 0); assert(c == 1); }",
+        "struct s { int a, b; }; int main(void) { struct s *x = malloc(8), *y = malloc(8); \
+         x->a = 1; *y = *x; assert(y->a == 1); }",
+        "int f(int *p) { return *p; } int main(void) { int x; int y = f(&x); \
+         int z = f(&x); c = y == z; }",
+    ];
+    for text in fine {
+        let text = format!("{HEADER}int c;\n{text}\n");
+        for (engine, said) in verdicts(&text, "assert") {
+            let is_told = !matches!(engine, "auto" | "explore" | "bounded");
+            assert!(is_told || said.starts_with("safe"), "{engine} says {said:?} of\n{text}");
+        }
+    }
+}
+
+/// A local variable lives as long as its block.
+#[test]
+fn blocks_end_the_lives_of_their_variables() {
+    let gone = [
+        "int main(void) { int *p; { int x = 5; p = &x; } return *p; }",
+        "int main(void) { int *p; { int x[2] = {5, 6}; p = x; } return p[1]; }",
+        "int main(void) { int *p = 0; for (int i = 0; i < 2; i++) { int x = i; \
+         if (p) assert(*p == 0); p = &x; } }",
+    ];
+    for text in gone {
+        let text = format!("{HEADER}{text}\n");
+        none_says_safe(&text, "assert");
+        for (engine, said) in verdicts(&text, "memory") {
+            let is_told = engine == "inductive" || said.starts_with("unsafe: access to an object");
+            assert!(is_told, "{engine} says {said:?} of\n{text}");
+        }
+    }
+}
+
+#[test]
+fn variables_of_blocks_are_used_while_they_live() {
+    let text = "int f(int *p) { return *p; } int main(void) { int s = 0; \
+                for (int i = 0; i < 3; i++) { int x = i, *p = &x; s += f(p); } assert(s == 3); }";
+    for (engine, said) in verdicts(&format!("{HEADER}{text}\n"), "assert,memory") {
+        let is_told = engine == "inductive" || said.starts_with("safe");
+        assert!(is_told, "{engine} says {said:?} of\n{text}");
+    }
+}
+
+#[test]
+fn objects_that_are_too_large_are_not_searched() {
+    let text = "static char big[1UL << 40]; int main(void) { big[1UL << 39] = 1; \
+                assert(big[1UL << 39] == 1); }\n";
+    all_say(&format!("{HEADER}{text}"), "assert,memory", "unknown: the globals of the program");
+}

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use parallax_program::Bits;
 use parallax_solver::Literal;
 use parallax_verdict::{Claim, Source, Step, StepId, ThreadClaim, ThreadEnding};
 
@@ -21,12 +22,17 @@ pub fn claim(
     ending: impl Fn(usize) -> ThreadEnding,
 ) -> Option<Claimed> {
     let mut own: Vec<Vec<usize>> = vec![Vec::new(); threads];
+    let mut undefined = vec![Vec::new(); threads];
     let mut steps = BTreeMap::new();
     for (number, event) in encoding.structure.events.iter().enumerate() {
         let is_step = event.step != event::Step::Gone && happens(encoding, number);
         let Some(thread) = event.thread.filter(|_| is_step) else {
             continue;
         };
+        if let (event::Step::Undefined, Some(term)) = (event.step, event.kind.value()) {
+            undefined[thread as usize].push(encoding.circuit.value(term));
+            continue;
+        }
         if let Some(own) = own.get_mut(thread as usize) {
             steps.insert(number, StepId { thread, index: own.len() as u32 });
             own.push(number);
@@ -34,7 +40,8 @@ pub fn claim(
     }
     let (schedule, early) = schedule(encoding, &own)?;
     let step = |number: &usize| step(encoding, &steps, *number, early.contains(number));
-    let mut claim = Claim::default();
+    let unwritten = unwritten(encoding);
+    let mut claim = Claim { undefined, unwritten, ..Claim::default() };
     for (thread, events) in own.iter().enumerate() {
         let steps: Option<Vec<Step>> = events.iter().map(step).collect();
         let ended =
@@ -45,6 +52,18 @@ pub fn claim(
     claim.co = orders(encoding, &steps);
     claim.schedule = schedule;
     Some(Claimed { claim, steps })
+}
+
+/// What memory holds at first that nobody has written.
+fn unwritten(encoding: &Encoding) -> Vec<(u64, Bits)> {
+    let initials = &encoding.structure.events[encoding.structure.initials..];
+    let open = initials.iter().filter_map(|event| {
+        let value = event.kind.value()?;
+        let is_open = encoding.circuit.terms.as_constant(value).is_none();
+        let address = encoding.circuit.value(event.address).unsigned() as u64;
+        is_open.then(|| (address, encoding.circuit.value(value)))
+    });
+    open.collect()
 }
 
 pub fn happens(encoding: &Encoding, event: usize) -> bool {
@@ -101,6 +120,7 @@ fn step(
             }
         }
         event::Step::Fence => Step::Fence,
+        event::Step::Undefined => return None,
         event::Step::Choice => Step::Choice { value: encoding.circuit.value(event.kind.value()?) },
         event::Step::Spawn { child } => Step::Spawn { child },
         event::Step::Begin => Step::Begin { by: *steps.get(&taken()?)? },

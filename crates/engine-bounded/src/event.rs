@@ -48,6 +48,8 @@ pub enum Step {
     Fence,
     /// A choice for no reason.
     Choice,
+    /// A variable that is given no value has one all the same.
+    Undefined,
     /// The start of the thread of that number, its first step, and its last.
     Spawn {
         child: u32,

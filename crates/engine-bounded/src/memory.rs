@@ -32,11 +32,11 @@ impl Memory {
         after.checked_sub(1).map(|index| &self.objects[index])
     }
 
-    /// What a place holds at first.
+    /// What a place holds at first, if anything.
     pub fn initial(&self, address: u64, bytes: u32) -> Bits {
         let zero = Bits::zero(bytes * 8);
         if self.object(address).is_some() {
-            return zero;
+            return zero.unless(!self.is_defined(address));
         }
         self.globals.initial(address, bytes as u8).unwrap_or(zero)
     }

@@ -173,9 +173,10 @@ impl Search<'_, '_> {
                 unasked: Vec::new(),
             };
             checks.assertions(&failures);
+            // First: an address that nobody has written is wrong for that reason.
+            checks.undefined_reads();
             checks.addresses(&unfolding.checked, &checked);
             checks.frees(&frees, &objects);
-            checks.undefined_reads();
             checks.unlocks();
             checks.late_uses(&uses, &ordered);
             checks.flags();

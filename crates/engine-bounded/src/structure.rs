@@ -136,7 +136,11 @@ fn overlap(footprints: &BTreeSet<Footprint>) -> bool {
 }
 
 fn initial_write(at: Footprint, terms: &mut Terms, memory: &Memory) -> Event {
-    let value = terms.constant(memory.initial(at.address, at.bytes));
+    let initial = memory.initial(at.address, at.bytes);
+    let value = match initial.is_undefined() {
+        true => terms.variable(initial.width()),
+        false => terms.constant(initial),
+    };
     Event {
         thread: None,
         kind: Kind::Write { value },

@@ -28,7 +28,7 @@ pub fn claim(graph: &Graph<'_>, memory: &Memory, failed: Option<usize>, waits: b
         .filter(|(loc, place)| !place.co.is_empty() && memory.table[*loc].0 != SECTIONS);
     let co = shown.map(|(_, place)| place);
     let co = co.map(|place| place.co.iter().map(|id| steps.id(*id)).collect()).collect();
-    Claim { threads, co, schedule: schedule(graph) }
+    Claim { threads, co, schedule: schedule(graph), ..Claim::default() }
 }
 
 /// Threads up to the last that was started.

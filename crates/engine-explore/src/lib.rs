@@ -177,8 +177,18 @@ impl<'p> Exploration<'_, 'p> {
     fn run(&self, cells: Cells) -> Result<Run, Diagnostics> {
         let shared = Shared::new(self.options, self.start, self.noticed);
         let numbers = Numbers::new(self.program.threads.len());
-        let memory = Memory::new(&self.runner.code, cells)
-            .ok_or_else(|| vec![Diagnostic::new("the globals of the program are too large")])?;
+        let Some(memory) = Memory::new(&self.runner.code, cells) else {
+            shared.findings().gaps.add(Reason {
+                message: "the globals of the program are too large for this engine".to_string(),
+                place: None,
+                help: None,
+            });
+            return Ok(Run::Done(Box::new(self.verdict(
+                &shared,
+                Counts::default(),
+                Endings::default(),
+            ))));
+        };
         let crew = Crew::new(self.options.jobs.max(1));
         let search = || {
             let judge = match self.native {

@@ -7,7 +7,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parallax_machine::{Code, Concrete, Fault, Idle, Limits, Operation, Site, Thread, modify};
+use parallax_machine::{
+    Code, Concrete, DECIDED_BY_UNDEFINED, Fault, Idle, Limits, Operation, Site, Thread, modify,
+};
 use parallax_program::{AllocKind, Bits, FunctionId, InstKind, Property, RmwOp, Tags};
 
 use crate::event::{Id, Marks};
@@ -22,6 +24,8 @@ pub struct Standing<'p> {
     pub done: u8,
     /// What its reads have returned so far, in the low bits.
     pub seen: u128,
+    /// Whether some of that is what nobody has written.
+    pub undefined: bool,
 }
 
 /// Where the lock is that all atomic sections share. No object of the program is there.
@@ -174,7 +178,7 @@ impl<'p> Runner<'p> {
     /// A thread before its first step.
     pub fn begin(&self, function: FunctionId, args: &[Bits]) -> Standing<'p> {
         let thread = Thread::start(&self.code, function, args.to_vec(), &mut Concrete);
-        Standing { thread: Arc::new(thread), at: At::Begin, done: 0, seen: 0 }
+        Standing { thread: Arc::new(thread), at: At::Begin, done: 0, seen: 0, undefined: false }
     }
 
     /// A thread that nobody spawned, at its first operation.
@@ -243,7 +247,7 @@ impl<'p> Runner<'p> {
 
     /// After the last step.
     pub fn ended(&self, from: &Standing<'p>) -> Standing<'p> {
-        Standing { thread: from.thread.clone(), at: At::Ended, done: 0, seen: 0 }
+        from.at(At::Ended, 0)
     }
 
     /// Whether the thread may find that it has to wait right after the read it stands at: the
@@ -279,12 +283,17 @@ impl<'p> Runner<'p> {
 
     /// Waiting to enter an atomic section.
     pub fn shut_out(&self, from: &Standing<'p>) -> Standing<'p> {
-        Standing { thread: from.thread.clone(), at: At::Waiting, done: 0, seen: 0 }
+        from.at(At::Waiting, 0)
     }
 
     /// Still at the same operation, after one more of its events.
-    pub fn within(&self, from: &Standing<'p>, seen: u128) -> Standing<'p> {
-        Standing { thread: from.thread.clone(), at: from.at.clone(), done: from.done + 1, seen }
+    pub fn within(&self, from: &Standing<'p>, seen: u128, undefined: bool) -> Standing<'p> {
+        Standing { seen, undefined, ..from.at(from.at.clone(), from.done + 1) }
+    }
+
+    /// At an operation that would be decided by what nobody has written.
+    pub fn undecided(&self, from: &Standing<'p>) -> Standing<'p> {
+        from.at(decided_by_undefined(), 0)
     }
 
     /// Whether a thread has ever asked for its number.
@@ -310,7 +319,7 @@ impl<'p> Runner<'p> {
                 continue;
             }
             let at = self.at(&thread, operation);
-            return Standing { thread: Arc::new(thread), at, done: 0, seen: 0 };
+            return Standing { thread: Arc::new(thread), at, done: 0, seen: 0, undefined: false };
         }
     }
 
@@ -321,6 +330,9 @@ impl<'p> Runner<'p> {
             block.get(index as usize).copied().unwrap_or_default()
         });
         let place = |address: Bits| address.unsigned() as u64;
+        if operation.is_undefined() {
+            return decided_by_undefined();
+        }
         match operation {
             Operation::Load { address, size, .. } | Operation::LoadLinked { address, size, .. } => {
                 At::Load { address: place(address), bytes: size.bytes() as u8, marks: first }
@@ -383,9 +395,10 @@ impl<'p> Runner<'p> {
             Operation::StoreConditional { .. } => {
                 At::Fault(Box::new(Fault::Unsupported("load-linked and store-conditional".into())))
             }
-            Operation::Cut | Operation::Branch { .. } | Operation::ThreadId => {
-                At::Cut { since: None }
-            }
+            Operation::Cut
+            | Operation::Branch { .. }
+            | Operation::ThreadId
+            | Operation::Undefined { .. } => At::Cut { since: None },
         }
     }
 
@@ -441,7 +454,16 @@ impl At<'_> {
     }
 }
 
+fn decided_by_undefined<'p>() -> At<'p> {
+    At::Fault(Box::new(Fault::Unsupported(DECIDED_BY_UNDEFINED.to_string())))
+}
+
 impl<'p> Standing<'p> {
+    /// The same thread at something else.
+    fn at(&self, at: At<'p>, done: u8) -> Standing<'p> {
+        Standing { thread: self.thread.clone(), at, done, seen: 0, undefined: false }
+    }
+
     /// Where in the program the thread stands.
     pub fn site(&self) -> Option<Site> {
         self.thread.site()

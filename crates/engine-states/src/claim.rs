@@ -322,6 +322,6 @@ impl Story {
         let mut co: Vec<(u64, Vec<StepId>)> = self.co.into_iter().collect();
         co.sort_unstable_by_key(|(start, _)| *start);
         let co = co.into_iter().map(|(_, writes)| writes).collect();
-        Claim { threads, co, schedule: self.schedule }
+        Claim { threads, co, schedule: self.schedule, ..Claim::default() }
     }
 }

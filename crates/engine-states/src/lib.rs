@@ -38,8 +38,10 @@ pub fn search(
         let message = format!("there is no machine for the model '{}'", model.name());
         vec![Diagnostic::new(message).with_help("machines are sc, tso and pso")]
     })?;
-    let mut setup = setup(program, memory, options)?;
     let start = Instant::now();
+    let Some(mut setup) = setup(program, memory, options) else {
+        return Ok(too_large(options));
+    };
     loop {
         let mut observer = Observer::new(options, start);
         let mut search = Search::new(&setup, options.reduction, &mut observer);
@@ -75,7 +77,8 @@ pub fn visit<'p, S>(
 where
     S: for<'s> Sight<'s, 'p>,
 {
-    let mut setup = setup(program, memory, options)?;
+    let mut setup = setup(program, memory, options)
+        .ok_or_else(|| vec![Diagnostic::new("the globals of the program are too large")])?;
     loop {
         let mut seen = sight();
         let mut search = Search::new(&setup, options.reduction, &mut seen);
@@ -90,11 +93,8 @@ where
     }
 }
 
-fn setup<'p>(
-    program: &'p Program,
-    memory: MemoryKind,
-    options: &Options<'_>,
-) -> Result<Setup<'p>, Diagnostics> {
+/// None if the globals of the program are too large.
+fn setup<'p>(program: &'p Program, memory: MemoryKind, options: &Options<'_>) -> Option<Setup<'p>> {
     let wanted = SystemOptions {
         memory,
         nondet: options.nondet,
@@ -103,7 +103,20 @@ fn setup<'p>(
         ..SystemOptions::default()
     };
     Setup::new(program, wanted)
-        .ok_or_else(|| vec![Diagnostic::new("the globals of the program are too large")])
+}
+
+fn too_large(options: &Options<'_>) -> Verdict {
+    let message = "the globals of the program are too large for this engine".to_string();
+    let searched = Searched {
+        scope: Scope::Complete,
+        all: options.all,
+        gaps: Reason { message, place: None, help: None }.into(),
+        properties: options.properties.clone(),
+        counts: Counts::default(),
+        violations: Vec::new(),
+        notes: Vec::new(),
+    };
+    searched.conclude()
 }
 
 struct Answer<'a, 'p> {

@@ -11,6 +11,7 @@ use parallax_files::{Arguments, MOST_TEXT, Scratch, is_taken_for_list, plain, ru
 use parallax_program::{Diagnostic, Diagnostics, SourceFile};
 
 use crate::headers;
+use crate::undefined::marked;
 use crate::{Input, Options};
 
 /// The version of LLVM that the tools should be of.
@@ -116,7 +117,7 @@ fn compile(path: &Path, options: &Options) -> Result<String, Diagnostics> {
     };
     let text = run_tool("clang", "clang-19", &args.options(["--"]).path(&source), options)?;
     let module = scratch.path().join("module.ll");
-    std::fs::write(&module, without_native_integers(&text)).map_err(failed)?;
+    std::fs::write(&module, marked(&without_native_integers(&text))).map_err(failed)?;
     let args = Arguments::default().options(["-S", PASSES, "-o", "-", "--"]).path(&module);
     run_tool("opt", "llvm-19", &args, options)
 }

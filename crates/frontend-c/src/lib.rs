@@ -34,6 +34,7 @@ mod driver;
 mod headers;
 mod llvm;
 mod lower;
+mod undefined;
 
 use std::path::PathBuf;
 use std::time::Duration;

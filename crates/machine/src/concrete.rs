@@ -1,4 +1,4 @@
-//! The concrete domain: every value is known.
+//! The concrete domain: every value is known, but for what nobody has written.
 
 use parallax_program::{BinaryOp, Bits, UnaryOp};
 
@@ -12,17 +12,18 @@ impl Domain for Concrete {
     type Value = Bits;
 
     const FOLLOWS_CONTROL: bool = false;
+    const CHOOSES_UNDEFINED: bool = false;
 
     fn constant(&mut self, bits: Bits) -> Bits {
         bits
     }
 
     fn unary(&mut self, op: UnaryOp, value: &Bits) -> Bits {
-        unary(op, *value)
+        unary(op, *value).unless(value.is_undefined())
     }
 
     fn binary(&mut self, op: BinaryOp, left: &Bits, right: &Bits) -> Bits {
-        binary(op, *left, *right)
+        binary(op, *left, *right).unless(left.is_undefined() | right.is_undefined())
     }
 
     fn extract(&mut self, value: &Bits, low: u32, width: u32) -> Bits {
@@ -42,15 +43,20 @@ impl Domain for Concrete {
     }
 
     fn select(&mut self, condition: &Bits, then: &Bits, otherwise: &Bits) -> Bits {
-        if condition.is_zero() { *otherwise } else { *then }
+        let taken = if condition.is_zero() { *otherwise } else { *then };
+        taken.unless(condition.is_undefined())
     }
 
     fn truth(&self, value: &Bits) -> Truth {
-        if value.is_zero() { Truth::False } else { Truth::True }
+        match value.is_undefined() {
+            true => Truth::Undecided,
+            false if value.is_zero() => Truth::False,
+            false => Truth::True,
+        }
     }
 
     fn known(&self, value: &Bits) -> Option<Bits> {
-        Some(*value)
+        (!value.is_undefined()).then_some(*value)
     }
 }
 

@@ -23,6 +23,9 @@ pub trait Domain {
     /// a loop has changed ([`Thread::take_return`](crate::Thread::take_return)).
     const COMPARES: bool = false;
 
+    /// Whether what nobody has written has some value, which the engine chooses.
+    const CHOOSES_UNDEFINED: bool = true;
+
     fn constant(&mut self, bits: Bits) -> Self::Value;
     fn unary(&mut self, op: UnaryOp, value: &Self::Value) -> Self::Value;
     fn binary(&mut self, op: BinaryOp, left: &Self::Value, right: &Self::Value) -> Self::Value;

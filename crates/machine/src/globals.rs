@@ -23,9 +23,17 @@ impl Globals {
     /// The largest total size of globals that are not all zero.
     const LARGEST_IMAGE: u64 = 1 << 30;
 
+    /// Globals end below this. What threads make while they run is above.
+    const END: u64 = 1 << 36;
+
     /// None if they are too large.
     pub fn new(code: &Code<'_>) -> Option<Globals> {
         let program = code.program;
+        let ends = program.globals.iter().zip(code.addresses());
+        let mut ends = ends.map(|(global, start)| start.checked_add(global.size));
+        if !ends.all(|end| end.is_some_and(|end| end <= Self::END)) {
+            return None;
+        }
         let initialised = program.globals.iter().filter(|global| !global.init.is_empty());
         let total = initialised.fold(0u64, |sum, global| sum.saturating_add(global.size));
         if total > Self::LARGEST_IMAGE {

@@ -1,7 +1,7 @@
 //! Visible operations: what an instruction asks of the engine.
 
 use parallax_program::{
-    AccessSize, AllocKind, BinaryOp, Expr, FunctionId, InstKind, Property, RmwOp, Tags, VarId,
+    AccessSize, AllocKind, BinaryOp, Bits, Expr, FunctionId, InstKind, Property, RmwOp, Tags, VarId,
 };
 
 #[cfg(doc)]
@@ -105,6 +105,10 @@ pub enum Operation<'p, V> {
     },
     /// Goes on with [`Thread::result`]: any value of that width.
     Nondet {
+        width: u32,
+    },
+    /// A variable that is given no value. Goes on with [`Thread::result`]: any value of that width.
+    Undefined {
         width: u32,
     },
     /// Goes on with [`Thread::result`]: any value less than that, where there is one.
@@ -261,6 +265,38 @@ impl<'p, V: Clone> Operation<'p, V> {
     }
 }
 
+impl Operation<'_, Bits> {
+    /// Whether what happens next is decided by a value that nobody has given. To store one decides
+    /// nothing.
+    pub fn is_undefined(&self) -> bool {
+        match self {
+            Operation::Load { address, .. }
+            | Operation::Store { address, .. }
+            | Operation::LoadLinked { address, .. }
+            | Operation::StoreConditional { address, .. }
+            | Operation::HeapSize { address }
+            | Operation::Free { address, .. } => address.is_undefined(),
+            Operation::Rmw { address, operand, .. } => {
+                address.is_undefined() || operand.is_undefined()
+            }
+            Operation::Cas { address, expected, desired, .. } => {
+                [address, expected, desired].iter().any(|value| value.is_undefined())
+            }
+            Operation::Join { thread: value }
+            | Operation::Alloc { size: value, .. }
+            | Operation::Choose { below: value }
+            | Operation::Wait { condition: value }
+            | Operation::Assume { condition: value }
+            | Operation::Assert { condition: value, .. }
+            | Operation::Branch { condition: value } => value.is_undefined(),
+            _ => false,
+        }
+    }
+}
+
+/// What is said of a thread that goes on as a value has it which nobody has given.
+pub const DECIDED_BY_UNDEFINED: &str = "a decision by a value that nobody has written";
+
 /// The variables that an operation's results go to.
 pub(crate) fn destinations(inst: &InstKind) -> (Option<VarId>, Option<VarId>) {
     match inst {
@@ -271,7 +307,8 @@ pub(crate) fn destinations(inst: &InstKind) -> (Option<VarId>, Option<VarId>) {
         | InstKind::HeapSize { dst, .. }
         | InstKind::Choose { dst, .. }
         | InstKind::Alloc { dst, .. }
-        | InstKind::Nondet { dst } => (Some(*dst), None),
+        | InstKind::Nondet { dst }
+        | InstKind::Assign { dst, .. } => (Some(*dst), None),
         InstKind::Rmw { dst, .. } | InstKind::Spawn { dst, .. } => (*dst, None),
         InstKind::Cas { dst, ok, .. } => (*dst, *ok),
         _ => (None, None),

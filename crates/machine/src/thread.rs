@@ -215,6 +215,12 @@ impl<V: Clone> Thread<V> {
             return self.terminate(code, limits, &block.terminator, domain);
         };
         match &inst.kind {
+            InstKind::Assign { value: Expr::Const(bits), .. }
+                if D::CHOOSES_UNDEFINED && bits.is_undefined() =>
+            {
+                self.is_silent = true;
+                Some(Operation::Undefined { width: bits.width() })
+            }
             InstKind::Assign { dst, value } => {
                 let mut value = code.evaluate(value, &frame.vars, domain);
                 if D::FOLLOWS_CONTROL {
@@ -533,7 +539,12 @@ impl Thread<Bits> {
             add(u128::from(site.function.0) << 64 | u128::from(site.block.0));
             add(u128::from(site.index));
             for var in live.at(site) {
-                add(frame.vars[*var as usize].unsigned());
+                let value = frame.vars[*var as usize];
+                add(value.unsigned());
+                // Zeros that mean nothing are others than those that do.
+                if value.is_undefined() {
+                    add(u128::MAX);
+                }
             }
         }
         let sees = |frame: &&Frame<Bits>| code.registers(frame.function).is_some();

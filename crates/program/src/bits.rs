@@ -3,9 +3,14 @@
 use std::fmt;
 
 /// A bit-vector: `value` modulo 2^`width`, with 1 ≤ `width` ≤ 128.
+///
+/// What a program reads before anybody has written it is a value that nobody knows. Such a vector
+/// has zeros for a value, and so says that they mean nothing; what is computed from it is unknown
+/// as well.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Bits {
     width: u32,
+    undefined: bool,
     value: u128,
 }
 
@@ -15,7 +20,22 @@ impl Bits {
     /// The low `width` bits of `value`. A width outside 1..=128 is clamped into it.
     pub fn new(width: u32, value: u128) -> Bits {
         let width = width.clamp(1, Self::MAX_WIDTH);
-        Bits { width, value: value & mask(width) }
+        Bits { width, undefined: false, value: value & mask(width) }
+    }
+
+    /// A value that nobody has given.
+    pub fn undefined(width: u32) -> Bits {
+        Bits { undefined: true, ..Bits::zero(width) }
+    }
+
+    pub fn is_undefined(self) -> bool {
+        self.undefined
+    }
+
+    /// The same, or a value that nobody knows where what it was computed from is one.
+    #[inline]
+    pub fn unless(self, undefined: bool) -> Bits {
+        if undefined { Bits::undefined(self.width) } else { self }
     }
 
     /// `value` in two's complement.
@@ -51,22 +71,23 @@ impl Bits {
     }
 
     pub fn zero_extend(self, width: u32) -> Bits {
-        Bits::new(width, self.value)
+        Bits::new(width, self.value).unless(self.undefined)
     }
 
     pub fn sign_extend(self, width: u32) -> Bits {
-        Bits::signed(width, self.to_signed())
+        Bits::signed(width, self.to_signed()).unless(self.undefined)
     }
 
     /// Bits `low .. low + width`, as a vector of that width.
     pub fn extract(self, low: u32, width: u32) -> Bits {
-        Bits::new(width, if low >= 128 { 0 } else { self.value >> low })
+        Bits::new(width, if low >= 128 { 0 } else { self.value >> low }).unless(self.undefined)
     }
 
     /// `self` above `low`.
     pub fn concat(self, low: Bits) -> Bits {
         let high = if low.width >= 128 { 0 } else { self.value << low.width };
-        Bits::new(self.width + low.width, high | low.value)
+        let whole = Bits::new(self.width + low.width, high | low.value);
+        whole.unless(self.undefined | low.undefined)
     }
 }
 
@@ -96,6 +117,14 @@ mod tests {
         assert_eq!(Bits::signed(8, -1).unsigned(), 0xff);
         assert_eq!(Bits::new(8, 0xff).to_signed(), -1);
         assert_eq!(Bits::new(128, u128::MAX).to_signed(), -1);
+    }
+
+    #[test]
+    fn what_nobody_has_written_stays_unknown() {
+        let unknown = Bits::undefined(8);
+        assert!(unknown.zero_extend(16).is_undefined() && unknown.extract(0, 4).is_undefined());
+        assert!(Bits::new(8, 1).concat(unknown).is_undefined());
+        assert_ne!(unknown, Bits::zero(8));
     }
 
     #[test]

@@ -18,6 +18,11 @@ pub struct Claim {
     pub co: Vec<Vec<StepId>>,
     /// The number of a thread for each step, in the order in which the steps were taken.
     pub schedule: Vec<u32>,
+    /// For each thread the values of the variables that it gives none, in order. Those that are not
+    /// here are zero.
+    pub undefined: Vec<Vec<Bits>>,
+    /// What memory holds that nobody has written: places and values. All else there is zero.
+    pub unwritten: Vec<(u64, Bits)>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

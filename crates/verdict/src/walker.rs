@@ -41,6 +41,8 @@ pub(crate) struct Walker<'a, 'p> {
     last_round: Option<(u32, u32)>,
     /// See [`Walker::passed`].
     passed: Vec<u32>,
+    /// Values of variables that are given none, last first.
+    undefined: Vec<Bits>,
 }
 
 /// Where an access goes.
@@ -114,7 +116,14 @@ impl<'a, 'p> Walker<'a, 'p> {
             accesses: 0,
             last_round: None,
             passed: Vec::new(),
+            undefined: Vec::new(),
         }
+    }
+
+    /// With values for the variables that the thread gives none.
+    pub(crate) fn with_undefined(mut self, values: &[Bits]) -> Self {
+        self.undefined = values.iter().rev().copied().collect();
+        self
     }
 
     /// Numbers of the fences that might be there, and that the thread has walked past since the
@@ -141,6 +150,10 @@ impl<'a, 'p> Walker<'a, 'p> {
             }
             match self.thread.run(self.code, &Self::LIMITS, &mut Tracing) {
                 Operation::ThreadId => self.answer(Bits::new(32, u128::from(self.number))),
+                Operation::Undefined { width } => {
+                    let value = self.undefined.pop().filter(|value| value.width() == width);
+                    self.answer(value.unwrap_or(Bits::zero(width)));
+                }
                 Operation::Spin { since } if since < self.thread.operations() => {
                     self.last_round = Some((since, self.thread.operations()));
                 }

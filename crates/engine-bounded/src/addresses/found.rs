@@ -91,7 +91,11 @@ impl Analysis<'_> {
         if self.reads.hiding[number].is_none() {
             for place in &places {
                 let address = u64::try_from(*place).ok()?;
-                all.push(self.memory.initial(address, read.bytes).unsigned());
+                let initial = self.memory.initial(address, read.bytes);
+                all.push(initial.unsigned());
+                // What nobody has written may be anything. No object is here, so that an access to
+                // it is found wrong; and there are two, so that nobody takes it for known.
+                all.extend(initial.is_undefined().then_some(1));
             }
         }
         for write in self.reads.candidates(self.events, number) {

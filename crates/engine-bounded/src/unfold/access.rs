@@ -65,11 +65,14 @@ impl Unfolder<'_, '_, '_> {
         (initial.width() == bytes * 8).then_some((address, initial))
     }
 
-    /// What a place holds that only this thread accesses.
+    /// What a place holds that only this thread accesses, where it is known.
     fn held(&mut self, state: &State, address: Value, bytes: u32) -> Option<Term> {
         let (place, initial) = self.own_place(address, bytes)?;
-        let written = state.cells.get(&place).copied();
-        Some(written.unwrap_or_else(|| self.result.values.terms.constant(initial)))
+        match state.cells.get(&place) {
+            Some(written) => Some(*written),
+            None if initial.is_undefined() => None,
+            None => Some(self.result.values.terms.constant(initial)),
+        }
     }
 
     /// The value read, and the events that read it, lowest address first.

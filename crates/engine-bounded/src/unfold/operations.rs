@@ -84,6 +84,12 @@ impl<'p> Unfolder<'_, 'p, '_> {
                 let value = self.result.values.plain(term);
                 state.thread.result(self.code, value);
             }
+            Operation::Undefined { width } => {
+                let term = self.result.values.terms.variable(width);
+                self.silent(&state, term, Step::Undefined);
+                let value = self.result.values.plain(term);
+                state.thread.result(self.code, value);
+            }
             Operation::Choose { below } => {
                 let width = self.result.values.terms.width(below.term);
                 let term = self.result.values.terms.variable(width);

@@ -189,11 +189,15 @@ impl State {
 }
 
 impl State {
-    /// What was never written holds its first value.
+    /// What was never written holds its first value. Where it has none, it may hold anything, and
+    /// whoever reads it asks which write it gets.
     fn meet_cells(&mut self, other: &State, first: Term, private: &Private, values: &mut Values) {
         for (place, initial) in private {
             let (mine, others) = (self.cells.get(place), other.cells.get(place));
-            if mine != others {
+            let is_open = mine.is_none() || others.is_none();
+            if mine != others && is_open && initial.is_undefined() {
+                self.cells.remove(place);
+            } else if mine != others {
                 let initial = values.terms.constant(*initial);
                 let (mine, others) = (*mine.unwrap_or(&initial), *others.unwrap_or(&initial));
                 self.cells.insert(*place, values.terms.select(first, mine, others));

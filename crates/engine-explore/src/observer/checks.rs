@@ -50,6 +50,7 @@ impl<'p> Observer<'_, 'p> {
         let undefined = event.is_read()
             && event.rf.is_init()
             && !event.marks.is_copy()
+            && self.wants(Property::Memory)
             && memory.initial(graph, event.loc).is_none();
         if undefined {
             let message = BadAccess::Undefined.message().to_string();

@@ -166,7 +166,10 @@ impl<'p> Search<'_, 'p> {
 
     fn value_of(&self, source: Id, loc: Loc) -> Bits {
         match source.is_init() {
-            true => self.memory.initial(&self.graph, loc).unwrap_or_else(|| self.memory.zero(loc)),
+            true => {
+                let initial = self.memory.initial(&self.graph, loc);
+                initial.unwrap_or_else(|| Bits::undefined(self.memory.zero(loc).width()))
+            }
             false => self.graph.event(source).value,
         }
     }
@@ -259,10 +262,11 @@ impl<'p> Search<'_, 'p> {
                 let parts = self.memory.parts(*address, *bytes);
                 let (below, _) = parts.bits(standing.done);
                 let seen = standing.seen | event.value.unsigned() << below;
+                let undefined = standing.undefined | event.value.is_undefined();
                 match standing.done + 1 < parts.count {
-                    true => runner.within(standing, seen),
+                    true => runner.within(standing, seen, undefined),
                     false => {
-                        let whole = Bits::new(u32::from(*bytes) * 8, seen);
+                        let whole = Bits::new(u32::from(*bytes) * 8, seen).unless(undefined);
                         runner.pass_load(number, standing, whole)
                     }
                 }
@@ -270,7 +274,7 @@ impl<'p> Search<'_, 'p> {
             At::Store { address, bytes, .. } => {
                 let parts = self.memory.parts(*address, *bytes);
                 if standing.done + 1 < parts.count {
-                    return runner.within(standing, 0);
+                    return runner.within(standing, 0, false);
                 }
                 let (graph, memory) = (&self.graph, &self.memory);
                 match quiet::is_quiet(graph, memory, self.observer.shared.noticed, id, &parts) {
@@ -278,17 +282,22 @@ impl<'p> Search<'_, 'p> {
                     false => runner.pass(number, standing),
                 }
             }
-            At::Rmw { .. } if event.is_read() => runner.within(standing, event.value.unsigned()),
+            At::Rmw { .. } | At::Cas(_) if event.is_read() && event.value.is_undefined() => {
+                runner.undecided(standing)
+            }
+            At::Rmw { .. } if event.is_read() => {
+                runner.within(standing, event.value.unsigned(), false)
+            }
             At::Rmw { bytes, .. } => {
                 let old = Bits::new(u32::from(*bytes) * 8, standing.seen);
                 runner.pass_rmw(number, standing, old)
             }
             At::Enter if event.is_read() => match event.value.is_zero() {
-                true => runner.within(standing, 0),
+                true => runner.within(standing, 0, false),
                 false => runner.shut_out(standing),
             },
             At::Cas(_) if event.is_read() => match event.marks.is_rmw() {
-                true => runner.within(standing, event.value.unsigned()),
+                true => runner.within(standing, event.value.unsigned(), false),
                 false => runner.pass_cas(number, standing, event.value, false),
             },
             At::Cas(cas) => runner.pass_cas(number, standing, cas.expected, true),

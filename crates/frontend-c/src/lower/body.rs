@@ -8,12 +8,13 @@
 use std::collections::{HashMap, HashSet};
 
 use parallax_program::{
-    AllocKind, BinaryOp, Callee, Expr, FunctionBuilder, InstKind, Property, Terminator, VarId,
+    AllocKind, BinaryOp, Bits, Callee, Expr, FunctionBuilder, InstKind, Property, Terminator, VarId,
 };
 
 use super::THREADS;
 use super::alignment::Alignments;
 use super::layout::{Lowered, Scalar};
+use super::lifetimes::Scoped;
 use super::registers::Registers;
 use super::shapes;
 use super::unit::{Signature, Symbol, Unit};
@@ -51,6 +52,10 @@ pub struct Body<'u> {
     inlined: HashMap<Name, Vec<Expr>>,
     /// Names of values that are not defined whatever the execution.
     undefined: HashSet<Name>,
+    /// Names of the values that variables have before they are given one.
+    unwritten: HashSet<Name>,
+    /// Objects whose lives begin and end in the middle of the function, and what they are.
+    pub scoped: HashMap<Name, Scoped>,
     /// The number of the running thread, in functions that need it.
     thread: Option<VarId>,
     names: HashSet<String>,
@@ -91,6 +96,8 @@ impl<'u> Body<'u> {
             vars: HashMap::new(),
             inlined: HashMap::new(),
             undefined: HashSet::new(),
+            unwritten: HashSet::new(),
+            scoped: HashMap::new(),
             thread: None,
             names: HashSet::new(),
         };
@@ -250,6 +257,18 @@ impl<'u> Body<'u> {
 
     /// The scalars of an operand.
     pub fn operand(&mut self, ty: &Type, value: &Value) -> Lowered<Vec<Expr>> {
+        if let Value::Undef | Value::Poison = value {
+            let scalars = self.unit.layout.scalars(ty)?;
+            let vars = scalars.iter().map(|scalar| self.builder.temp(scalar.width));
+            let vars: Vec<VarId> = vars.collect();
+            vars.iter().for_each(|var| self.give_undefined(*var));
+            return Ok(vars.into_iter().map(Expr::Var).collect());
+        }
+        self.filled(ty, value)
+    }
+
+    /// The scalars of an operand that is going to be filled: what is undefined is zero at first.
+    pub fn filled(&mut self, ty: &Type, value: &Value) -> Lowered<Vec<Expr>> {
         if let Value::Local(name) = value {
             if let Some(values) = self.inlined.get(name) {
                 return Ok(values.clone());
@@ -331,6 +350,46 @@ impl<'u> Body<'u> {
 
     pub fn mark_undefined(&mut self, name: &Name) {
         self.undefined.insert(name.clone());
+    }
+
+    /// The value that a variable has before it is given one. Most are only put where the variable is,
+    /// which says nothing.
+    pub fn leave_undefined(&mut self, name: &Name) {
+        self.mark_undefined(name);
+        self.unwritten.insert(name.clone());
+        if !self.is_only_stored(name) {
+            for var in self.vars_of(name) {
+                self.give_undefined(var);
+            }
+        }
+    }
+
+    /// A variable has any value from here on.
+    pub fn give_undefined(&mut self, var: VarId) {
+        let width = self.builder.width(var);
+        self.builder.assign(var, Expr::Const(Bits::undefined(width)));
+    }
+
+    /// Whether a value is that of a variable before it is given one.
+    pub fn is_unwritten(&self, value: &Value) -> bool {
+        matches!(value, Value::Local(name) if self.unwritten.contains(name))
+    }
+
+    /// Whether all that is done with a value is to put it somewhere.
+    fn is_only_stored(&self, name: &Name) -> bool {
+        let is = |value: &Value| matches!(value, Value::Local(local) if local == name);
+        let instructions = self.function.blocks.iter().flat_map(|block| &block.instructions);
+        let mut is_used = false;
+        for instruction in instructions {
+            match &instruction.operation {
+                Operation::Store { value, address, .. } if is(&value.value) => {
+                    is_used |= is(address);
+                }
+                Operation::ExtractValue { .. } | Operation::Debug { .. } => {}
+                operation => visit(operation, &mut |value| is_used |= is(value)),
+            }
+        }
+        !is_used
     }
 
     /// What must have a value: where it never has one, the program is wrong.

@@ -8,6 +8,7 @@ use super::layout::Lowered;
 use super::shapes;
 use super::unit::{Signature, Symbol};
 use crate::llvm::{Call, Instruction, Name, Type, Value};
+use crate::undefined;
 
 /// Functions that give memory for anything.
 const ALLOCATES: [&str; 5] = ["malloc", "calloc", "realloc", "aligned_alloc", "memalign"];
@@ -22,6 +23,12 @@ impl Body<'_> {
             Value::Assembly { text, constraints } => self.assembly(text, constraints, call, result),
             Value::Global(name) if name.starts_with("llvm.") => {
                 self.intrinsic(name, call, instruction)
+            }
+            Value::Global(name) if name.starts_with(undefined::PREFIX) => {
+                if let Some(result) = result {
+                    self.leave_undefined(result);
+                }
+                Ok(())
             }
             Value::Global(name) => match self.unit.callee(name) {
                 Some(Symbol::Function(id)) => self.direct(id.0, call, result),

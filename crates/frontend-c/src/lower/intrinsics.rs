@@ -28,8 +28,7 @@ impl Body<'_> {
 
     /// Those that do something, or that nothing needs to be done for.
     fn effect(&mut self, stem: &str, call: &Call, inst: &Instruction) -> Option<Lowered<()>> {
-        const SILENT: [&str; 10] = [
-            "lifetime.",
+        const SILENT: [&str; 9] = [
             "invariant.",
             "dbg.",
             "assume",
@@ -40,6 +39,10 @@ impl Body<'_> {
             "var.annotation",
             "stackrestore",
         ];
+        if stem.starts_with("lifetime.") {
+            self.lifetime(stem, call.args.last().map(|arg| &arg.value.value));
+            return Some(Ok(()));
+        }
         if SILENT.iter().any(|silent| stem.starts_with(silent)) {
             return Some(Ok(()));
         }

@@ -13,6 +13,7 @@ use super::arithmetic::joined;
 use super::body::Body;
 use super::constants::displaced;
 use super::layout::{Lowered, Scalar};
+use super::lifetimes::Scoped;
 use super::shapes;
 use crate::llvm::{Instruction, Name, Operation, Type, Typed, Value};
 
@@ -176,6 +177,9 @@ impl Body<'_> {
     }
 
     fn store(&mut self, value: &Typed, at: &Value, volatile: bool, own: bool) -> Lowered<()> {
+        if self.is_unwritten(&value.value) {
+            return self.leave_open(&value.ty, at);
+        }
         let address = self.address(at)?;
         let scalars = self.unit.layout.scalars(&value.ty)?;
         let values = self.operand(&value.ty, &value.value)?;
@@ -190,6 +194,20 @@ impl Body<'_> {
                 self.split(at, scalar, own)
             };
             self.store_scalar(&address, scalar, &pieces, &plain_tags(volatile), value)?;
+        }
+        Ok(())
+    }
+
+    /// A variable is declared, and not given a value. What is in memory has none there.
+    fn leave_open(&mut self, ty: &Type, at: &Value) -> Lowered<()> {
+        let address = self.scalar(&Type::Pointer, at)?;
+        for scalar in self.unit.layout.scalars(ty)? {
+            for piece in pieces(scalar.offset, scalar.bytes()) {
+                let address = displaced(address.clone(), piece.offset, self.pointer_width());
+                if let Some(register) = self.register(&address, piece.bytes) {
+                    self.give_undefined(register);
+                }
+            }
         }
         Ok(())
     }
@@ -260,10 +278,16 @@ impl Body<'_> {
         let module = self.unit.module;
         let shape = described.and_then(|variable| shapes::of_variable(module, variable));
         let shape = shape.filter(|(_, bytes)| count.is_none() && *bytes == element);
+        let shape = shape.map(|(shape, _)| shape);
         let dst = self.object_var(result);
+        if count.is_none() && self.is_scoped(result) {
+            self.note_alignment(dst, align);
+            self.scoped.insert(result.clone(), Scoped { address: dst, size, align, shape });
+            return Ok(());
+        }
         self.stack.push(dst);
         self.note_alignment(dst, align);
-        self.allocate(dst, size, align, AllocKind::Stack, shape.map(|(shape, _)| shape));
+        self.allocate(dst, size, align, AllocKind::Stack, shape);
         Ok(())
     }
 

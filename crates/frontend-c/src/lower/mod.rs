@@ -14,6 +14,7 @@ mod instructions;
 mod intrinsics;
 mod joins;
 mod layout;
+mod lifetimes;
 mod memory;
 mod places;
 mod pointee;

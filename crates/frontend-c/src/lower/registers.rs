@@ -13,7 +13,8 @@ use parallax_program::{BinaryOp, Callee, Expr, Function, InstKind, Terminator, V
 use super::body::Body;
 use super::layout::Lowered;
 use super::memory::{Piece, pieces};
-use crate::llvm::{Name, Type};
+use crate::llvm::{Name, Operation, Type, Value};
+use crate::undefined;
 
 /// The variables of an object.
 pub struct Registers {
@@ -28,7 +29,7 @@ impl Body<'_> {
 
     /// Puts an object into variables, if that may be.
     pub fn keep_in_registers(&mut self, object: &Name, ty: &Type) -> Lowered<bool> {
-        if self.block != 0 || self.in_memory.contains(object) {
+        if self.block != 0 || self.in_memory.contains(object) || self.is_kept(object) {
             return Ok(false);
         }
         let scalars = self.unit.layout.scalars(ty)?;
@@ -42,6 +43,20 @@ impl Body<'_> {
         let address = self.object_var(object);
         self.registers.insert(address, Registers { object: object.clone(), parts });
         Ok(true)
+    }
+
+    /// Whether an object is marked to stay in memory.
+    pub fn is_kept(&self, object: &Name) -> bool {
+        let instructions = self.function.blocks.iter().flat_map(|block| &block.instructions);
+        instructions.into_iter().any(|instruction| match &instruction.operation {
+            Operation::Call(call) => {
+                let is_object =
+                    |value: &Value| matches!(value, Value::Local(name) if name == object);
+                matches!(&call.callee, Value::Global(name) if name.starts_with(undefined::PREFIX))
+                    && call.args.iter().any(|arg| is_object(&arg.value.value))
+            }
+            _ => false,
+        })
     }
 
     /// Whether an address is one of an object in variables.

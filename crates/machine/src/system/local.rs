@@ -16,7 +16,7 @@ use super::pages::Pages;
 use super::private::initial_page;
 use super::record::{Log, What};
 use super::setup::Setup;
-use crate::{Concrete, Fault, Limits, Operation, Site, Thread, modify};
+use crate::{Concrete, DECIDED_BY_UNDEFINED, Fault, Limits, Operation, Site, Thread, modify};
 
 /// An operation that others may notice or that depends on them, or why there is none.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -203,7 +203,10 @@ impl<'p> Local<'p> {
         key.add_wide(self.fingerprint);
         match input {
             Input::Nothing => {}
-            Input::Value(value) => key.add_wide(value.unsigned()),
+            Input::Value(value) => {
+                key.add_wide(value.unsigned());
+                key.add(u64::from(value.is_undefined()));
+            }
             Input::Pair(value, ok) => {
                 key.add_wide(value.unsigned());
                 key.add(u64::from(ok));
@@ -348,7 +351,13 @@ impl<'p> Local<'p> {
         let [first, second, third] = setup.marks(self.thread.site());
         let place = |address: Bits| address.unsigned() as u64;
         let unsupported = |what: &str| Some(At::Fault(Fault::Unsupported(what.to_string())));
+        if operation.is_undefined() {
+            return unsupported(DECIDED_BY_UNDEFINED);
+        }
         match operation {
+            Operation::Store { value, .. } if value.is_undefined() => {
+                unsupported("a store of a value that nobody has written")
+            }
             Operation::ThreadId => {
                 self.thread.result(code, Bits::new(32, u128::from(self.number)));
                 None
@@ -425,11 +434,6 @@ impl<'p> Local<'p> {
             }
             Operation::Assume { .. } => Some(At::Stopped),
             Operation::Wait { .. } => Some(At::Waiting),
-            Operation::Assert { property: Property::Assert, .. }
-                if !setup.wants(Property::Assert) =>
-            {
-                Some(At::Stopped)
-            }
             Operation::Assert { message, property, .. } => Some(At::Failed { property, message }),
             Operation::End => Some(At::End),
             Operation::Fault(Fault::BadCallee) => Some(At::Failed {
@@ -439,9 +443,10 @@ impl<'p> Local<'p> {
             Operation::Fault(fault) => Some(At::Fault(fault)),
             Operation::StoreConditional { .. } => unsupported("load-linked and store-conditional"),
             Operation::Cut => Some(self.cut(setup)),
-            Operation::Spin { .. } | Operation::Vain { .. } | Operation::Branch { .. } => {
-                Some(At::Cut)
-            }
+            Operation::Spin { .. }
+            | Operation::Vain { .. }
+            | Operation::Branch { .. }
+            | Operation::Undefined { .. } => Some(At::Cut),
         }
     }
 

@@ -375,7 +375,7 @@ impl<'s, 'p> System<'s, 'p> {
     fn load(&self, thread: u32, address: u64, bytes: u8, log: &mut Log) -> Bits {
         let content = self.content(self.slot(thread), address, u32::from(bytes));
         log.add(thread, What::Read { address, bytes, value: content.value });
-        Bits::new(u32::from(bytes) * 8, content.value)
+        Bits::new(u32::from(bytes) * 8, content.value).unless(!content.is_defined())
     }
 
     fn write(&mut self, thread: u32, address: u64, bytes: u8, value: u128, log: &mut Log) {

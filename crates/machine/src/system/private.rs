@@ -90,7 +90,8 @@ impl<'p> Local<'p> {
             return Some(failed(BadAccess::Undefined));
         }
         log.add(self.number, What::Read { address, bytes, value: content.value });
-        self.thread.result(&setup.code, Bits::new(u32::from(bytes) * 8, content.value));
+        let value = Bits::new(u32::from(bytes) * 8, content.value);
+        self.thread.result(&setup.code, value.unless(!content.is_defined()));
         None
     }
 

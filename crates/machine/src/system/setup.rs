@@ -135,10 +135,6 @@ impl<'p> Setup<'p> {
         self.options.merges && !self.shared.contains(&context)
     }
 
-    pub(crate) fn wants(&self, property: Property) -> bool {
-        self.options.properties.contains(&property)
-    }
-
     pub(crate) fn marks(&self, site: Option<Site>) -> [Marks; 3] {
         let Some(Site { function, block, index }) = site else {
             return Default::default();

@@ -4,7 +4,7 @@ use super::cursor::{Parsed, Parser};
 use super::lexer::Token;
 use super::{RMW_OPS, is_keyword};
 use crate::{
-    AccessSize, AllocKind, BlockId, Callee, Diagnostic, Expr, InstKind, Property, Span, Tags,
+    AccessSize, AllocKind, Bits, BlockId, Callee, Diagnostic, Expr, InstKind, Property, Span, Tags,
     Terminator, VarId,
 };
 
@@ -307,6 +307,11 @@ impl<'a> Parser<'a> {
                 return Ok(InstKind::Choose { dst, below: self.expr()? });
             }
             "nondet" => return Ok(InstKind::Nondet { dst: to.one(self)? }),
+            "undefined" => {
+                let dst = to.one(self)?;
+                let value = Expr::Const(Bits::undefined(self.width_of(dst)));
+                return Ok(InstKind::Assign { dst, value });
+            }
             _ => to.none(self)?,
         }
         Ok(match mnemonic.word {

@@ -73,6 +73,7 @@ const KEYWORDS: &[&str] = &[
     "store",
     "thread",
     "threadid",
+    "undefined",
     "unsupported",
     "var",
     "wait",

@@ -252,6 +252,11 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
+    /// How wide a variable of the function is.
+    pub(super) fn width_of(&self, var: VarId) -> u32 {
+        self.scope.declared.get(var.0 as usize).map_or(1, |var| var.width)
+    }
+
     /// Goes to the line that closes a function.
     fn skip_body(&mut self) {
         while !matches!(self.peek(), Token::Symbol("}") | Token::End) {

@@ -244,6 +244,9 @@ impl<'a> Printer<'a> {
         use InstKind::*;
         self.destination(f, kind)?;
         match kind {
+            Assign { value: Expr::Const(bits), .. } if bits.is_undefined() => {
+                f.write_str("undefined")
+            }
             Assign { value, .. } => self.expr(value).fmt(f),
             Load { address, size, tags, .. } => {
                 self.access(f, "load", size.bytes(), &[address], &[tags])

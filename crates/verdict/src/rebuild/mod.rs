@@ -189,7 +189,9 @@ impl<'a, 'p> Rebuild<'a, 'p> {
             let start = starts.get(number);
             let walker = start.map(|start| {
                 let args = start.args.iter().map(|arg| code.evaluate(arg, &[], &mut Tracing));
+                let values = claim.undefined.get(number).map_or(&[][..], Vec::as_slice);
                 Walker::new(code, number as u32, start.function, args.collect(), traces)
+                    .with_undefined(values)
             });
             threads.push(Run {
                 name: start.map_or_else(|| format!("#{number}"), |start| start.name.clone()),
@@ -217,7 +219,7 @@ impl<'a, 'p> Rebuild<'a, 'p> {
             rf: Vec::new(),
             initial_reads: Vec::new(),
             promises: Vec::new(),
-            objects: Objects::new(code),
+            objects: Objects::new(code, &claim.unwritten),
             derived: Derived::default(),
             passed: Vec::new(),
         })

@@ -14,6 +14,8 @@ pub(super) struct Objects<'p> {
     objects: BTreeMap<u64, Object<'p>>,
     /// Initial values other than zero, by address.
     contents: BTreeMap<u64, Bits>,
+    /// The same for what nobody has written.
+    unwritten: BTreeMap<u64, Bits>,
     /// How many objects were called the same.
     namesakes: HashMap<String, u32>,
 }
@@ -33,7 +35,7 @@ pub(super) struct Object<'p> {
 }
 
 impl<'p> Objects<'p> {
-    pub(super) fn new(code: &Code<'p>) -> Self {
+    pub(super) fn new(code: &Code<'p>, unwritten: &[(u64, Bits)]) -> Self {
         let program = code.program;
         let mut objects = BTreeMap::new();
         let mut contents = BTreeMap::new();
@@ -54,7 +56,8 @@ impl<'p> Objects<'p> {
             };
             objects.insert(*start, object);
         }
-        Objects { program, objects, contents, namesakes: HashMap::new() }
+        let unwritten = unwritten.iter().copied().collect();
+        Objects { program, objects, contents, unwritten, namesakes: HashMap::new() }
     }
 
     /// A new object, made by the innermost of these calls. The result is its name.
@@ -168,7 +171,7 @@ impl<'p> Objects<'p> {
         lives.then_some(object.size)
     }
 
-    /// What some bytes hold at first. Undefined content is zero here.
+    /// What some bytes hold at first; what nobody has written, as it is claimed.
     pub(super) fn initial(&self, address: u64, bytes: u32) -> Bits {
         let value = (0..bytes).rev().fold(0u128, |value, at| {
             value << 8 | u128::from(self.initial_byte(address.wrapping_add(u64::from(at))))
@@ -177,7 +180,11 @@ impl<'p> Objects<'p> {
     }
 
     fn initial_byte(&self, address: u64) -> u8 {
-        let cell = self.contents.range(..=address).next_back();
+        let contents = match self.is_defined(address) {
+            true => &self.contents,
+            false => &self.unwritten,
+        };
+        let cell = contents.range(..=address).next_back();
         let inside = cell.filter(|(start, value)| address - *start < u64::from(value.width() / 8));
         inside.map_or(0, |(start, value)| {
             value.extract((address - start) as u32 * 8, 8).unsigned() as u8

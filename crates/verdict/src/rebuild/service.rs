@@ -119,7 +119,9 @@ impl<'p> Rebuild<'_, 'p> {
             }
             value
         });
-        run.walker = Some(Walker::new(code, child, function, received.collect(), traces));
+        let values = self.claim.undefined.get(child as usize).map_or(&[][..], Vec::as_slice);
+        let walker = Walker::new(code, child, function, received.collect(), traces);
+        run.walker = Some(walker.with_undefined(values));
         let kind = self.life_write(child, false);
         self.record(id, kind)?;
         self.note(id, &Tags::thread_release(), &args);

@@ -30,7 +30,7 @@ pub fn claim(threads: &[&str], orders: &[&str], schedule: &str) -> Claim {
         steps = (0u32..).zip(&threads).flat_map(of).collect();
     }
     let order = |text: &&str| text.split_whitespace().map(step_id).collect();
-    Claim { co: orders.iter().map(order).collect(), threads, schedule: steps }
+    Claim { co: orders.iter().map(order).collect(), threads, schedule: steps, ..Claim::default() }
 }
 
 fn thread(text: &str) -> ThreadClaim {

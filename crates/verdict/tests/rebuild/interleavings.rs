@@ -152,7 +152,12 @@ fn interleave(program: &Program, choices: &[u16]) -> Claim {
     }
     let ending = ThreadEnding::Ended;
     let threads = runners.into_iter().map(|runner| ThreadClaim { steps: runner.steps, ending });
-    Claim { threads: threads.collect(), co: orders.into_values().collect(), schedule }
+    Claim {
+        threads: threads.collect(),
+        co: orders.into_values().collect(),
+        schedule,
+        ..Claim::default()
+    }
 }
 
 proptest! {

@@ -38,7 +38,7 @@ fn counting(rounds: u32) -> (Program, Claim) {
         threads[thread as usize].steps.push(Step::End);
         schedule.push(thread);
     }
-    (program, Claim { threads: threads.into(), co: vec![order], schedule })
+    (program, Claim { threads: threads.into(), co: vec![order], schedule, ..Claim::default() })
 }
 
 fn check_counting(rounds: u32, models: &[&str]) {

@@ -1,0 +1,81 @@
+//! Objects of blocks: they live from LLVM's `lifetime.start` to its `lifetime.end`, and are others
+//! each time that the block is entered. Objects without such marks live as long as the function.
+
+use parallax_program::{AllocKind, Expr, InstKind, Shape, VarId};
+
+use super::body::Body;
+use crate::llvm::{Name, Operation, Value};
+
+/// An object of a block.
+pub struct Scoped {
+    pub address: VarId,
+    pub size: Expr,
+    pub align: u64,
+    pub shape: Option<Shape>,
+}
+
+impl Body<'_> {
+    /// Whether an object lives only where the marks say so. One that a loop makes in each round, and
+    /// that nothing can point to in the next, is taken for the same each time: rounds that do the
+    /// same look the same then.
+    pub fn is_scoped(&self, object: &Name) -> bool {
+        let marks = |block: usize, mark: &str| {
+            self.function.blocks[block].instructions.iter().any(|instruction| {
+                let Operation::Call(call) = &instruction.operation else { return false };
+                let is_object =
+                    |value: &Value| matches!(value, Value::Local(name) if name == object);
+                matches!(&call.callee, Value::Global(name) if name.starts_with(mark))
+                    && call.args.iter().any(|arg| is_object(&arg.value.value))
+            })
+        };
+        let blocks = 0..self.function.blocks.len();
+        let ends = blocks.clone().any(|block| marks(block, "llvm.lifetime.end"));
+        let mut begins = blocks.filter(|block| marks(*block, "llvm.lifetime.start")).peekable();
+        let is_marked = begins.peek().is_some() && ends;
+        is_marked && (self.is_kept(object) || !begins.any(|block| self.can_repeat(block)))
+    }
+
+    /// Whether a way leads from a block back to it.
+    fn can_repeat(&self, block: usize) -> bool {
+        let mut seen = vec![false; self.function.blocks.len()];
+        let mut open = vec![block];
+        while let Some(from) = open.pop() {
+            for target in self.targets(from) {
+                if target == block {
+                    return true;
+                }
+                if !std::mem::replace(&mut seen[target], true) {
+                    open.push(target);
+                }
+            }
+        }
+        false
+    }
+
+    fn targets(&self, block: usize) -> Vec<usize> {
+        let last = self.function.blocks[block].instructions.last();
+        let names: Vec<&Name> = match last.map(|last| &last.operation) {
+            Some(Operation::Jump(target)) => vec![target],
+            Some(Operation::Branch { then, otherwise, .. }) => vec![then, otherwise],
+            Some(Operation::Switch { default, cases, .. }) => {
+                cases.iter().map(|(_, target)| target).chain([default]).collect()
+            }
+            _ => Vec::new(),
+        };
+        names.into_iter().filter_map(|name| self.blocks.get(name).copied()).collect()
+    }
+
+    /// `lifetime.start` and `lifetime.end`.
+    pub fn lifetime(&mut self, stem: &str, object: Option<&Value>) {
+        let Some(Value::Local(name)) = object else { return };
+        let Some(Scoped { address, size, align, shape }) = self.scoped.get(name) else { return };
+        let (address, size, align, shape) = (*address, size.clone(), *align, shape.clone());
+        match stem.starts_with("lifetime.start") {
+            true => self.allocate(address, size, align, AllocKind::Stack, shape),
+            false => {
+                let address = Expr::Var(address);
+                self.builder.emit(InstKind::Free { address, kind: AllocKind::Stack });
+            }
+        }
+    }
+}

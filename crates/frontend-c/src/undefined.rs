@@ -1,0 +1,249 @@
+//! Local variables that are given no value, marked before any pass of LLVM sees them.
+//!
+//! LLVM may take an undefined value for whichever is most convenient: of a variable that is 1 on one
+//! way and undefined on the other it says that it is 1. That is right for a compiler and wrong for a
+//! verifier, since the program does something else when it runs. So each local variable gets the
+//! result of a call that nobody knows anything about, where its life begins. What is left of these
+//! calls after the pass is what a program really reads before it writes; lowering gives it any
+//! value.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
+
+/// How the functions are called that give such values.
+pub const PREFIX: &str = "parallax.undefined";
+
+/// Objects of more scalars are not taken apart.
+const MOST_SCALARS: u64 = 64;
+
+/// Types nest at most this deep.
+const MAX_DEPTH: u32 = 20;
+
+/// A module in LLVM's textual form, as clang writes it, with marks.
+pub fn marked(text: &str) -> String {
+    let mut marks = Marks { types: named_types(text), functions: Vec::new(), count: 0 };
+    let mut result = String::with_capacity(text.len() * 5 / 4);
+    let mut rest = text.lines().peekable();
+    while let Some(line) = rest.next() {
+        if !line.starts_with("define ") {
+            let _ = writeln!(result, "{line}");
+            continue;
+        }
+        let mut function = vec![line];
+        while let Some(line) = rest.next() {
+            function.push(line);
+            if line == "}" {
+                break;
+            }
+        }
+        marks.function(&function, &mut result);
+    }
+    for (number, ty) in marks.functions.iter().enumerate() {
+        let _ = writeln!(result, "declare {ty} @{PREFIX}.{number}()");
+    }
+    let _ = writeln!(result, "declare void @{PREFIX}.kept(ptr)");
+    result
+}
+
+struct Marks<'t> {
+    /// What the types are that have names.
+    types: HashMap<&'t str, &'t str>,
+    /// The type of each function that gives a value.
+    functions: Vec<&'t str>,
+    count: u32,
+}
+
+impl<'t> Marks<'t> {
+    fn function(&mut self, lines: &[&'t str], result: &mut String) {
+        let objects: HashMap<&str, &str> = lines.iter().filter_map(|line| object(line)).collect();
+        let scoped: HashSet<&str> = lines.iter().filter_map(|line| begins(line)).collect();
+        let outlived = outlived(lines, &objects);
+        for line in lines {
+            let _ = writeln!(result, "{line}");
+            if let Some((name, _)) = object(line).filter(|(name, _)| outlived.contains(name)) {
+                let _ = writeln!(result, "  call void @{PREFIX}.kept(ptr {name})");
+                continue;
+            }
+            let begun = match object(line) {
+                Some((name, _)) if scoped.contains(name) => None,
+                Some((name, _)) => Some(name),
+                None => begins(line),
+            };
+            let begun = begun.filter(|name| !outlived.contains(name));
+            if let Some((name, ty)) = begun.and_then(|name| Some((name, *objects.get(name)?))) {
+                self.mark(name, ty, result);
+            }
+        }
+    }
+
+    fn mark(&mut self, name: &str, ty: &'t str, result: &mut String) {
+        if self.scalars(ty, 0).is_none_or(|count| count > MOST_SCALARS) {
+            let _ = writeln!(result, "  call void @{PREFIX}.kept(ptr {name})");
+            return;
+        }
+        let known = self.functions.iter().position(|known| *known == ty);
+        let number = known.unwrap_or_else(|| {
+            self.functions.push(ty);
+            self.functions.len() - 1
+        });
+        let value = format!("%{PREFIX}.value.{}", self.count);
+        self.count += 1;
+        let _ = writeln!(result, "  {value} = call {ty} @{PREFIX}.{number}()");
+        let _ = writeln!(result, "  store {ty} {value}, ptr {name}, align 1");
+    }
+
+    /// Of how many scalars a type is.
+    fn scalars(&self, ty: &str, depth: u32) -> Option<u64> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let inner = |open: &str, close: &str| ty.strip_prefix(open)?.strip_suffix(close);
+        if let Some(inner) = inner("[", "]") {
+            let (count, element) = inner.split_once(" x ")?;
+            let element = self.scalars(element.trim(), depth + 1)?;
+            return count.trim().parse::<u64>().ok()?.checked_mul(element);
+        }
+        if let Some(fields) = inner("<{", "}>").or_else(|| inner("{", "}")) {
+            let fields = parts(fields).into_iter().filter(|field| !field.is_empty());
+            return fields.map(|field| self.scalars(field, depth + 1)).sum();
+        }
+        match ty.starts_with('%') {
+            true => self.scalars(self.types.get(ty)?, depth + 1),
+            false => Some(1),
+        }
+    }
+}
+
+/// `%struct.node = type { i32, ptr }`.
+fn named_types(text: &str) -> HashMap<&str, &str> {
+    let lines = text.lines().filter(|line| line.starts_with('%'));
+    lines.filter_map(|line| line.split_once(" = type ")).collect()
+}
+
+/// The name and the type of an object of fixed size: `  %2 = alloca i32, align 4`.
+fn object(line: &str) -> Option<(&str, &str)> {
+    let (name, made) = line.strip_prefix("  ")?.split_once(" = alloca ")?;
+    let parts = parts(made);
+    let is_fixed = parts.get(1).is_none_or(|next| next.starts_with("align "));
+    is_fixed.then(|| (name, parts[0]))
+}
+
+/// The object whose life begins: `  call void @llvm.lifetime.start.p0(i64 4, ptr %2) #3`.
+fn begins(line: &str) -> Option<&str> {
+    marked_object(line, "call void @llvm.lifetime.start")
+}
+
+/// The object whose life ends.
+fn ends(line: &str) -> Option<&str> {
+    marked_object(line, "call void @llvm.lifetime.end")
+}
+
+fn marked_object<'t>(line: &'t str, mark: &str) -> Option<&'t str> {
+    let (_, call) = line.split_once(mark)?;
+    let (_, object) = call.split_once(", ptr ")?;
+    let end = object.find([')', ' ', ','])?;
+    Some(&object[..end])
+}
+
+/// Objects whose address is in something that lives longer. The pass would follow the variable to
+/// the object, and not mind that it is gone.
+fn outlived<'t>(lines: &[&'t str], objects: &HashMap<&'t str, &'t str>) -> HashSet<&'t str> {
+    // What is known to point into an object.
+    let mut inside: HashMap<&str, &str> = objects.keys().map(|name| (*name, *name)).collect();
+    let mut outlived = HashSet::new();
+    for line in lines {
+        if let Some((name, base)) = derived(line)
+            && let Some(object) = inside.get(base).copied()
+        {
+            inside.insert(name, object);
+        }
+        if let Some((value, place)) = stored_pointer(line)
+            && let Some(object) = inside.get(value)
+            && !inside.get(place).is_some_and(|holder| end_together(lines, object, holder))
+        {
+            outlived.insert(*object);
+        }
+    }
+    outlived
+}
+
+/// Whether the life of an object ends where that of another does, wherever it ends.
+fn end_together(lines: &[&str], object: &str, holder: &str) -> bool {
+    lines.iter().enumerate().filter(|(_, line)| ends(line) == Some(object)).all(|(at, _)| {
+        let around = |rest: &mut dyn Iterator<Item = &&str>| {
+            rest.map_while(|line| ends(line)).any(|name| name == holder)
+        };
+        around(&mut lines[at..].iter()) || around(&mut lines[..at].iter().rev())
+    })
+}
+
+/// `  %5 = getelementptr inbounds [4 x i32], ptr %2, i64 0, i64 0`: the result and where it starts.
+fn derived(line: &str) -> Option<(&str, &str)> {
+    let (name, made) = line.strip_prefix("  ")?.split_once(" = getelementptr ")?;
+    let (_, base) = made.split_once(", ptr ")?;
+    Some((name, parts(base)[0]))
+}
+
+/// `  store ptr %2, ptr %1, align 8`: what is stored, and where.
+fn stored_pointer(line: &str) -> Option<(&str, &str)> {
+    let stored = line.strip_prefix("  store ptr ")?;
+    let (value, place) = stored.split_once(", ptr ")?;
+    Some((value, parts(place)[0]))
+}
+
+/// What commas outside of all brackets separate.
+fn parts(text: &str) -> Vec<&str> {
+    let (mut depth, mut start) = (0, 0);
+    let mut parts = Vec::new();
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '[' | '{' | '<' | '(' => depth += 1,
+            ']' | '}' | '>' | ')' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(text[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(text[start..].trim());
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_marked_where_their_lives_begin() {
+        let text = "%struct.pair = type { i32, [2 x i64] }\n\
+                    define void @f() {\n  %1 = alloca i32, align 4\n  \
+                    %2 = alloca %struct.pair, align 8\n  %3 = alloca [99 x i8], align 16\n  \
+                    %4 = alloca i8, i64 %n, align 16\n  \
+                    call void @llvm.lifetime.start.p0(i64 4, ptr %1) #3\n  ret void\n}\n";
+        let marked = marked(text);
+        let begins = "@llvm.lifetime.start.p0(i64 4, ptr %1) #3\n  \
+                      %parallax.undefined.value.1 = call i32 @parallax.undefined.1()\n  \
+                      store i32 %parallax.undefined.value.1, ptr %1, align 1\n";
+        assert!(marked.contains(begins), "{marked}");
+        assert!(marked.contains("store %struct.pair %parallax.undefined.value.0, ptr %2"));
+        assert!(marked.contains("call void @parallax.undefined.kept(ptr %3)"));
+        assert!(!marked.contains("ptr %4"));
+        assert!(marked.contains("declare i32 @parallax.undefined.1()\n"));
+    }
+
+    #[test]
+    fn objects_that_are_outlived_stay_in_memory() {
+        let text = |between: &str| {
+            format!(
+                "define i32 @f() {{\n  %1 = alloca ptr, align 8\n  %2 = alloca i32, align 4\n  \
+                 store ptr %2, ptr %1, align 8\n  \
+                 call void @llvm.lifetime.end.p0(i64 4, ptr %2) #3\n{between}  \
+                 call void @llvm.lifetime.end.p0(i64 8, ptr %1) #3\n  ret i32 0\n}}\n"
+            )
+        };
+        let kept = "call void @parallax.undefined.kept(ptr %2)";
+        assert!(!marked(&text("")).contains(kept));
+        assert!(marked(&text("  %3 = load ptr, ptr %1, align 8\n")).contains(kept));
+    }
+}
