@@ -55,6 +55,11 @@ impl Domain for Concrete {
         }
     }
 
+    /// What nobody has written stays as it is, too.
+    fn same(&self, left: &Bits, right: &Bits) -> bool {
+        left == right
+    }
+
     fn known(&self, value: &Bits) -> Option<Bits> {
         (!value.is_undefined()).then_some(*value)
     }
