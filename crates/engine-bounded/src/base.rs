@@ -12,6 +12,7 @@ use crate::relations::bounds::Bound;
 use crate::relations::literals::Input;
 use crate::structure::Structure;
 use crate::value::{Sources, Values};
+use crate::watch::Watch;
 
 /// What the inputs of a model stand for: bounds, and literals for what lies between them.
 pub struct Base {
@@ -26,10 +27,12 @@ impl Base {
         communication: &Communication,
         values: &Values,
         circuit: &mut Circuit,
+        watch: &Watch<'_>,
     ) -> Base {
         let mut maker = Maker { structure, communication, values, circuit };
         let mut base = Base { bounds: Vec::new(), literals: Vec::new() };
-        for input in formula.inputs() {
+        // Where the watch ends it, inputs are missing.
+        for input in formula.inputs().iter().take_while(|_| !watch.is_over()) {
             let (bound, literals) = match input.kind {
                 InputKind::Set => maker.set(&input.name),
                 InputKind::Relation => maker.relation(&input.name),
@@ -102,16 +105,22 @@ impl Maker<'_> {
         let thread = |event: usize| self.structure.events[event].thread;
         let internal = |a: usize, b: usize| a == b || thread(a).is_some() && thread(a) == thread(b);
         let access = |event: usize| self.structure.events[event].access;
+        let fixed = match name {
+            "po" => Some(self.fixed(|a, b| self.structure.in_program_order(a, b))),
+            "int" => Some(self.fixed(internal)),
+            "ext" => Some(self.fixed(|a, b| !internal(a, b))),
+            "si" | "sm" | "same-instance" | "same-instr" => {
+                Some(self.fixed(|a, b| a == b || internal(a, b) && access(a) == access(b)))
+            }
+            _ => None,
+        };
+        if let Some(relation) = fixed {
+            return (Bound::relation(relation), Input::default());
+        }
         let pairs = match name {
             "rf" => self.rf(),
             "co" => self.communication.order.clone(),
             "loc" => self.communication.same_place.clone(),
-            "po" => self.fixed(|a, b| self.structure.in_program_order(a, b)),
-            "int" => self.fixed(internal),
-            "ext" => self.fixed(|a, b| !internal(a, b)),
-            "si" | "sm" | "same-instance" | "same-instr" => {
-                self.fixed(|a, b| a == b || internal(a, b) && access(a) == access(b))
-            }
             "addr" => self.dependencies(|event| (event.addr, false)),
             "data" => self.dependencies(|event| (event.data, false)),
             "ctrl" => self.dependencies(|event| (event.ctrl, false)),
@@ -137,15 +146,17 @@ impl Maker<'_> {
         (Bound::Relation { may, must }, Input { members, pairs })
     }
 
-    fn fixed(&self, holds: impl Fn(usize, usize) -> bool) -> Pairs {
+    /// Pairs that are there wherever both events happen: no literals are needed for them.
+    fn fixed(&self, holds: impl Fn(usize, usize) -> bool) -> Relation {
         let visible = &self.structure.facts.visible;
-        let mut pairs = Pairs::default();
+        let mut relation = Relation::new(self.events());
         for a in visible.iter() {
             for b in visible.iter().filter(|b| holds(a, *b)) {
-                pairs.insert((a, b), Literal::TRUE);
+                relation.add(a, b);
             }
         }
-        pairs
+        relation.intersect_with(&self.structure.facts.together);
+        relation
     }
 
     fn rf(&self) -> Pairs {

@@ -169,6 +169,9 @@ impl Builder<'_> {
         let writes: Vec<usize> = (0..n).filter(|e| structure.events[*e].kind.is_write()).collect();
         let mut order = Pairs::default();
         for (position, a) in writes.iter().enumerate() {
+            if self.watch.is_over() {
+                break;
+            }
             for b in &writes[position + 1..] {
                 let Some(same) = same_place.get(&(*a, *b)).copied() else {
                     continue;

@@ -106,7 +106,7 @@ impl Encoding {
         }
         let communication = Communication::new(&structure, &executed, model, &mut circuit, watch);
         watch.check().map_err(stopped)?;
-        let base = Base::new(formula, &structure, &communication, &values, &mut circuit);
+        let base = Base::new(formula, &structure, &communication, &values, &mut circuit, watch);
         watch.check().map_err(stopped)?;
         let bounds = Bounds::new(formula, &structure.facts, &base.bounds, watch);
         watch.check().map_err(stopped)?;
@@ -144,6 +144,7 @@ impl Encoding {
             None => Literal::TRUE,
         });
         let before = before.collect();
+        watch.check().map_err(stopped)?;
         let solving = Duration::ZERO;
         Ok(Encoding { circuit, structure, communication, executed, values, flags, before, solving })
     }

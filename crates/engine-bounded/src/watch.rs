@@ -1,7 +1,10 @@
 //! Looking at the clock and at memory, and whether somebody has had enough.
 
 use std::cell::Cell;
-use std::time::Instant;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use parallax_solver::{Control, Stop};
 
@@ -10,13 +13,15 @@ use crate::options::Options;
 /// Once there is a reason to stop, it stays.
 pub struct Watch<'a> {
     control: Control<'a>,
-    calls: Cell<u32>,
+    /// Set by a thread that looks at the clock and at memory, where there are limits. Steps of the
+    /// engine differ too much in length to be counted.
+    alarm: Option<Arc<AtomicBool>>,
     stop: Cell<Option<Stop>>,
 }
 
 impl<'a> Watch<'a> {
-    /// It is looked at the clock once in so many calls.
-    const INTERVAL: u32 = 64;
+    /// So often it is looked at the clock.
+    const PAUSE: Duration = Duration::from_millis(10);
 
     pub fn new(options: &Options<'a>, started: Instant) -> Watch<'a> {
         let control = Control {
@@ -24,14 +29,43 @@ impl<'a> Watch<'a> {
             interrupt: options.stop,
             memory_limit: options.memory_limit,
         };
-        Watch { control, calls: Cell::new(0), stop: Cell::new(None) }
+        Watch { alarm: Self::alarm(&control), control, stop: Cell::new(None) }
+    }
+
+    /// None where nothing is limited. The thread ends with the watch.
+    fn alarm(control: &Control<'a>) -> Option<Arc<AtomicBool>> {
+        let limits = Control {
+            deadline: control.deadline,
+            interrupt: None,
+            memory_limit: control.memory_limit,
+        };
+        if limits.deadline.is_none() && limits.memory_limit.is_none() {
+            return None;
+        }
+        let alarm = Arc::new(AtomicBool::new(false));
+        let shared = Arc::downgrade(&alarm);
+        let look = move || {
+            while let Some(alarm) = shared.upgrade() {
+                if limits.reason().is_some() {
+                    alarm.store(true, Ordering::Relaxed);
+                    return;
+                }
+                drop(alarm);
+                thread::sleep(Self::PAUSE);
+            }
+        };
+        // Without a thread there are no limits within a phase, only between phases.
+        thread::Builder::new().spawn(look).ok().map(|_| alarm)
     }
 
     /// Cheap enough for inner loops. What is left unfinished then is of no use to anybody.
     pub fn is_over(&self) -> bool {
-        self.calls.set(self.calls.get().wrapping_add(1));
-        if self.calls.get().is_multiple_of(Self::INTERVAL) && self.stop.get().is_none() {
-            self.stop.set(self.control.reason());
+        if self.stop.get().is_none() {
+            let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+            let rings = self.alarm.as_deref().is_some_and(is_set);
+            if rings || self.control.interrupt.is_some_and(is_set) {
+                self.stop.set(Some(self.control.reason().unwrap_or(Stop::MemoryLimit)));
+            }
         }
         self.stop.get().is_some()
     }

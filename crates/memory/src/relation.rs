@@ -187,7 +187,13 @@ impl Relation {
             }
             return;
         }
-        for from in 0..self.n {
+        self.compose_while(other, out, || true);
+    }
+
+    /// The same, as long as somebody wants it: then pairs are missing.
+    pub fn compose_while(&self, other: &Relation, out: &mut Relation, goes_on: impl Fn() -> bool) {
+        out.resize(self.n);
+        for from in (0..self.n).take_while(|_| goes_on()) {
             for middle in bits_of(self.row(from)) {
                 for (mine, theirs) in out.row_mut(from).iter_mut().zip(other.row(middle)) {
                     *mine |= theirs;
@@ -258,7 +264,12 @@ impl Relation {
             }
             return;
         }
-        for middle in 0..self.n {
+        self.close_while(|| true);
+    }
+
+    /// The same, as long as somebody wants it: then pairs are missing.
+    pub fn close_while(&mut self, goes_on: impl Fn() -> bool) {
+        for middle in (0..self.n).take_while(|_| goes_on()) {
             for from in 0..self.n {
                 if from != middle && self.has(from, middle) {
                     for word in 0..self.stride {

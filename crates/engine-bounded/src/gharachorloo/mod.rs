@@ -122,7 +122,7 @@ pub fn constrain(
     let order = ExecutionOrder::new(&mut setting);
     values::reads_return_what_they_see(&mut setting, &order, &communication.sources);
     values::pairs_are_not_interrupted(&mut setting, &order);
-    let program_order = program_order::that_counts(&mut setting, conditions);
+    let program_order = program_order::that_counts(&mut setting, conditions, watch);
     chains::keep(&mut setting, &order, &program_order);
     communication.order = order.of_writes(&mut setting);
     communication.same_place = setting.same_place;

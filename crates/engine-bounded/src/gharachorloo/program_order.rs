@@ -12,6 +12,7 @@ use parallax_solver::Literal;
 use super::{Conditions, Setting};
 use crate::base::{is_paired, tagged};
 use crate::relations::axioms::spare;
+use crate::watch::Watch;
 
 /// Pairs of accesses and fences, and whether each counts, given that both happen.
 pub type ProgramOrder = Vec<(usize, usize, Literal)>;
@@ -27,7 +28,11 @@ struct Role {
 }
 
 /// The pairs that count. Those that follow from others are left out.
-pub fn that_counts(setting: &mut Setting<'_>, conditions: Conditions) -> ProgramOrder {
+pub fn that_counts(
+    setting: &mut Setting<'_>,
+    conditions: Conditions,
+    watch: &Watch<'_>,
+) -> ProgramOrder {
     let structure = setting.structure;
     let visible: Vec<usize> = (0..structure.initials)
         .filter(|event| structure.events[*event].kind.is_visible())
@@ -53,7 +58,7 @@ pub fn that_counts(setting: &mut Setting<'_>, conditions: Conditions) -> Program
             }
         }
     }
-    let spare = spare(&sure, &structure.facts);
+    let spare = spare(&sure, &structure.facts, watch);
     pairs.retain(|(a, b, _)| !spare.contains(*a, *b));
     pairs
 }

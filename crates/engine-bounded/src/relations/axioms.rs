@@ -5,6 +5,7 @@ use parallax_solver::Literal;
 
 use super::bounds::Facts;
 use super::literals::{Relations, Side};
+use crate::watch::Watch;
 
 /// A test that cannot be said in clauses.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -202,9 +203,9 @@ impl Relations<'_, '_> {
                 must.union_with(sure);
             }
         }
-        let spare = spare(&must, self.facts);
+        let spare = spare(&must, self.facts, self.watch);
         let mut reach = may.clone();
-        reach.transitive_close();
+        reach.close_while(|| !self.watch.is_over());
         let order = self.circuit.order(n);
         for (from, to) in may.iter() {
             if self.watch.is_over() {
@@ -254,7 +255,8 @@ impl Relations<'_, '_> {
 }
 
 /// Sure pairs that are a detour of others anyway.
-pub fn spare(must: &Relation, facts: &Facts) -> Relation {
+pub fn spare(must: &Relation, facts: &Facts, watch: &Watch<'_>) -> Relation {
+    let goes_on = || !watch.is_over();
     let n = facts.events;
     let mut spare = Relation::new(n);
     if !must.is_acyclic() {
@@ -262,11 +264,11 @@ pub fn spare(must: &Relation, facts: &Facts) -> Relation {
     }
     let mut brings = must.clone();
     brings.intersect_with(&facts.implies);
-    brings.compose_into(must, &mut spare);
+    brings.compose_while(must, &mut spare, goes_on);
     let mut brought = must.clone();
     brought.intersect_with(&facts.implied);
     let mut more = Relation::new(n);
-    must.compose_into(&brought, &mut more);
+    must.compose_while(&brought, &mut more, goes_on);
     spare.union_with(&more);
     spare.intersect_with(must);
     spare

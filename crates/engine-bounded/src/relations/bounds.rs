@@ -53,7 +53,7 @@ impl<'m> Bounds<'m> {
                 return Ok(bounds);
             }
             if !bounds.is_open(id) {
-                bounds.compute(id, facts, inputs)?;
+                bounds.compute(id, facts, inputs, watch)?;
             }
         }
         Ok(bounds)
@@ -100,14 +100,20 @@ impl<'m> Bounds<'m> {
         groups.iter().any(|group| !closed.contains(group))
     }
 
-    fn compute(&mut self, id: NodeId, facts: &Facts, inputs: &[Bound]) -> Result<(), NotMonotone> {
+    fn compute(
+        &mut self,
+        id: NodeId,
+        facts: &Facts,
+        inputs: &[Bound],
+        watch: &Watch<'_>,
+    ) -> Result<(), NotMonotone> {
         if let Node::Solution(group, index) = self.formula.node(id) {
-            self.settle(*group, facts, inputs)?;
+            self.settle(*group, facts, inputs, watch)?;
             let definition = self.formula.groups()[*group as usize].definitions[*index as usize];
             self.bounds[id.index()] = self.bounds[definition.index()].clone();
             return Ok(());
         }
-        let bound = self.evaluate(id, facts, inputs);
+        let bound = self.evaluate(id, facts, inputs, watch);
         self.bounds[id.index()] = Some(bound);
         Ok(())
     }
@@ -136,7 +142,13 @@ impl<'m> Bounds<'m> {
 
     /// The least solution of a recursive group. One that is not monotone is followed round by
     /// round, which is possible only where everything about it is known.
-    fn settle(&mut self, group: u32, facts: &Facts, inputs: &[Bound]) -> Result<(), NotMonotone> {
+    fn settle(
+        &mut self,
+        group: u32,
+        facts: &Facts,
+        inputs: &[Bound],
+        watch: &Watch<'_>,
+    ) -> Result<(), NotMonotone> {
         let definition = &self.formula.groups()[group as usize];
         let (unknowns, definitions) = (definition.unknowns.clone(), definition.definitions.clone());
         let monotone = self.is_monotone(group);
@@ -147,8 +159,11 @@ impl<'m> Bounds<'m> {
         let rounds = facts.events * facts.events * definitions.len() + 16;
         for _ in 0..rounds {
             for id in &inner {
+                if watch.is_over() {
+                    return Ok(());
+                }
                 if !matches!(self.formula.node(*id), Node::Unknown(..)) {
-                    self.compute(*id, facts, inputs)?;
+                    self.compute(*id, facts, inputs, watch)?;
                     let settled = self.bounds[id.index()].as_ref().is_some_and(Bound::is_exact);
                     if !monotone && !settled {
                         return Err(NotMonotone { place: definition.place });
@@ -192,7 +207,7 @@ impl<'m> Bounds<'m> {
         }
     }
 
-    fn evaluate(&self, id: NodeId, facts: &Facts, inputs: &[Bound]) -> Bound {
+    fn evaluate(&self, id: NodeId, facts: &Facts, inputs: &[Bound], watch: &Watch<'_>) -> Bound {
         let n = facts.events;
         let none = || Bound::relation(Relation::new(n));
         match self.formula.node(id) {
@@ -282,7 +297,7 @@ impl<'m> Bounds<'m> {
             }
             Node::Sequence(a, b) => {
                 let (first, second) = (self.rel(*a, facts), self.rel(*b, facts));
-                sequence(&first, &second, facts)
+                sequence(&first, &second, facts, watch)
             }
             Node::Inverse(a) => {
                 let (more, sure) = self.rel(*a, facts);
@@ -291,7 +306,7 @@ impl<'m> Bounds<'m> {
                 sure.inverse_into(&mut must);
                 Bound::Relation { may, must }
             }
-            Node::Plus(a) => self.plus(*a, facts),
+            Node::Plus(a) => self.plus(*a, facts, watch),
             Node::StartingIn(set, a) => {
                 let ((more, sure), (mut may, mut must)) =
                     (self.events(*set, facts), self.rel(*a, facts));
@@ -309,7 +324,7 @@ impl<'m> Bounds<'m> {
         }
     }
 
-    fn plus(&self, of: NodeId, facts: &Facts) -> Bound {
+    fn plus(&self, of: NodeId, facts: &Facts, watch: &Watch<'_>) -> Bound {
         let (base_may, base_must) = self.rel(of, facts);
         let mut bound = Bound::Relation { may: base_may.clone(), must: base_must.clone() };
         loop {
@@ -317,14 +332,14 @@ impl<'m> Bounds<'m> {
                 return bound;
             };
             let longer =
-                sequence(&(may.clone(), must.clone()), &(may.clone(), must.clone()), facts);
+                sequence(&(may.clone(), must.clone()), &(may.clone(), must.clone()), facts, watch);
             let Bound::Relation { may: mut more, must: mut sure } = longer else {
                 return bound;
             };
             more.union_with(may);
             sure.union_with(must);
             let next = Bound::Relation { may: more, must: sure };
-            if next == bound {
+            if next == bound || watch.is_over() {
                 return bound;
             }
             bound = next;
@@ -363,18 +378,24 @@ impl Bound {
 }
 
 /// What is between must happen too, for a sequence to be sure.
-fn sequence(first: &(Relation, Relation), second: &(Relation, Relation), facts: &Facts) -> Bound {
+fn sequence(
+    first: &(Relation, Relation),
+    second: &(Relation, Relation),
+    facts: &Facts,
+    watch: &Watch<'_>,
+) -> Bound {
+    let goes_on = || !watch.is_over();
     let n = facts.events;
     let (mut may, mut must) = (Relation::new(n), Relation::new(n));
-    first.0.compose_into(&second.0, &mut may);
+    first.0.compose_while(&second.0, &mut may, goes_on);
     may.intersect_with(&facts.together);
     let mut brings = first.1.clone();
     brings.intersect_with(&facts.implies);
-    brings.compose_into(&second.1, &mut must);
+    brings.compose_while(&second.1, &mut must, goes_on);
     let mut brought = second.1.clone();
     brought.intersect_with(&facts.implied);
     let mut more = Relation::new(n);
-    first.1.compose_into(&brought, &mut more);
+    first.1.compose_while(&brought, &mut more, goes_on);
     must.union_with(&more);
     must.intersect_with(&facts.together);
     Bound::Relation { may, must }

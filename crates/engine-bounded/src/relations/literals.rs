@@ -206,6 +206,9 @@ impl<'a, 'm> Relations<'a, 'm> {
     }
 
     fn make_pair(&mut self, id: NodeId, from: usize, to: usize, side: Side) -> Literal {
+        if self.watch.is_over() {
+            return Literal::FALSE;
+        }
         match self.formula.node(id) {
             Node::RelationInput(input) => {
                 let known = self.inputs[*input as usize].pairs.get(&(from, to));
@@ -282,6 +285,9 @@ impl<'a, 'm> Relations<'a, 'm> {
             let mut reached: Vec<(usize, Literal)> = row.iter().map(|(m, l)| (*m, *l)).collect();
             reached.sort_unstable();
             for (middle, reaches) in reached {
+                if self.watch.is_over() {
+                    break;
+                }
                 for to in self.successors(base, middle) {
                     let Some(goal) = row.get(&to).copied().filter(|goal| *goal != Literal::TRUE)
                     else {
@@ -310,7 +316,7 @@ impl<'a, 'm> Relations<'a, 'm> {
             });
             let mut last: Pairs = first.collect();
             let mut length = 1;
-            while length < self.facts.events {
+            while length < self.facts.events && !self.watch.is_over() {
                 last = self.square(&all, &last, id);
                 length *= 2;
             }
@@ -322,6 +328,9 @@ impl<'a, 'm> Relations<'a, 'm> {
 
     fn square(&mut self, all: &[(usize, usize)], last: &Pairs, id: NodeId) -> Pairs {
         let next = all.iter().map(|(from, to)| {
+            if self.watch.is_over() {
+                return ((*from, *to), Literal::FALSE);
+            }
             let mut ways = vec![last[&(*from, *to)]];
             for middle in self.successors(id, *from) {
                 if let Some(second) = last.get(&(middle, *to)) {
