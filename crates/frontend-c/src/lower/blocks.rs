@@ -105,7 +105,7 @@ impl Body<'_> {
     }
 
     fn return_value(&mut self, value: &Typed) -> Lowered<()> {
-        let scalars = self.operand(&value.ty, &value.value)?;
+        let scalars = self.any_operand(&value.ty, &value.value)?;
         self.leave(super::arithmetic::joined(scalars));
         Ok(())
     }
@@ -257,7 +257,7 @@ impl Body<'_> {
     fn assign_phis(&mut self, target: &Name) -> Lowered<()> {
         let mut moves: Vec<(VarId, Expr)> = Vec::new();
         for (result, ty, value) in self.phis(target) {
-            let values = self.operand(&ty, &value)?;
+            let values = self.any_operand(&ty, &value)?;
             let vars = self.vars_of(&result);
             let pairs = vars.into_iter().zip(values);
             moves.extend(pairs.filter(|(var, value)| *value != Expr::Var(*var)));

@@ -255,8 +255,10 @@ impl<'u> Body<'u> {
         self.define(name, zeros);
     }
 
-    /// The scalars of an operand.
-    pub fn operand(&mut self, ty: &Type, value: &Value) -> Lowered<Vec<Expr>> {
+    /// The scalars of an operand, which are any where they are undefined. Where they are computed with
+    /// they are what lies between the fields of a structure: variables have marks, see
+    /// [`undefined`](crate::undefined).
+    pub fn any_operand(&mut self, ty: &Type, value: &Value) -> Lowered<Vec<Expr>> {
         if let Value::Undef | Value::Poison = value {
             let scalars = self.unit.layout.scalars(ty)?;
             let vars = scalars.iter().map(|scalar| self.builder.temp(scalar.width));
@@ -264,11 +266,11 @@ impl<'u> Body<'u> {
             vars.iter().for_each(|var| self.give_undefined(*var));
             return Ok(vars.into_iter().map(Expr::Var).collect());
         }
-        self.filled(ty, value)
+        self.operand(ty, value)
     }
 
-    /// The scalars of an operand that is going to be filled: what is undefined is zero at first.
-    pub fn filled(&mut self, ty: &Type, value: &Value) -> Lowered<Vec<Expr>> {
+    /// The scalars of an operand.
+    pub fn operand(&mut self, ty: &Type, value: &Value) -> Lowered<Vec<Expr>> {
         if let Value::Local(name) = value {
             if let Some(values) = self.inlined.get(name) {
                 return Ok(values.clone());

@@ -318,9 +318,9 @@ impl Body<'_> {
                 self.replaced(vector, element, range)
             }
             Operation::ShuffleVector { left, right, mask } => {
-                let mut lanes = self.filled(&left.ty, &left.value)?;
-                lanes.extend(self.filled(&right.ty, &right.value)?);
-                let mask = self.filled(&mask.ty, &mask.value)?;
+                let mut lanes = self.operand(&left.ty, &left.value)?;
+                lanes.extend(self.operand(&right.ty, &right.value)?);
+                let mask = self.operand(&mask.ty, &mask.value)?;
                 let pick = |index: &Expr| match index {
                     Expr::Const(bits) => lanes.get(bits.unsigned() as usize).cloned(),
                     _ => None,
@@ -339,7 +339,7 @@ impl Body<'_> {
         part: &Typed,
         range: std::ops::Range<usize>,
     ) -> Lowered<Vec<Expr>> {
-        let mut scalars = self.filled(&whole.ty, &whole.value)?;
+        let mut scalars = self.operand(&whole.ty, &whole.value)?;
         let parts = self.operand(&part.ty, &part.value)?;
         if range.len() != parts.len() || range.end > scalars.len() {
             return Err("a part that does not fit".to_string());

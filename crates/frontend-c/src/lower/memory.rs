@@ -64,6 +64,8 @@ impl Body<'_> {
                     Some(order) => self.atomic_load(ty, address, *order, result),
                     None => {
                         let own = instruction.typed || !self.unit.tells_types;
+                        // What the pass makes of a copy of a whole is a copy still.
+                        let own = own && !result.contains(".copyload");
                         self.load(ty, address, *volatile, own, result)
                     }
                 }
