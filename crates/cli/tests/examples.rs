@@ -142,14 +142,16 @@ type Loaded = Arc<OnceLock<Program>>;
 /// Programs, each read once.
 #[derive(Default)]
 struct Programs {
-    loaded: Mutex<HashMap<(String, String, bool, bool), Loaded>>,
+    loaded: Mutex<HashMap<(String, String, [bool; 3]), Loaded>>,
 }
 
 impl Programs {
     fn get(&self, row: &Row, asked: &Asked) -> Loaded {
         let overflow = asked.properties.contains(&Property::Overflow);
+        let races = asked.properties.contains(&Property::Race);
         let spurious_wakeups = asked.spurious_wakeups;
-        let key = (row.file.clone(), row.arguments.clone(), overflow, spurious_wakeups);
+        let settings = [overflow, races, spurious_wakeups];
+        let key = (row.file.clone(), row.arguments.clone(), settings);
         let loaded = self.loaded.lock().unwrap().entry(key).or_default().clone();
         loaded.get_or_init(|| {
             let options = parallax_frontend_c::Options {
@@ -160,7 +162,7 @@ impl Programs {
             };
             let mut program = load(&[folder().join(&row.file)], &options)
                 .unwrap_or_else(|errors| panic!("{}: {}", row.file, errors[0]));
-            settle_retries(&mut program, asked.properties.contains(&Property::Race));
+            settle_retries(&mut program, races);
             program
         });
         loaded
@@ -170,6 +172,7 @@ impl Programs {
         let asked = Asked::parse(&row.options);
         let program = self.get(row, &asked);
         let model = Model::builtin(&row.model).expect("a model").expect("a good model");
+        let model = model.with_races_of_c().expect("a good model");
         let options = parallax_engine_explore::Options {
             properties: asked.properties,
             unroll: asked.unroll,
