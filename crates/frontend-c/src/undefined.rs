@@ -23,14 +23,14 @@ const MAX_DEPTH: u32 = 20;
 pub fn marked(text: &str) -> String {
     let mut marks = Marks { types: named_types(text), functions: Vec::new(), count: 0 };
     let mut result = String::with_capacity(text.len() * 5 / 4);
-    let mut rest = text.lines().peekable();
+    let mut rest = text.lines();
     while let Some(line) = rest.next() {
         if !line.starts_with("define ") {
             let _ = writeln!(result, "{line}");
             continue;
         }
         let mut function = vec![line];
-        while let Some(line) = rest.next() {
+        for line in rest.by_ref() {
             function.push(line);
             if line == "}" {
                 break;
