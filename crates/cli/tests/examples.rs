@@ -139,10 +139,13 @@ impl Asked {
 
 type Loaded = Arc<OnceLock<Program>>;
 
+/// The file, arguments of clang, and whether overflow, races and spurious wake-ups matter.
+type Reading = (String, String, [bool; 3]);
+
 /// Programs, each read once.
 #[derive(Default)]
 struct Programs {
-    loaded: Mutex<HashMap<(String, String, [bool; 3]), Loaded>>,
+    loaded: Mutex<HashMap<Reading, Loaded>>,
 }
 
 impl Programs {

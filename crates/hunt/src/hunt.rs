@@ -115,7 +115,7 @@ impl Run<'_> {
         let Options { programs, time, stops, .. } = self.options;
         programs.is_none_or(|programs| self.figures.get("programs") < programs)
             && time.is_none_or(|time| self.started.elapsed() < time)
-            && !(*stops && !self.figures.is_clean())
+            && (!*stops || self.figures.is_clean())
             && !self.asker.is_haunted
     }
 

@@ -102,7 +102,7 @@ fn group(
     let mut engines = vec![Engine::Explore, Engine::States, Engine::Bounded];
     let reduced: [&'static str; 6] =
         ["none", "spin-loops", "waits", "symmetry", "barriers", "spin-loops,waits"];
-    engines.push(Engine::Reduced(*random.pick::<&'static str>(&reduced)));
+    engines.push(Engine::Reduced(random.pick::<&'static str>(&reduced)));
     let mut others = vec![Engine::BoundedZ3, Engine::BoundedCertified, Engine::Crew];
     if matches!(model, "sc" | "tso" | "pso") {
         others.extend([Engine::AllStates, Engine::BoundedGharachorloo]);

@@ -10,11 +10,11 @@ impl Random {
     /// The numbers of one program of a run.
     pub fn of(seed: u64, program: u64) -> Random {
         let mut random = Random(seed);
-        let start = random.next();
+        let start = random.draw();
         Random(start ^ program.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -24,12 +24,12 @@ impl Random {
 
     /// A number below the limit, which is not zero.
     pub fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit.max(1) as u64) as usize
+        (self.draw() % limit.max(1) as u64) as usize
     }
 
     /// True in so many of a hundred cases.
     pub fn percent(&mut self, percent: u64) -> bool {
-        self.next() % 100 < percent
+        self.draw() % 100 < percent
     }
 
     pub fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
@@ -59,7 +59,7 @@ mod tests {
     fn seeds_decide() {
         let numbers = |seed, program| {
             let mut random = Random::of(seed, program);
-            [random.next(), random.next()]
+            [random.draw(), random.draw()]
         };
         assert_eq!(numbers(1, 2), numbers(1, 2));
         assert_ne!(numbers(1, 2), numbers(1, 3));

@@ -96,13 +96,13 @@ fn without_global(program: &Program, global: usize) -> Option<Program> {
         }
     };
     each_statement(&mut other, &mut |statement| {
-        match statement.place_mut() {
-            Some(
-                Place::Global(number)
-                | Place::Element { global: number, .. }
-                | Place::Part { global: number, .. },
-            ) => renumber(number),
-            _ => {}
+        if let Some(
+            Place::Global(number)
+            | Place::Element { global: number, .. }
+            | Place::Part { global: number, .. },
+        ) = statement.place_mut()
+        {
+            renumber(number);
         }
         match statement {
             Stmt::Copy { to, from, .. } => [to, from].into_iter().for_each(renumber),

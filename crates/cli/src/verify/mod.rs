@@ -371,9 +371,12 @@ fn chosen_model(
     let model = Models::new(&[], None).get(&model_choice(options).unwrap_or_else(usual))?;
     let spoken = spoken(program);
     let is_c = usual_model == C_MODEL && (spoken.is_empty() || spoken.contains(&Language::C));
-    // The fences of operation structures are those of several machines.
-    let known = || spoken.iter().find(|language| model.speaks(**language)).or(spoken.first());
-    let language = if is_c { Some(Language::C) } else { known().copied() };
+    // Machine code was looked at before, and the fences of operation structures have the tags of
+    // several machines.
+    let language = match is_c {
+        true => Some(Language::C),
+        false => spoken.first().copied().filter(|_| usual_model == C_MODEL),
+    };
     let machine = language.map(|language| compiled_for(&model, language)).transpose();
     let machine = machine.map_err(|error| vec![error])?.flatten();
     let model = match is_c && properties.contains(&Property::Race) && !model.flags_races() {
