@@ -89,14 +89,9 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let done = match &arguments.worker {
-        Some(_) => hunt(&options(&arguments)).map(|figures| {
-            print!("{}", figures.lines());
-            figures
-        }),
-        None => crew::run(&arguments.crew()).map(|figures| {
-            print!("{}", figures.text(arguments.details));
-            figures
-        }),
+        Some(_) => hunt(&options(&arguments)).inspect(|figures| print!("{}", figures.lines())),
+        None => crew::run(&arguments.crew())
+            .inspect(|figures| print!("{}", figures.text(arguments.details))),
     };
     match done {
         Ok(figures) if figures.is_clean() => ExitCode::SUCCESS,
@@ -126,7 +121,6 @@ fn options(arguments: &Arguments) -> Options {
         stops: arguments.stop,
         quiet: false,
         current: arguments.worker.clone(),
-        ..Options::default()
     }
 }
 
