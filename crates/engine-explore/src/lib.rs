@@ -5,14 +5,17 @@ mod admission;
 mod barriers;
 mod buffering;
 mod cat;
+mod cells;
 mod claim;
 mod clocks;
 mod consistency;
 mod crew;
 mod estimate;
 mod event;
+mod findings;
 mod graph;
 mod judge;
+mod known;
 mod memory;
 mod model;
 mod observer;
@@ -27,31 +30,38 @@ mod symmetry;
 mod threads;
 
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
 use std::time::Instant;
 
 use parallax_machine::{Code, Concrete, Idle, Limits};
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property, Span};
-use parallax_verdict::{Counts, Endings, Reason, Scope, Searched, Verdict, confirm, inputs_tried};
+use parallax_verdict::{Reason, Scope, Searched, Verdict, confirm, inputs_tried};
 
 use crate::admission::Admission;
 use crate::buffering::Seen;
 use crate::cat::CatJudge;
+use crate::cells::Cells;
 use crate::clocks::Synchronisation;
-use crate::crew::Crew;
+use crate::crew::{Crew, Segment, Whole};
+use crate::findings::{End, Findings};
 use crate::graph::Graph;
 use crate::judge::Judge;
-use crate::memory::{Cells, Memory};
+use crate::known::Known;
+use crate::memory::Memory;
 use crate::model::Native;
 use crate::observer::{Observer, Sees, Shared};
 pub use crate::options::{Every, Options, Progress, Reduction, Reductions, Told};
 use crate::search::Search;
-use crate::skips::{Order, Skips};
+use crate::skips::Order;
 use crate::standing::Runner;
-use crate::threads::Numbers;
 
 /// How often cells may be split before giving up; each split starts the exploration anew.
 const MOST_SPLITS: usize = 10_000;
+
+/// Deeply nested programs make deep recursion; address space costs nothing until it is used.
+const STACK_BYTES: usize = 256 << 20;
 
 /// Explores the executions of a program. The error is a model that the engine cannot use.
 pub fn explore(
@@ -72,7 +82,7 @@ pub fn explore(
         ..Limits::default()
     };
     let mut runner = Runner::new(Code::new(program), limits, options.nondet, native);
-    let (mut cells, start) = (Cells::new(), Instant::now());
+    let (mut cells, start) = (Cells::default(), Instant::now());
     let mut has_twins = options.reductions.contains(Reduction::Symmetry);
     let (mut noticed, mut may_skip) = (BTreeSet::new(), spins);
     let mut has_barriers =
@@ -92,18 +102,18 @@ pub fn explore(
             has_barriers,
             start,
         };
-        match exploration.run(cells)? {
+        match exploration.run(cells) {
             Run::Done(verdict) => return Ok(*verdict),
             Run::Split(finer) => cells = finer,
-            Run::Asymmetric => (cells, has_twins) = (Cells::new(), false),
-            Run::Crowded => (cells, has_barriers) = (Cells::new(), false),
+            Run::Asymmetric => (cells, has_twins) = (Cells::default(), false),
+            Run::Crowded => (cells, has_barriers) = (Cells::default(), false),
             Run::Noticed(more) => {
                 noticed.extend(more);
-                cells = Cells::new();
+                cells = Cells::default();
             }
             Run::Skipped => {
                 runner.set_idle(Idle::One);
-                (cells, may_skip) = (Cells::new(), false);
+                (cells, may_skip) = (Cells::default(), false);
             }
         }
         if let Some(every) = options.every {
@@ -174,100 +184,128 @@ enum Run {
 }
 
 impl<'p> Exploration<'_, 'p> {
-    fn run(&self, cells: Cells) -> Result<Run, Diagnostics> {
-        let shared = Shared::new(self.options, self.start, self.noticed);
-        let numbers = Numbers::new(self.program.threads.len());
-        let Some(memory) = Memory::new(&self.runner.code, cells) else {
-            shared.findings().gaps.add(Reason {
-                message: "the globals of the program are too large for this engine".to_string(),
-                place: None,
-                help: None,
-            });
-            return Ok(Run::Done(Box::new(self.verdict(
-                &shared,
-                Counts::default(),
-                Endings::default(),
-            ))));
-        };
-        let crew = Crew::new(self.options.jobs.max(1));
-        let search = || {
-            let judge = match self.native {
-                Some(model) => Judge::native(model),
-                None => {
-                    let judge = CatJudge::new(&self.runner.code, self.model, self.watched);
-                    Judge::cat(judge, self.is_like_rc11())
-                }
+    fn run(&self, cells: Cells) -> Run {
+        let mut known = Known::new(cells, self.program.threads.len());
+        loop {
+            let Some(memory) = Memory::new(&self.runner.code, known) else {
+                let mut findings = Findings::new(self.order());
+                let message = "the globals of the program are too large for this engine";
+                let message = message.to_string();
+                findings.gaps.add(Reason { message, place: None, help: None });
+                return Run::Done(Box::new(self.verdict(findings)));
             };
-            let code = &self.runner.code;
-            let observer = Observer::new(&shared, code, self.sees(), self.order());
-            let observer = observer.judging_by(self.model);
-            let graph = self.start();
-            let memory = memory.clone();
-            Search::new(self.runner, memory, graph, judge, &numbers, observer, &crew)
-        };
-        let work = |is_first: bool| {
-            let mut search = search();
-            if is_first && self.options.estimate {
-                self.estimate(&mut search, &shared);
+            let (whole, limit) = self.search(&memory);
+            if !whole.has_conflict {
+                return self.concluded(whole, limit);
             }
-            if is_first {
-                search.begin();
-                search.run();
-            }
-            while !search.memory.is_stale && !shared.is_over() {
-                match crew.take() {
-                    Some(task) => search.take_over(task),
-                    None => break,
-                }
-            }
-            crew.leave();
-            let finer = search.memory.is_stale.then(|| std::mem::take(&mut search.memory.cells));
-            if finer.is_some() {
-                shared.end();
-            }
-            search.observer.skips.settle(&search.memory);
-            let Observer { counts, ended, skips, .. } = search.observer;
-            (counts, ended.assumption, skips, finer)
-        };
-        let results = std::thread::scope(|scope| {
-            let others: Vec<_> =
-                (1..self.options.jobs).map(|_| scope.spawn(|| work(false))).collect();
-            let mut results = vec![work(true)];
-            results.extend(others.into_iter().filter_map(|other| other.join().ok()));
-            results
-        });
-        let (mut counts, mut ended) = (Counts::default(), Endings::default());
-        let mut skips = Skips::new(self.order());
-        for (more, assumption, seen, finer) in results {
-            if let Some(cells) = finer {
-                return Ok(Run::Split(cells));
-            }
-            skips.join(&seen);
-            counts.executions += more.executions;
-            counts.blocked += more.blocked;
-            counts.events += more.events;
-            assumption.into_iter().for_each(|place| ended.held_up(place));
+            known = whole.known;
         }
-        (ended.executions, ended.blocked) = (counts.executions, counts.blocked);
-        if shared.findings().are_twins_told_apart {
-            return Ok(Run::Asymmetric);
-        }
-        if shared.findings().are_barriers_broken {
-            return Ok(Run::Crowded);
-        }
-        if let Some(again) = self.is_too_short(&shared, &skips) {
-            return Ok(again);
-        }
-        Ok(Run::Done(Box::new(self.verdict(&shared, counts, ended))))
     }
 
-    /// Whether something may be in the rounds that were left out. What was found without them is
-    /// found.
-    fn is_too_short(&self, shared: &Shared<'_>, skips: &Skips) -> Option<Run> {
-        let findings = shared.findings();
-        if !findings.gaps.is_empty() || !findings.found.is_empty() && !self.options.all {
+    /// What follows from what was found, up to a limit if one was reached.
+    fn concluded(&self, whole: Whole, limit: Option<Reason>) -> Run {
+        let Whole { mut findings, known, .. } = whole;
+        let is_void = findings.end.is_some_and(|end| end != End::Found);
+        if let Some(reason) = limit {
+            if is_void {
+                findings = Findings::new(self.order());
+            }
+            findings.gaps.add(reason);
+            return Run::Done(Box::new(self.verdict(findings)));
+        }
+        match findings.end {
+            Some(End::Split) => Run::Split(known.into_cells()),
+            Some(End::Asymmetric) => Run::Asymmetric,
+            Some(End::BarrierOrder) => Run::Crowded,
+            Some(End::Found) => Run::Done(Box::new(self.verdict(findings))),
+            None => {
+                let again = self.is_too_short(&findings);
+                again.unwrap_or_else(|| Run::Done(Box::new(self.verdict(findings))))
+            }
+        }
+    }
+
+    /// Searches with all threads, from what is known of the program. What they find, and the limit
+    /// that has ended the search, if one has.
+    fn search(&self, memory: &Memory) -> (Whole, Option<Reason>) {
+        let findings = Findings::new(self.order());
+        let (crew, first) = Crew::new(findings, memory.known.clone());
+        let mut shared = Shared::new(self.options, self.start, self.noticed);
+        if self.options.estimate {
+            shared.estimate = self.estimate(self.searcher(memory, &shared, &crew));
+        }
+        self.runner.forget_asked();
+        // Who gets every bad execution gets them in the order of one thread.
+        let jobs = if self.options.every.is_some() { 1 } else { self.options.jobs };
+        thread::scope(|scope| {
+            for _ in 1..jobs {
+                let worker = thread::Builder::new().stack_size(STACK_BYTES);
+                // Where there is no room for another thread, the others do its work.
+                let _ = worker.spawn_scoped(scope, || self.work(memory, &shared, &crew, None));
+            }
+            self.work(memory, &shared, &crew, Some(first));
+        });
+        (crew.into_whole(), shared.into_limit())
+    }
+
+    /// What one thread does: the first segment, or none, and then what others give away. After a
+    /// panic there is no answer, and nobody waits for one.
+    fn work(&self, memory: &Memory, shared: &Shared<'_>, crew: &Crew<'p>, first: Option<Segment>) {
+        let worked = catch_unwind(AssertUnwindSafe(|| {
+            let mut search = self.searcher(memory, shared, crew);
+            if let Some(segment) = first {
+                let explored = search.explore(segment.clone());
+                crew.finish(&segment, explored);
+            }
+            while !shared.is_over()
+                && let Some(task) = crew.take()
+            {
+                let segment = task.segment.clone();
+                let explored = search.take_over(task);
+                crew.finish(&segment, explored);
+            }
+        }));
+        if worked.is_err() {
+            shared.break_off();
+        }
+        if shared.is_over() {
+            crew.stop();
+        }
+    }
+
+    /// A search that has not begun.
+    fn searcher<'s>(
+        &'s self,
+        memory: &Memory,
+        shared: &'s Shared<'s>,
+        crew: &'s Crew<'p>,
+    ) -> Search<'s, 'p> {
+        let code = &self.runner.code;
+        let judge = match self.native {
+            Some(model) => Judge::native(model),
+            None => {
+                let judge = CatJudge::new(code, self.model, self.watched);
+                Judge::cat(judge, self.is_like_rc11())
+            }
+        };
+        let observer = Observer::new(shared, code, self.sees(), self.order());
+        let observer = observer.judging_by(self.model);
+        Search::new(self.runner, memory.clone(), self.start(), judge, observer, crew)
+    }
+
+    /// Whether something may be in the executions that were left out. What was found without them
+    /// is found.
+    fn is_too_short(&self, findings: &Findings) -> Option<Run> {
+        if findings.has_found() && !self.options.all {
             return None;
         }
+        if findings.twins.iter().any(|twin| self.runner.has_asked(*twin)) {
+            return Some(Run::Asymmetric);
+        }
+        if !findings.gaps.is_empty() {
+            return None;
+        }
+        let skips = &findings.skips;
         let noticed = skips.noticed();
         if !noticed.is_subset(self.noticed) {
             return Some(Run::Noticed(noticed));
@@ -311,13 +349,10 @@ impl<'p> Exploration<'_, 'p> {
         self.model.is_builtin() && self.model.name() == "imm"
     }
 
-    fn estimate<'a>(&self, search: &mut Search<'a, 'p>, shared: &Shared<'_>) {
-        let silent = search.observer.silent();
-        let observer = std::mem::replace(&mut search.observer, silent);
-        if let Some(estimate) = estimate::estimate(search) {
-            let _ = shared.estimate.set(estimate);
-        }
-        search.observer = observer;
+    fn estimate(&self, mut search: Search<'_, 'p>) -> Option<(f64, f64)> {
+        search.observer = search.observer.silent();
+        // Should it panic, the search will do so as well, and tell.
+        catch_unwind(AssertUnwindSafe(|| estimate::estimate(&mut search))).ok().flatten()
     }
 
     /// The graph in which nothing has happened.
@@ -342,12 +377,12 @@ impl<'p> Exploration<'_, 'p> {
         graph
     }
 
-    fn verdict(&self, shared: &Shared<'_>, counts: Counts, ended: Endings) -> Verdict {
-        let mut findings = shared.findings();
+    fn verdict(&self, mut findings: Findings) -> Verdict {
+        let (counts, ended) = (findings.counts, findings.endings());
         let mut gaps = std::mem::take(&mut findings.gaps);
         self.buffering(&findings.buffering).into_iter().for_each(|reason| gaps.add(reason));
         let mut violations = Vec::new();
-        for found in std::mem::take(&mut findings.found) {
+        for found in findings.take_found() {
             match confirm(self.program, self.model, found) {
                 Ok(violation) => violations.push(violation),
                 Err(refused) => gaps = refused.into(),

@@ -5,7 +5,7 @@
 //! covering exactly it split it for the whole exploration, which then starts again; an access
 //! of several cells has an event for each.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
@@ -13,8 +13,10 @@ pub use parallax_machine::system::BadAccess;
 use parallax_machine::{Code, Globals};
 use parallax_program::{AllocKind, Bits};
 
+use crate::cells::Sizes;
 use crate::event::Loc;
 use crate::graph::{Graph, Object};
+use crate::known::Known;
 use crate::standing::{At, SECTIONS};
 
 /// Addresses are spread well by one multiplication.
@@ -35,15 +37,11 @@ impl Hasher for AddressHasher {
     }
 }
 
-/// Cells by address; the bytes of each.
-pub type Cells = BTreeMap<u64, u8>;
-
 #[derive(Clone)]
 pub struct Memory {
     globals: Arc<Globals>,
-    pub cells: Cells,
-    /// Whether a cell was split, so that what was explored before is void.
-    pub is_stale: bool,
+    /// Cells, and numbers of threads.
+    pub known: Known,
     locs: HashMap<u64, Loc, BuildHasherDefault<AddressHasher>>,
     /// Address and bytes of each location.
     pub table: Vec<(u64, u8)>,
@@ -53,7 +51,7 @@ pub struct Memory {
 #[derive(Clone, Copy)]
 pub struct Parts {
     locs: [Loc; 16],
-    sizes: [u8; 16],
+    sizes: Sizes,
     pub count: u8,
 }
 
@@ -71,11 +69,10 @@ impl Parts {
 
 impl Memory {
     /// None if the globals are too large.
-    pub fn new(code: &Code<'_>, cells: Cells) -> Option<Memory> {
+    pub fn new(code: &Code<'_>, known: Known) -> Option<Memory> {
         Some(Memory {
             globals: Arc::new(Globals::new(code)?),
-            cells,
-            is_stale: false,
+            known,
             locs: HashMap::default(),
             table: Vec::new(),
         })
@@ -88,10 +85,8 @@ impl Memory {
         {
             return Parts { locs: [*loc; 16], sizes: [bytes; 16], count: 1 };
         }
-        self.split(address, bytes);
-        let end = address.saturating_add(u64::from(bytes));
-        let cells: Vec<(u64, u8)> =
-            self.cells.range(address..end).map(|(start, size)| (*start, *size)).collect();
+        self.known.cover(address, bytes);
+        let cells: Vec<(u64, u8)> = self.known.cells().of(address, bytes).collect();
         let mut parts = Parts { locs: [Loc::NONE; 16], sizes: [0; 16], count: cells.len() as u8 };
         for (part, (start, size)) in cells.into_iter().enumerate().take(16) {
             parts.locs[part] = self.loc(start, size);
@@ -107,42 +102,6 @@ impl Memory {
             self.table.push((address, bytes));
         }
         loc
-    }
-
-    /// Makes cells that end where the access starts and ends, and cover it.
-    fn split(&mut self, address: u64, bytes: u8) {
-        let end = address.saturating_add(u64::from(bytes));
-        self.cut(address);
-        self.cut(end);
-        let mut at = address;
-        while at < end {
-            let next = self.cells.range(at..end).next().map(|(start, size)| (*start, *size));
-            match next {
-                Some((start, size)) if start == at => at += u64::from(size),
-                Some((start, _)) => {
-                    self.cells.insert(at, (start - at) as u8);
-                    at = start;
-                }
-                None => {
-                    self.cells.insert(at, (end - at) as u8);
-                    at = end;
-                }
-            }
-        }
-    }
-
-    /// Cuts the cell that an address is inside of.
-    fn cut(&mut self, address: u64) {
-        let Some((start, size)) = self.cells.range(..address).next_back() else {
-            return;
-        };
-        let (start, size) = (*start, *size);
-        let end = start + u64::from(size);
-        if end > address {
-            self.is_stale = true;
-            self.cells.insert(start, (address - start) as u8);
-            self.cells.insert(address, (end - address) as u8);
-        }
     }
 
     /// What a location holds at first; None if that is undefined.
@@ -166,11 +125,10 @@ impl Memory {
         if size == bytes {
             return Some(Parts { locs: [loc; 16], sizes: [bytes; 16], count: 1 });
         }
-        let end = address.saturating_add(u64::from(bytes));
         let mut parts = Parts { locs: [Loc::NONE; 16], sizes: [0; 16], count: 0 };
-        for (start, size) in self.cells.range(address..end).take(16) {
-            parts.locs[parts.count as usize] = *self.locs.get(start)?;
-            parts.sizes[parts.count as usize] = *size;
+        for (start, size) in self.known.cells().of(address, bytes).take(16) {
+            parts.locs[parts.count as usize] = *self.locs.get(&start)?;
+            parts.sizes[parts.count as usize] = size;
             parts.count += 1;
         }
         Some(parts)
@@ -178,8 +136,8 @@ impl Memory {
 
     /// Locations within an object.
     pub fn locs_within(&self, address: u64, size: u64) -> impl Iterator<Item = Loc> {
-        let cells = self.cells.range(address..address.saturating_add(size));
-        cells.filter_map(|(start, _)| self.locs.get(start).copied())
+        let cells = self.known.cells().within(address, address.saturating_add(size));
+        cells.filter_map(|(start, _)| self.locs.get(&start).copied())
     }
 
     pub fn address(&self, loc: Loc) -> u64 {

@@ -26,6 +26,8 @@ pub struct Standing<'p> {
     pub seen: u128,
     /// Whether some of that is what nobody has written.
     pub undefined: bool,
+    /// Whether the thread has asked for its number.
+    pub has_asked: bool,
 }
 
 /// Where the lock is that all atomic sections share. No object of the program is there.
@@ -140,7 +142,7 @@ pub struct Runner<'p> {
     marks: Vec<Vec<Vec<[Marks; 3]>>>,
     /// Whether writes may take effect late.
     is_weak: bool,
-    /// Threads that have ever asked for their number, a bit each.
+    /// Threads that have asked for their number in some graph, complete or not, a bit each.
     asked: Vec<AtomicU64>,
 }
 
@@ -178,7 +180,7 @@ impl<'p> Runner<'p> {
     /// A thread before its first step.
     pub fn begin(&self, function: FunctionId, args: &[Bits]) -> Standing<'p> {
         let thread = Thread::start(&self.code, function, args.to_vec(), &mut Concrete);
-        Standing { thread: Arc::new(thread), at: At::Begin, done: 0, seen: 0, undefined: false }
+        Standing::new(thread, At::Begin, false)
     }
 
     /// A thread that nobody spawned, at its first operation.
@@ -189,14 +191,14 @@ impl<'p> Runner<'p> {
 
     /// From the beginning of a spawned thread to its first operation.
     pub fn enter(&self, number: u32, begin: &Standing<'p>) -> Standing<'p> {
-        self.stand(number, Thread::clone(&begin.thread))
+        self.stand(number, Thread::clone(&begin.thread), false)
     }
 
     /// Past an operation without result.
     pub fn pass(&self, number: u32, from: &Standing<'p>) -> Standing<'p> {
         let mut thread = Thread::clone(&from.thread);
         thread.done();
-        self.stand(number, thread)
+        self.stand(number, thread, from.has_asked)
     }
 
     /// Past a store that changes nothing.
@@ -204,14 +206,14 @@ impl<'p> Runner<'p> {
         let mut thread = Thread::clone(&from.thread);
         thread.leaves_no_trace();
         thread.done();
-        self.stand(number, thread)
+        self.stand(number, thread, from.has_asked)
     }
 
     /// Past an operation with one result.
     pub fn pass_with(&self, number: u32, from: &Standing<'p>, value: Bits) -> Standing<'p> {
         let mut thread = Thread::clone(&from.thread);
         thread.result(&self.code, value);
-        self.stand(number, thread)
+        self.stand(number, thread, from.has_asked)
     }
 
     /// Past a load. What is not atomic is not a choice: where there are several writes to choose
@@ -222,7 +224,7 @@ impl<'p> Runner<'p> {
         }
         let mut thread = Thread::clone(&from.thread);
         thread.choose(&self.code, value, None);
-        self.stand(number, thread)
+        self.stand(number, thread, from.has_asked)
     }
 
     /// Past a read-modify-write.
@@ -232,7 +234,7 @@ impl<'p> Runner<'p> {
             thread.leaves_no_trace();
         }
         thread.choose(&self.code, old, None);
-        self.stand(number, thread)
+        self.stand(number, thread, from.has_asked)
     }
 
     /// Past a compare-and-swap.
@@ -242,7 +244,7 @@ impl<'p> Runner<'p> {
             thread.leaves_no_trace();
         }
         thread.choose(&self.code, old, Some(Bits::bool(ok)));
-        self.stand(number, thread)
+        self.stand(number, thread, from.has_asked)
     }
 
     /// After the last step.
@@ -296,16 +298,23 @@ impl<'p> Runner<'p> {
         from.at(decided_by_undefined(), 0)
     }
 
-    /// Whether a thread has ever asked for its number.
+    /// Whether a thread has asked for its number in some graph.
     pub fn has_asked(&self, number: usize) -> bool {
         let word = self.asked.get(number / 64).map_or(0, |word| word.load(Ordering::Relaxed));
         word >> (number % 64) & 1 != 0
     }
 
-    fn stand(&self, number: u32, mut thread: Thread<Bits>) -> Standing<'p> {
+    /// Forgets who has asked for its number.
+    pub fn forget_asked(&self) {
+        self.asked.iter().for_each(|word| word.store(0, Ordering::Relaxed));
+    }
+
+    fn stand(&self, number: u32, mut thread: Thread<Bits>, has_asked: bool) -> Standing<'p> {
+        let mut has_asked = has_asked;
         loop {
             let operation = thread.run(&self.code, &self.limits, &mut Concrete);
             if let Operation::ThreadId = operation {
+                has_asked = true;
                 if let Some(word) = self.asked.get(number as usize / 64) {
                     word.fetch_or(1 << (number % 64), Ordering::Relaxed);
                 }
@@ -319,7 +328,7 @@ impl<'p> Runner<'p> {
                 continue;
             }
             let at = self.at(&thread, operation);
-            return Standing { thread: Arc::new(thread), at, done: 0, seen: 0, undefined: false };
+            return Standing::new(thread, at, has_asked);
         }
     }
 
@@ -459,9 +468,15 @@ fn decided_by_undefined<'p>() -> At<'p> {
 }
 
 impl<'p> Standing<'p> {
+    fn new(thread: Thread<Bits>, at: At<'p>, has_asked: bool) -> Standing<'p> {
+        let thread = Arc::new(thread);
+        Standing { thread, at, done: 0, seen: 0, undefined: false, has_asked }
+    }
+
     /// The same thread at something else.
     fn at(&self, at: At<'p>, done: u8) -> Standing<'p> {
-        Standing { thread: self.thread.clone(), at, done, seen: 0, undefined: false }
+        let (thread, has_asked) = (self.thread.clone(), self.has_asked);
+        Standing { thread, at, done, seen: 0, undefined: false, has_asked }
     }
 
     /// Where in the program the thread stands.

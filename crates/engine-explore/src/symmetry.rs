@@ -21,7 +21,8 @@
 //! Whether twins can be told apart by what they do is known only when an execution is complete: if
 //! one asks for its number, makes an object (objects have addresses) or an own choice, starts or
 //! joins threads, if the parent does something that others see between starting or joining them,
-//! or if someone else joins them, the whole exploration starts anew without this reduction.
+//! or if someone else joins them, the whole exploration starts anew without this reduction. So it
+//! does if a twin has asked for its number in a graph that was dropped before it was complete.
 
 use std::cmp::Ordering;
 
@@ -146,18 +147,24 @@ impl Twins<'_, '_> {
     }
 }
 
-/// Whether someone can tell twins apart in a complete graph; `asked` says which threads have ever
-/// asked for their number.
-pub fn is_broken(graph: &Graph<'_>, asked: impl Fn(usize) -> bool) -> bool {
+/// Threads that have twins.
+pub fn twins(graph: &Graph<'_>) -> impl Iterator<Item = usize> {
     let is_twin =
         |thread: &ThreadGraph<'_>| thread.older_twin.is_some() || thread.younger_twin.is_some();
-    let twins = || graph.threads.iter().enumerate().filter(|(_, thread)| is_twin(thread));
-    let stands_out = |(number, thread): (usize, &ThreadGraph<'_>)| {
+    (0..graph.threads.len()).filter(move |number| is_twin(&graph.threads[*number]))
+}
+
+/// Whether someone can tell twins apart in a complete graph.
+pub fn is_broken(graph: &Graph<'_>) -> bool {
+    let stands_out = |number: usize| {
+        let thread = &graph.threads[number];
         let differs = |event: &Event| matches!(event.kind, Kind::Alloc | Kind::Choice { .. });
-        let meets = |now: &Standing<'_>| matches!(now.at, At::Spawn { .. } | At::Join { .. });
-        asked(number) || thread.events.iter().any(differs) || thread.standings.iter().any(meets)
+        let meets = |now: &Standing<'_>| {
+            matches!(now.at, At::Spawn { .. } | At::Join { .. }) || now.has_asked
+        };
+        thread.events.iter().any(differs) || thread.standings.iter().any(meets)
     };
-    twins().any(stands_out)
+    twins(graph).any(stands_out)
         || (0..graph.threads.len()).any(|parent| {
             let family = Family { graph, parent };
             family.acts_between(|at| matches!(at, At::Spawn { .. }))

@@ -2,27 +2,32 @@
 //! execution, whatever else happens in it.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
-use crate::event::Id;
+/// A thread, by its parent and its place among the children of that one.
+pub type Child = (usize, usize);
 
+#[derive(Clone)]
 pub struct Numbers {
     /// Threads of the program itself.
     first: usize,
-    /// By parent and place among its children.
-    children: Mutex<HashMap<(usize, usize), usize>>,
+    children: HashMap<Child, usize>,
 }
 
 impl Numbers {
     pub fn new(first: usize) -> Numbers {
-        Numbers { first, children: Mutex::default() }
+        Numbers { first, children: HashMap::new() }
     }
 
-    /// None where there are too many threads.
-    pub fn child(&self, parent: usize, place: usize) -> Option<usize> {
-        let mut children = self.children.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = self.first + children.len();
-        let number = *children.entry((parent, place)).or_insert(next);
-        (number < Id::MAX_THREADS).then_some(number)
+    /// The number that a child has or would get.
+    pub fn expected(&self, child: Child) -> usize {
+        let next = self.first + self.children.len();
+        self.children.get(&child).copied().unwrap_or(next)
+    }
+
+    /// The number of a child, and whether nobody has asked for it before.
+    pub fn number(&mut self, child: Child) -> (usize, bool) {
+        let next = self.first + self.children.len();
+        let number = *self.children.entry(child).or_insert(next);
+        (number, number == next)
     }
 }

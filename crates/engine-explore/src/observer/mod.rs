@@ -2,26 +2,28 @@
 
 mod checks;
 
-use std::collections::{BTreeSet, HashSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use parallax_machine::{Code, Fault, Site};
 use parallax_memory::Model;
 use parallax_program::Property;
-use parallax_verdict::{Counts, Endings, Gaps, Reason, Suspicion};
+use parallax_verdict::{Reason, Suspicion};
 
-use crate::buffering::Seen;
 use crate::cat::Look;
 use crate::claim::{claim, step_of};
+use crate::crew::Segment;
 use crate::event::{Id, Kind, Loc};
+use crate::findings::{End, Findings};
 use crate::graph::Graph;
 use crate::memory::{BadAccess, Memory};
 use crate::options::{Options, Progress, Told};
 use crate::retries;
-use crate::skips::{Order, Skips};
+use crate::skips::Order;
 use crate::standing::{At, Standing};
+use crate::symmetry;
 
 /// What all threads of a search share.
 pub struct Shared<'a> {
@@ -29,27 +31,11 @@ pub struct Shared<'a> {
     pub start: Instant,
     /// Where stores are not quiet; see [`crate::quiet`].
     pub noticed: &'a BTreeSet<u64>,
-    over: AtomicBool,
+    /// Why the search has to end though not all is explored.
+    limit: OnceLock<Reason>,
     executions: AtomicU64,
     blocked: AtomicU64,
-    pub findings: Mutex<Findings>,
-    pub estimate: OnceLock<(f64, f64)>,
-}
-
-#[derive(Default)]
-pub struct Findings {
-    pub found: Vec<Suspicion>,
-    seen: HashSet<(Property, String, Option<Site>)>,
-    pub gaps: Gaps,
-    /// Whether a path was cut off at the limit, and whether one was that does not wait there.
-    pub is_cut: bool,
-    pub is_cut_short: bool,
-    /// Whether someone can tell twins apart.
-    pub are_twins_told_apart: bool,
-    /// Whether the order of arrival at a barrier makes a difference.
-    pub are_barriers_broken: bool,
-    /// Where load buffering is watched for.
-    pub buffering: Seen,
+    pub estimate: Option<(f64, f64)>,
 }
 
 impl<'a> Shared<'a> {
@@ -58,30 +44,28 @@ impl<'a> Shared<'a> {
             options,
             start,
             noticed,
-            over: AtomicBool::new(false),
+            limit: OnceLock::new(),
             executions: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
-            findings: Mutex::default(),
-            estimate: OnceLock::new(),
+            estimate: None,
         }
     }
 
-    pub fn findings(&self) -> MutexGuard<'_, Findings> {
-        self.findings.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub fn end(&self) {
-        self.over.store(true, Ordering::Relaxed);
-    }
-
     pub fn is_over(&self) -> bool {
-        self.over.load(Ordering::Relaxed)
+        self.limit.get().is_some()
     }
 
-    /// Ends the search for a reason other than its end.
-    fn give_up(&self, reason: Reason) {
-        self.findings().gaps.add(reason);
-        self.end();
+    /// A thread has panicked.
+    pub fn break_off(&self) {
+        let _ = self.limit.set(Reason {
+            message: "internal error while exploring".to_string(),
+            place: None,
+            help: Some("this is a bug in parallax; please report it with the program".to_string()),
+        });
+    }
+
+    pub fn into_limit(self) -> Option<Reason> {
+        self.limit.into_inner()
     }
 }
 
@@ -97,9 +81,11 @@ pub struct Sees {
 
 pub struct Observer<'a, 'p> {
     pub shared: &'a Shared<'a>,
-    pub counts: Counts,
-    /// Where an assumption failed in an execution that is blocked.
-    pub ended: Endings,
+    pub findings: Findings,
+    /// What is explored; none in an estimate.
+    segment: Option<Segment>,
+    /// Whether the search ends here.
+    is_over: bool,
     sees: Sees,
     code: &'a Code<'p>,
     /// Says whether an access may come after the end of its object.
@@ -110,8 +96,6 @@ pub struct Observer<'a, 'p> {
     told: (u64, u64),
     /// Nothing is reported.
     is_silent: bool,
-    /// What is left out with rounds that change nothing.
-    pub skips: Skips,
 }
 
 impl<'a, 'p> Observer<'a, 'p> {
@@ -126,15 +110,15 @@ impl<'a, 'p> Observer<'a, 'p> {
     ) -> Observer<'a, 'p> {
         Observer {
             shared,
-            counts: Counts::default(),
-            ended: Endings::default(),
+            findings: Findings::new(order),
+            segment: None,
+            is_over: false,
             sees,
             code,
             model: None,
             patience: 1,
             told: (0, 0),
             is_silent: false,
-            skips: Skips::new(order),
         }
     }
 
@@ -144,7 +128,7 @@ impl<'a, 'p> Observer<'a, 'p> {
 
     /// One that has nothing to count.
     pub fn silent(&self) -> Observer<'a, 'p> {
-        let order = self.skips.order();
+        let order = self.findings.skips.order();
         let other = Observer::new(self.shared, self.code, self.sees, order);
         Observer { is_silent: true, ..other }
     }
@@ -155,39 +139,66 @@ impl<'a, 'p> Observer<'a, 'p> {
             self.patience = Self::PATIENCE;
             self.look_at_limits();
         }
-        self.shared.is_over()
+        self.is_over || self.segment.as_ref().is_some_and(Segment::is_cancelled)
+    }
+
+    pub fn begin(&mut self, segment: Segment) {
+        self.segment = Some(segment);
+        self.is_over = false;
+    }
+
+    pub fn segment(&self) -> Option<&Segment> {
+        self.segment.as_ref()
+    }
+
+    /// What was found in the segment that ends here.
+    pub fn finish(&mut self) -> Findings {
+        self.update_totals();
+        self.told = (0, 0);
+        let order = self.findings.skips.order();
+        std::mem::replace(&mut self.findings, Findings::new(order))
+    }
+
+    /// Ends the search for a reason other than its end.
+    fn give_up(&mut self, message: &str, help: &str) {
+        let (message, help) = (message.to_string(), Some(help.to_string()));
+        let _ = self.shared.limit.set(Reason { message, place: None, help });
+    }
+
+    /// What is found here ends the search.
+    fn end_by(&mut self, end: End) {
+        self.findings.end_by(end);
+        self.is_over = true;
+    }
+
+    /// Adds what is new to the totals.
+    fn update_totals(&mut self) -> (u64, u64) {
+        let more = |total: &AtomicU64, now: u64, told: &mut u64| {
+            let new = now - std::mem::replace(told, now);
+            total.fetch_add(new, Ordering::Relaxed) + new
+        };
+        let (shared, counts) = (self.shared, &self.findings.counts);
+        let executions = more(&shared.executions, counts.executions, &mut self.told.0);
+        (executions, more(&shared.blocked, counts.blocked, &mut self.told.1))
     }
 
     fn look_at_limits(&mut self) {
         let options = self.shared.options;
         let elapsed = self.shared.start.elapsed();
-        let reason = |message: &str, help: &str| Reason {
-            message: message.to_string(),
-            place: None,
-            help: Some(help.to_string()),
-        };
         if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            self.shared.give_up(reason("stopped", "the counts say how far the search came"));
+            self.give_up("stopped", "the counts say how far the search came");
         } else if options.timeout.is_some_and(|timeout| elapsed >= timeout) {
             let help = "a larger --timeout, or a smaller program, may lead to an answer";
-            self.shared.give_up(reason("out of time", help));
+            self.give_up("out of time", help);
         } else if options.memory_limit.is_some_and(|limit| resident_mib() > limit) {
             let help = "a larger --memory-limit, or a smaller program, may lead to an answer";
-            self.shared.give_up(reason("out of memory", help));
+            self.give_up("out of memory", help);
         }
-        let shared = self.shared;
+        self.is_over |= self.shared.is_over();
         if let Some(progress) = options.progress {
-            let more = |total: &AtomicU64, now: u64, told: &mut u64| {
-                let new = now - std::mem::replace(told, now);
-                total.fetch_add(new, Ordering::Relaxed) + new
-            };
-            let counts = &self.counts;
-            progress(&Progress {
-                executions: more(&shared.executions, counts.executions, &mut self.told.0),
-                blocked: more(&shared.blocked, counts.blocked, &mut self.told.1),
-                elapsed,
-                estimate: shared.estimate.get().copied(),
-            });
+            let (executions, blocked) = self.update_totals();
+            let estimate = self.shared.estimate;
+            progress(&Progress { executions, blocked, elapsed, estimate });
         }
     }
 
@@ -206,7 +217,7 @@ impl<'a, 'p> Observer<'a, 'p> {
         }
         let place = self.place(site);
         let message = format!("{what}: not supported by this engine");
-        self.shared.findings().gaps.add(Reason { message, place, help: None });
+        self.findings.gaps.add(Reason { message, place, help: None });
     }
 
     fn report(
@@ -235,7 +246,7 @@ impl<'a, 'p> Observer<'a, 'p> {
         };
         if !self.wants(property) {
             let place = self.place(site);
-            return self.shared.findings().gaps.violated(property, &message, place);
+            return self.findings.gaps.violated(property, &message, place);
         }
         let suspicion = |message: String| Suspicion {
             property,
@@ -249,12 +260,10 @@ impl<'a, 'p> Observer<'a, 'p> {
             Some(every) => every(Told::Found(suspicion(message.clone()))),
             None => options.all,
         };
-        let mut findings = self.shared.findings();
-        if findings.seen.insert((property, message.clone(), site)) {
-            findings.found.push(suspicion(message));
-        }
+        let kind = (property, message.clone(), site);
+        self.findings.add(kind, || suspicion(message));
         if !goes_on {
-            self.shared.end();
+            self.end_by(End::Found);
         }
     }
 
@@ -263,9 +272,9 @@ impl<'a, 'p> Observer<'a, 'p> {
         if self.is_silent {
             return;
         }
-        self.counts.events += 1;
+        self.findings.counts.events += 1;
         let event = graph.event(id);
-        self.skips.note(graph, id, event);
+        self.findings.skips.note(graph, id, event);
         if event.loc != Loc::NONE {
             self.look_for_races(graph, memory, id, event);
             self.look_at_initial(graph, memory, id, event);
@@ -289,7 +298,7 @@ impl<'a, 'p> Observer<'a, 'p> {
             Some(At::Fault(fault)) => self.fault(graph, memory, thread, fault),
             Some(At::Cut { .. }) => self.cut(graph, thread),
             Some(At::Spinning { since } | At::Vain { since }) => {
-                self.skips.skip(graph, thread, *since);
+                self.findings.skips.skip(graph, thread, *since);
             }
             _ => {}
         }
@@ -299,9 +308,8 @@ impl<'a, 'p> Observer<'a, 'p> {
         if self.shared.options.unroll.is_some() {
             let waits =
                 matches!(graph.now(thread).map(|now| &now.at), Some(At::Cut { since: Some(_) }));
-            let mut findings = self.shared.findings();
-            findings.is_cut = true;
-            findings.is_cut_short |= !waits;
+            self.findings.is_cut = true;
+            self.findings.is_cut_short |= !waits;
             return;
         }
         let site = graph.now(thread).and_then(Standing::site);
@@ -310,7 +318,7 @@ impl<'a, 'p> Observer<'a, 'p> {
             place: self.place(site),
             help: Some("--unroll N explores up to N rounds of each loop".to_string()),
         };
-        self.shared.findings().gaps.add(reason);
+        self.findings.gaps.add(reason);
     }
 
     fn fault(&mut self, graph: &Graph<'p>, memory: &Memory, thread: usize, fault: &Fault) {
@@ -342,14 +350,12 @@ impl<'a, 'p> Observer<'a, 'p> {
 
     /// Someone can tell twins apart: nothing that was found counts.
     pub fn tell_twins_apart(&mut self) {
-        self.shared.findings().are_twins_told_apart = true;
-        self.shared.end();
+        self.end_by(End::Asymmetric);
     }
 
     /// The order of arrival at a barrier makes a difference: nothing that was found counts.
     pub fn break_barriers(&mut self) {
-        self.shared.findings().are_barriers_broken = true;
-        self.shared.end();
+        self.end_by(End::BarrierOrder);
     }
 
     /// What the model's file lets us see in a complete graph.
@@ -358,7 +364,7 @@ impl<'a, 'p> Observer<'a, 'p> {
             return;
         }
         if !look.seen.pairs.is_empty() {
-            self.shared.findings().buffering.add(look.seen);
+            self.findings.buffering.add(look.seen);
         }
         for (user, end) in look.late {
             self.late_user(graph, memory, user, end);
@@ -379,14 +385,17 @@ impl<'a, 'p> Observer<'a, 'p> {
         if stopped.clone().any(ends) {
             return true;
         }
-        if self.counts.executions == 0 {
-            stopped.for_each(|now| self.ended.held_up(self.code.own_place(now.stack())));
+        if self.findings.counts.executions == 0 {
+            stopped.for_each(|now| self.findings.held_up(self.code.own_place(now.stack())));
         }
         false
     }
 
     /// No thread can go on.
     pub fn complete(&mut self, graph: &Graph<'p>, memory: &Memory) {
+        if graph.has_twins {
+            self.findings.twins.extend(symmetry::twins(graph));
+        }
         let (mut is_blocked, mut has_failed) = (false, false);
         for number in 0..graph.threads.len() {
             match graph.now(number).map(|now| &now.at) {
@@ -421,12 +430,12 @@ impl<'a, 'p> Observer<'a, 'p> {
         let is_over = self.code.program.daemons && !graph.threads.is_empty() && ended(0);
         if is_blocked && !has_failed && !is_over {
             match self.is_ended(graph) {
-                true => self.counts.executions += 1,
-                false => self.counts.blocked += 1,
+                true => self.findings.counts.executions += 1,
+                false => self.findings.counts.blocked += 1,
             }
             self.look_for_endless_waits(graph, memory);
         } else {
-            self.counts.executions += 1;
+            self.findings.counts.executions += 1;
             #[cfg(test)]
             crate::symmetry::tests::record(graph);
             if !has_failed {

@@ -19,8 +19,9 @@ mod sample;
 mod steps;
 
 use crate::barriers;
-use crate::crew::{Crew, Task};
+use crate::crew::{Crew, Explored, Segment, Task};
 use crate::event::{Event, Id};
+use crate::findings::End;
 use crate::graph::{Graph, Restriction};
 use crate::judge::Judge;
 use crate::memory::Memory;
@@ -28,14 +29,12 @@ use crate::observer::Observer;
 use crate::options::Reduction;
 use crate::standing::{Runner, Standing};
 use crate::symmetry;
-use crate::threads::Numbers;
 
 pub struct Search<'a, 'p> {
     pub runner: &'a Runner<'p>,
     pub memory: Memory,
     pub graph: Graph<'p>,
     pub judge: Judge<'a>,
-    pub numbers: &'a Numbers,
     pub observer: Observer<'a, 'p>,
     crew: &'a Crew<'p>,
     path: Path,
@@ -106,15 +105,14 @@ impl Node {
 }
 
 impl<'a, 'p> Search<'a, 'p> {
-    /// Steps back between two gifts of work, so that there is something to give.
-    const PATIENCE: u32 = 32;
+    /// Steps back between two gifts of work, so that there is something to give. Tests want many.
+    const PATIENCE: u32 = if cfg!(test) { 0 } else { 32 };
 
     pub fn new(
         runner: &'a Runner<'p>,
         memory: Memory,
         graph: Graph<'p>,
         judge: Judge<'a>,
-        numbers: &'a Numbers,
         observer: Observer<'a, 'p>,
         crew: &'a Crew<'p>,
     ) -> Search<'a, 'p> {
@@ -125,7 +123,6 @@ impl<'a, 'p> Search<'a, 'p> {
             memory,
             graph,
             judge,
-            numbers,
             observer,
             crew,
             path,
@@ -134,19 +131,33 @@ impl<'a, 'p> Search<'a, 'p> {
         }
     }
 
-    /// Looks at the threads before their first steps.
-    pub fn begin(&mut self) {
+    /// Explores everything from the present graph on.
+    pub fn explore(&mut self, segment: Segment) -> Explored {
+        self.observer.begin(segment);
         for number in 0..self.graph.threads.len() {
             self.observer.stands(&self.graph, &self.memory, number);
         }
+        self.forward();
+        self.explore_rest()
     }
 
-    /// Explores everything from the present graph on.
-    pub fn run(&mut self) {
-        self.forward();
+    /// Explores what is left on a path that someone else began.
+    pub fn take_over(&mut self, task: Task<'p>) -> Explored {
+        (self.graph, self.memory, self.path) = (task.graph, task.memory, task.path);
+        self.observer.begin(task.segment);
+        self.explore_rest()
+    }
+
+    fn explore_rest(&mut self) -> Explored {
         while self.back() {
             self.forward();
         }
+        if self.memory.known.is_split() {
+            self.observer.findings.end_by(End::Split);
+        }
+        self.observer.findings.skips.settle(&self.memory);
+        let discoveries = self.memory.known.take_discoveries();
+        Explored { findings: self.observer.finish(), discoveries }
     }
 
     /// Adds events as long as that is possible.
@@ -154,24 +165,15 @@ impl<'a, 'p> Search<'a, 'p> {
         while self.extend() && !self.observer.is_over() {}
     }
 
-    /// Explores what is left on a path that someone else began.
-    pub fn take_over(&mut self, task: Task<'p>) {
-        self.observer.skips.settle(&self.memory);
-        (self.graph, self.memory, self.path) = (task.graph, task.memory, task.path);
-        while self.back() {
-            self.forward();
-        }
-    }
-
     /// Goes back to the last node with something left to try, and tries it. False where there is
     /// none, or the search is over.
     fn back(&mut self) -> bool {
         loop {
-            if self.observer.is_over() || self.memory.is_stale {
+            if self.observer.is_over() || self.memory.known.is_split() {
                 return false;
             }
             self.since_handing_on += 1;
-            if self.crew.is_hungry() && self.since_handing_on > Self::PATIENCE {
+            if self.crew.wants_work() && self.since_handing_on > Self::PATIENCE {
                 self.since_handing_on = 0;
                 self.hand_on();
             }
@@ -192,12 +194,14 @@ impl<'a, 'p> Search<'a, 'p> {
         let Some(first) = self.path.nodes.iter().position(open) else {
             return;
         };
+        let Some(segment) = self.observer.segment() else {
+            return;
+        };
         let mut other = Search {
             runner: self.runner,
             memory: self.memory.clone(),
             graph: self.graph.clone(),
             judge: self.judge.idle(),
-            numbers: self.numbers,
             observer: self.observer.silent(),
             crew: self.crew,
             path: self.path.clone(),
@@ -210,8 +214,9 @@ impl<'a, 'p> Search<'a, 'p> {
             }
         }
         other.path.nodes.drain(..first);
+        other.memory.known.take_discoveries();
         self.path.nodes[first].is_handed_on = true;
-        self.crew.give(Task { graph: other.graph, memory: other.memory, path: other.path });
+        self.crew.give(segment, other.graph, other.memory, other.path);
     }
 
     /// Undoes what a node did last.
@@ -256,7 +261,7 @@ impl<'a, 'p> Search<'a, 'p> {
                 Some(node) => self.advance(node),
                 None => false,
             },
-            None if symmetry::is_broken(&self.graph, |thread| self.runner.has_asked(thread)) => {
+            None if symmetry::is_broken(&self.graph) => {
                 self.observer.tell_twins_apart();
                 false
             }

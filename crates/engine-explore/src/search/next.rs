@@ -255,17 +255,14 @@ impl<'p> Search<'_, 'p> {
     /// The number of the thread that a thread is about to spawn.
     fn number_of_child(&mut self, thread: usize) -> Option<usize> {
         let spawned = self.graph.threads[thread].spawns();
-        match self.numbers.child(thread, spawned) {
-            Some(child) => {
-                self.graph.reserve(child);
-                Some(child)
-            }
-            None => {
-                let site = self.graph.now(thread).and_then(Standing::site);
-                self.observer.unsupported("more than 2,000 threads", site);
-                None
-            }
+        let child = self.memory.known.number((thread, spawned));
+        if child >= Id::MAX_THREADS {
+            let site = self.graph.now(thread).and_then(Standing::site);
+            self.observer.unsupported("more than 2,000 threads", site);
+            return None;
         }
+        self.graph.reserve(child);
+        Some(child)
     }
 
     /// An address for a new object of a thread, behind its older ones. The gap tells accesses

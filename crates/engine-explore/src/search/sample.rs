@@ -15,7 +15,7 @@ impl<'p> Search<'_, 'p> {
                 break;
             };
             let ways = self.ways(thread);
-            if ways == 0 || self.memory.is_stale {
+            if ways == 0 || self.memory.known.is_split() {
                 weight = 0.0;
                 break;
             }
@@ -35,7 +35,7 @@ impl<'p> Search<'_, 'p> {
         while let Some(level) = self.path.nodes.pop() {
             self.undo(level.node);
         }
-        (!self.memory.is_stale).then_some(weight)
+        (!self.memory.known.is_split()).then_some(weight)
     }
 
     /// In how many ways the next event of a thread can be added.

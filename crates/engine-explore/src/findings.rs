@@ -1,0 +1,121 @@
+//! What a segment of the search has found, and what two segments have found one after the other.
+//!
+//! A segment is a part of the search tree that is explored without a break in depth-first order
+//! (see [`crate::crew`]). Findings of neighbours add up to those of both, in their order: where
+//! the first one ends the search, the second is as if it had not been; of what is kept once, the
+//! first counts.
+
+use std::collections::{BTreeSet, HashSet};
+
+use parallax_machine::Site;
+use parallax_program::{Location, Property};
+use parallax_verdict::{Counts, Endings, Gaps, Suspicion};
+
+use crate::buffering::Seen;
+use crate::skips::{Order, Skips};
+
+/// Why a search ends before all is explored. Of several reasons in one place the last one here
+/// counts: after those that make the search start anew, nothing that was found does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum End {
+    /// A violation, and one is enough.
+    Found,
+    /// The order of arrival at a barrier makes a difference.
+    BarrierOrder,
+    /// Threads that do the same can be told apart.
+    Asymmetric,
+    /// A cell was split.
+    Split,
+}
+
+/// By what violations are the same to the reader.
+type Kind = (Property, String, Option<Site>);
+
+pub struct Findings {
+    pub counts: Counts,
+    /// Where an assumption failed in an execution that is blocked.
+    pub assumption: Option<Option<Location>>,
+    found: Vec<(Kind, Suspicion)>,
+    kinds: HashSet<Kind>,
+    pub gaps: Gaps,
+    /// Whether a path was cut off at the limit, and whether one was that does not wait there.
+    pub is_cut: bool,
+    pub is_cut_short: bool,
+    /// Where load buffering is watched for.
+    pub buffering: Seen,
+    /// What is left out with rounds that change nothing.
+    pub skips: Skips,
+    /// Threads that stand for others which do the same; see [`crate::symmetry`].
+    pub twins: BTreeSet<usize>,
+    pub end: Option<End>,
+}
+
+impl Findings {
+    pub fn new(order: Order) -> Findings {
+        Findings {
+            counts: Counts::default(),
+            assumption: None,
+            found: Vec::new(),
+            kinds: HashSet::new(),
+            gaps: Gaps::default(),
+            is_cut: false,
+            is_cut_short: false,
+            buffering: Seen::default(),
+            skips: Skips::new(order),
+            twins: BTreeSet::new(),
+            end: None,
+        }
+    }
+
+    /// A violation, of which each kind at each place is kept once.
+    pub fn add(&mut self, kind: Kind, suspicion: impl FnOnce() -> Suspicion) {
+        if self.kinds.insert(kind.clone()) {
+            self.found.push((kind, suspicion()));
+        }
+    }
+
+    pub fn has_found(&self) -> bool {
+        !self.found.is_empty()
+    }
+
+    pub fn take_found(&mut self) -> Vec<Suspicion> {
+        std::mem::take(&mut self.found).into_iter().map(|(_, suspicion)| suspicion).collect()
+    }
+
+    pub fn end_by(&mut self, end: End) {
+        self.end = self.end.max(Some(end));
+    }
+
+    /// An assumption failed.
+    pub fn held_up(&mut self, place: Option<Location>) {
+        let mut ended = self.endings();
+        ended.held_up(place);
+        self.assumption = ended.assumption;
+    }
+
+    pub fn endings(&self) -> Endings {
+        let Counts { executions, blocked, .. } = self.counts;
+        Endings { executions, blocked, assumption: self.assumption.clone() }
+    }
+
+    /// Adds what the segment behind has found.
+    pub fn append(&mut self, next: Findings) {
+        if self.end.is_some() {
+            return;
+        }
+        self.counts.executions += next.counts.executions;
+        self.counts.blocked += next.counts.blocked;
+        self.counts.events += next.counts.events;
+        next.assumption.into_iter().for_each(|place| self.held_up(place));
+        for (kind, suspicion) in next.found {
+            self.add(kind, || suspicion);
+        }
+        next.gaps.reason().into_iter().for_each(|reason| self.gaps.add(reason.clone()));
+        self.is_cut |= next.is_cut;
+        self.is_cut_short |= next.is_cut_short;
+        self.buffering.add(next.buffering);
+        self.skips.join(&next.skips);
+        self.twins.extend(next.twins);
+        self.end = next.end;
+    }
+}
