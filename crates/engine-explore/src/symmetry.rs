@@ -164,13 +164,13 @@ pub fn is_broken(graph: &Graph<'_>) -> bool {
         };
         thread.events.iter().any(differs) || thread.standings.iter().any(meets)
     };
-    twins(graph).any(stands_out)
-        || (0..graph.threads.len()).any(|parent| {
-            let family = Family { graph, parent };
-            family.acts_between(|at| matches!(at, At::Spawn { .. }))
-                || family.acts_between(|at| matches!(at, At::Join { .. }))
-                || family.joins_others()
-        })
+    let tells = |parent: usize| {
+        let family = Family { graph, parent };
+        family.acts_between(|at| matches!(at, At::Spawn { .. }))
+            || family.acts_between(|at| matches!(at, At::Join { .. }))
+            || family.joins_others()
+    };
+    graph.has_twins && (twins(graph).any(stands_out) || (0..graph.threads.len()).any(tells))
 }
 
 /// A thread and the twins that it has started.
