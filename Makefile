@@ -8,7 +8,8 @@ PARALLAX = $(TARGET)/release/parallax
 TESTED = $(TARGET)/debug/parallax
 # Seconds for each fuzz target.
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= litmus cat program ops llvm lift elf schedule session certificate expectations
+FUZZ_TARGETS ?= litmus cat program ops llvm lift elf schedule session certificate expectations \
+	formulas document
 # A folder of litmus tests with an expected.csv, beside the project.
 SUITE ?= ../shared/suites/litmus
 
@@ -91,9 +92,9 @@ fuzz: ## FUZZ_SECONDS of each fuzz target
 			cat) seeds=models ;; \
 			ops) seeds=examples/ops ;; \
 			llvm) seeds=crates/frontend-c/tests/ll ;; \
-			schedule|session) seeds=fuzz/seeds/$$target ;; \
 			certificate) seeds= ;; \
-			expectations) seeds=fuzz/seeds/$$target ;; \
+			document) seeds=examples/c ;; \
+			schedule|session|expectations|formulas) seeds=fuzz/seeds/$$target ;; \
 			*) seeds=examples/programs ;; \
 		esac; \
 		mkdir -p fuzz/corpus/$$target; \

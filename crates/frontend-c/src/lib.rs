@@ -31,6 +31,7 @@
 //! makes the verdict unknown where it is reached, and nothing where it is not.
 
 mod driver;
+mod formulas;
 mod headers;
 mod llvm;
 mod lower;
@@ -39,6 +40,7 @@ mod undefined;
 use std::path::PathBuf;
 use std::time::Duration;
 
+pub use formulas::{Formulas, parse_formulas};
 pub use parallax_library::Errors;
 use parallax_program::{Diagnostic, Diagnostics, Program, SourceFile};
 

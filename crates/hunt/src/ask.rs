@@ -14,8 +14,8 @@ use parallax_engine_explore::{self as exploration, Reductions};
 use parallax_engine_inductive as inductive;
 use parallax_engine_states as stateful;
 use parallax_memory::Model;
-use parallax_program::{Diagnostics, Program, Property, Question};
-use parallax_verdict::{Conclusion, Ending, Reason, Scope, Verdict, replay};
+use parallax_program::{Bits, Diagnostics, Program, Property, Question};
+use parallax_verdict::{Conclusion, Ending, FinalState, Reason, Scope, Verdict, replay};
 
 use crate::query::{Answer, Engine, Form, Query, Said};
 use crate::subject::{Loaded, Subject, Unloaded};
@@ -71,8 +71,22 @@ impl Asker {
 
     /// Asks, whether or not there is an answer already.
     pub fn ask_anew(&mut self, subject: &mut Subject, query: Query) -> Answer {
+        self.ask_about(subject, query, None)
+    }
+
+    /// Asks, with another question than that of the litmus test.
+    pub fn ask_about(
+        &mut self,
+        subject: &mut Subject,
+        query: Query,
+        question: Option<Question>,
+    ) -> Answer {
         let started = Instant::now();
-        let said = |said| Answer { said, verdict: None, executions: 0, time: started.elapsed() };
+        let answer = |heard: Heard, time| {
+            let Heard { said, verdict, executions, finals } = heard;
+            Answer { said, verdict, executions, finals, time }
+        };
+        let said = |said| answer(Heard::only(said), started.elapsed());
         let model = match self.model(query.model) {
             Ok(model) => model,
             Err(message) => return said(Said::Refused(message)),
@@ -84,24 +98,17 @@ impl Asker {
         };
         let limit = self.limit;
         let started = Instant::now();
-        let verdict =
-            watched(limit, move |stop| run(&loaded, &model, &query, &Limits { limit, stop }));
+        let verdict = watched(limit, move |stop| {
+            run(&loaded, question.as_ref(), &model, &query, &Limits { limit, stop })
+        });
         let time = started.elapsed();
-        match verdict {
-            Err(broken) => {
-                Answer { said: Said::Broken(broken), verdict: None, executions: 0, time }
-            }
-            Ok(Err(message)) => {
-                let said = match is_confession(&message) {
-                    true => Said::Broken(message),
-                    false => Said::Refused(message),
-                };
-                Answer { said, verdict: None, executions: 0, time }
-            }
-            Ok(Ok(Heard { said, verdict, executions })) => {
-                Answer { said, verdict, executions, time }
-            }
-        }
+        let heard = match verdict {
+            Err(broken) => Heard::only(Said::Broken(broken)),
+            Ok(Err(message)) if is_confession(&message) => Heard::only(Said::Broken(message)),
+            Ok(Err(message)) => Heard::only(Said::Refused(message)),
+            Ok(Ok(heard)) => heard,
+        };
+        answer(heard, time)
     }
 }
 
@@ -118,17 +125,18 @@ struct Heard {
     said: Said,
     verdict: Option<Verdict>,
     executions: u64,
+    finals: Vec<Vec<Bits>>,
 }
 
 impl Heard {
     fn of(verdict: Verdict, query: &Query) -> Heard {
         let (said, executions) = (judged(&verdict, query), verdict.counts.executions);
-        Heard { said, verdict: Some(verdict), executions }
+        Heard { said, verdict: Some(verdict), executions, finals: Vec::new() }
     }
 
     /// An answer that is not a verdict.
     fn only(said: Said) -> Heard {
-        Heard { said, verdict: None, executions: 0 }
+        Heard { said, verdict: None, executions: 0, finals: Vec::new() }
     }
 
     fn unknown(reason: Reason) -> Heard {
@@ -218,10 +226,19 @@ fn watched<T: Send + 'static>(
     }
 }
 
-fn run(loaded: &Loaded, model: &Model, query: &Query, limits: &Limits) -> Result<Heard, String> {
+fn run(
+    loaded: &Loaded,
+    question: Option<&Question>,
+    model: &Model,
+    query: &Query,
+    limits: &Limits,
+) -> Result<Heard, String> {
     let heard = match loaded {
         Loaded::Program(program) => run_program(program, model, query, limits),
-        Loaded::Test(test) => run_test(&test.program, &test.question, model, query, limits),
+        Loaded::Test(test) => {
+            let question = question.unwrap_or(&test.question);
+            run_test(&test.program, question, model, query, limits)
+        }
     };
     heard.map_err(|errors| first(&errors))
 }
@@ -435,5 +452,10 @@ fn enumerated(
         Ending::Complete if outcomes.counts_are_total => outcomes.positive + outcomes.negative,
         _ => 0,
     };
-    Ok(Heard { said, verdict: None, executions })
+    let values = |state: &FinalState| state.values.iter().map(|value| value.bits).collect();
+    let finals = match outcomes.ending {
+        Ending::Complete => outcomes.states.iter().map(values).collect(),
+        _ => Vec::new(),
+    };
+    Ok(Heard { said, verdict: None, executions, finals })
 }

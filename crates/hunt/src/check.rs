@@ -8,8 +8,9 @@
 use parallax_program::Property;
 
 use crate::ask::Asker;
+use crate::finals::questions;
 use crate::query::{Answer, Engine, Form, Query, Said};
-use crate::subject::Subject;
+use crate::subject::{Loaded, Subject};
 
 /// A comparison.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -24,6 +25,8 @@ pub enum Check {
     Compiled(Query, Query),
     /// As many executions.
     Counted(Query, Query),
+    /// The second finds the final states that the first has, and no other.
+    Finals(Query, Query),
     /// The same bytes, asked twice.
     Repeated(Query),
 }
@@ -60,6 +63,7 @@ impl Check {
             Check::Counted(first, second) => {
                 format!("counted-{}-{}-{}", said(first), said(second), first.model)
             }
+            Check::Finals(_, second) => format!("finals-{}-{}", said(second), second.model),
         };
         kind.replace(',', "+")
     }
@@ -88,6 +92,7 @@ impl Check {
                 });
                 are_counted && first.executions > 0 && first.executions != second.executions
             }
+            Check::Finals(all, other) => return self.finals(asker, subject, *all, *other),
             Check::Repeated(query) => {
                 let (first, second) = (asker.ask(subject, *query), asker.ask_anew(subject, *query));
                 let in_time = [&first, &second].iter().all(|answer| answer.time * 2 < asker.limit);
@@ -102,13 +107,41 @@ impl Check {
         differ.then(|| Disagreement { check: *self, told: self.told(asker, subject) })
     }
 
+    fn finals(
+        &self,
+        asker: &mut Asker,
+        subject: &mut Subject,
+        all: Query,
+        other: Query,
+    ) -> Option<Disagreement> {
+        let Ok(Loaded::Test(test)) = subject.load(all.form) else { return None };
+        let known = asker.ask(subject, all);
+        for expected in questions(&test.question, &known.finals) {
+            let text = expected.question.text.clone();
+            let said = asker.ask_about(subject, other, Some(expected.question)).said;
+            let differs = match said {
+                Said::Broken(_) => true,
+                Said::Unsafe => !expected.is_there,
+                Said::Safe => expected.is_there,
+                _ => false,
+            };
+            if differs {
+                let states = format!("{} final states", known.finals.len());
+                let told = vec![(all, states), (other, format!("{said}: {text}"))];
+                return Some(Disagreement { check: *self, told });
+            }
+        }
+        None
+    }
+
     fn told(&self, asker: &mut Asker, subject: &mut Subject) -> Vec<(Query, String)> {
         let queries = match self {
             Check::Sound(query) | Check::Repeated(query) => vec![*query],
             Check::Same(first, second)
             | Check::Implied(first, second)
             | Check::Compiled(first, second)
-            | Check::Counted(first, second) => vec![*first, *second],
+            | Check::Counted(first, second)
+            | Check::Finals(first, second) => vec![*first, *second],
         };
         queries.into_iter().map(|query| (query, summary(&asker.ask(subject, query)))).collect()
     }

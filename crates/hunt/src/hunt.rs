@@ -11,7 +11,7 @@ use crate::check::{Check, Disagreement};
 use crate::features::Feature;
 use crate::figures::Figures;
 use crate::generate::generate;
-use crate::plan::{Plan, plan};
+use crate::plan::{Focus, Plan, plan};
 use crate::query::{Answer, Query, Said};
 use crate::random::Random;
 use crate::shrink::shrink;
@@ -24,7 +24,8 @@ pub struct Options {
     pub first: u64,
     pub programs: Option<u64>,
     pub time: Option<Duration>,
-    pub focus: Vec<Feature>,
+    pub features: Vec<Feature>,
+    pub focus: Focus,
     /// How long an engine may think about a question.
     pub limit: Duration,
     /// How long a disagreement is made smaller.
@@ -47,7 +48,8 @@ impl Default for Options {
             first: 0,
             programs: None,
             time: None,
-            focus: Vec::new(),
+            features: Vec::new(),
+            focus: Focus::default(),
             limit: Duration::from_secs(2),
             shrinking: Duration::from_secs(60),
             keep: None,
@@ -121,11 +123,11 @@ impl Run<'_> {
 
     fn program(&mut self, number: u64) -> std::io::Result<()> {
         let mut random = Random::of(self.options.seed, number);
-        let program = generate(&mut random, &self.options.focus);
+        let program = generate(&mut random, &self.options.features);
         self.figures.add_program(&program);
         let is_litmus = print_litmus::print(&program).is_some();
         self.figures.count("litmus tests", u64::from(is_litmus));
-        let plan = plan(&mut random, is_litmus);
+        let plan = plan(&mut random, is_litmus, &self.options.focus);
         self.figures.count("machine code", u64::from(plan.has_machine_code()));
         let mut subject = Subject::new(program, self.folder);
         for found in self.compare(&plan, &mut subject) {

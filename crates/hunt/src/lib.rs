@@ -13,6 +13,7 @@ pub mod ast;
 pub mod check;
 pub mod features;
 pub mod figures;
+pub mod finals;
 pub mod generate;
 pub mod hunt;
 pub mod plan;

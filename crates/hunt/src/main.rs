@@ -10,8 +10,11 @@ use clap::Parser;
 use parallax_hunt::features::Feature;
 use parallax_hunt::generate::generate;
 use parallax_hunt::hunt::{Options, hunt};
+use parallax_hunt::plan::Focus;
+use parallax_hunt::query::MODELS;
 use parallax_hunt::random::Random;
 use parallax_hunt::{print_c, print_litmus};
+use parallax_program::Property;
 
 /// Random programs through every engine: who disagrees is wrong.
 #[derive(Parser)]
@@ -36,6 +39,14 @@ struct Arguments {
     /// Features that programs should have, with commas between them
     #[arg(long, value_delimiter = ',', value_parser = feature)]
     features: Vec<Feature>,
+
+    /// Models to ask about, and no others
+    #[arg(long, value_delimiter = ',', value_parser = model)]
+    models: Vec<&'static str>,
+
+    /// Properties to ask about, and no others
+    #[arg(long, value_delimiter = ',', value_parser = property)]
+    properties: Vec<Property>,
 
     /// Seconds that an engine may take for a question
     #[arg(long, default_value_t = 2.0)]
@@ -77,6 +88,16 @@ fn feature(name: &str) -> Result<Feature, String> {
     })
 }
 
+fn model(name: &str) -> Result<&'static str, String> {
+    let model = MODELS.iter().copied().find(|model| *model == name);
+    model.ok_or_else(|| format!("models are {}", MODELS.join(", ")))
+}
+
+fn property(name: &str) -> Result<Property, String> {
+    let names = Property::ALL.map(Property::name);
+    Property::named(name).ok_or_else(|| format!("properties are {}", names.join(", ")))
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     if arguments.show {
@@ -113,7 +134,8 @@ fn options(arguments: &Arguments) -> Options {
         first: arguments.first,
         programs: arguments.programs,
         time: arguments.minutes.map(|minutes| seconds(minutes * 60.0)),
-        focus: arguments.features.clone(),
+        features: arguments.features.clone(),
+        focus: Focus { models: arguments.models.clone(), properties: arguments.properties.clone() },
         limit: seconds(arguments.limit),
         shrinking: seconds(arguments.shrink),
         keep: arguments.keep.clone(),
@@ -127,14 +149,18 @@ fn options(arguments: &Arguments) -> Options {
 impl Arguments {
     fn crew(&self) -> crew::Crew {
         let features: Vec<&str> = self.features.iter().map(|feature| feature.name()).collect();
+        let properties: Vec<&str> =
+            self.properties.iter().map(|property| property.name()).collect();
+        let lists =
+            [("features", features), ("models", self.models.clone()), ("properties", properties)];
         let mut passed = vec![
             format!("--seed={}", self.seed),
             format!("--limit={}", self.limit),
             format!("--each={}", self.each),
             format!("--shrink={}", self.shrink),
         ];
-        if !features.is_empty() {
-            passed.push(format!("--features={}", features.join(",")));
+        for (name, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
+            passed.push(format!("--{name}={}", list.join(",")));
         }
         if let Some(keep) = &self.keep {
             passed.push(format!("--keep={}", keep.display()));

@@ -12,11 +12,12 @@ use crate::random::Random;
 /// Pairs of a model and one that allows all that it allows, of programs of C: what is compiled right is
 /// allowed by the source. Models of languages that forbid what hardware does (`rc11` forbids load
 /// buffering) are only above those that forbid it too.
-const WEAKER: [(&str, &str); 16] = [
+const WEAKER: [(&str, &str); 20] = [
     ("sc", "tso"),
     ("sc", "pso"),
     ("sc", "rmo"),
     ("sc", "rc11"),
+    ("sc", "rc20"),
     ("sc", "ra"),
     ("sc", "c11"),
     ("sc", "imm"),
@@ -26,6 +27,9 @@ const WEAKER: [(&str, &str); 16] = [
     ("tso", "pso"),
     ("tso", "rc11"),
     ("pso", "rc11"),
+    ("tso", "rc20"),
+    ("pso", "rc20"),
+    ("rc11", "rc20"),
     ("tso", "imm"),
     ("aarch64", "imm"),
     ("riscv", "imm"),
@@ -35,6 +39,40 @@ const WEAKER: [(&str, &str); 16] = [
 /// counts there is also what cannot happen any more.
 const MONOTONE: [Property; 4] =
     [Property::Assert, Property::Memory, Property::Overflow, Property::Lock];
+
+/// What questions are about; empty lists leave it to chance.
+#[derive(Clone, Default)]
+pub struct Focus {
+    pub models: Vec<&'static str>,
+    pub properties: Vec<Property>,
+}
+
+impl Focus {
+    fn models(&self, random: &mut Random) -> Vec<&'static str> {
+        match self.models.is_empty() {
+            true => some(random, &MODELS, Vec::new()),
+            false => self.models.clone(),
+        }
+    }
+
+    fn properties(&self, random: &mut Random) -> Vec<Property> {
+        match self.properties.is_empty() {
+            true => some(random, &Property::ALL, vec![Property::Assert]),
+            false => self.properties.clone(),
+        }
+    }
+}
+
+/// Three of many, each once.
+fn some<T: Copy + PartialEq>(random: &mut Random, all: &[T], mut chosen: Vec<T>) -> Vec<T> {
+    while chosen.len() < 3 {
+        let one = *random.pick(all);
+        if !chosen.contains(&one) {
+            chosen.push(one);
+        }
+    }
+    chosen
+}
 
 pub struct Plan {
     /// Questions that have one answer, whoever gives it.
@@ -50,22 +88,9 @@ impl Plan {
 }
 
 /// What to ask about a program that may be a litmus test.
-pub fn plan(random: &mut Random, is_litmus: bool) -> Plan {
+pub fn plan(random: &mut Random, is_litmus: bool, focus: &Focus) -> Plan {
     let mut plan = Plan { groups: Vec::new(), checks: Vec::new() };
-    let mut models: Vec<&'static str> = Vec::new();
-    while models.len() < 3 {
-        let model = *random.pick(&MODELS);
-        if !models.contains(&model) {
-            models.push(model);
-        }
-    }
-    let mut properties = vec![Property::Assert];
-    while properties.len() < 3 {
-        let property = *random.pick(&Property::ALL);
-        if !properties.contains(&property) {
-            properties.push(property);
-        }
-    }
+    let (models, properties) = (focus.models(random), focus.properties(random));
     for model in &models {
         for property in &properties {
             plan.groups.push(group(random, model, *property, is_litmus));
@@ -76,6 +101,8 @@ pub fn plan(random: &mut Random, is_litmus: bool) -> Plan {
     }
     if is_litmus {
         models.iter().for_each(|model| counts(&mut plan, model));
+        let model = random.pick::<&'static str>(&models);
+        finals(random, &mut plan, model);
     }
     if random.percent(20) {
         machine_code(random, &mut plan);
@@ -146,6 +173,22 @@ fn counts(plan: &mut Plan, model: &'static str) {
         let explored = query(form, Engine::Reduced("none"), true);
         plan.checks.push(Check::Counted(enumerated, explored));
     }
+}
+
+fn finals(random: &mut Random, plan: &mut Plan, model: &'static str) {
+    let mut engines = vec![Engine::Bounded, Engine::BoundedZ3];
+    if matches!(model, "sc" | "tso" | "pso") {
+        engines.extend([Engine::States, Engine::AllStates]);
+    }
+    let query = |engine| Query {
+        form: Form::Litmus,
+        engine,
+        model,
+        property: Property::Assert,
+        counting: false,
+    };
+    let other = query(*random.pick(&engines));
+    plan.checks.push(Check::Finals(query(Engine::Enumerate), other));
 }
 
 fn machine_code(random: &mut Random, plan: &mut Plan) {

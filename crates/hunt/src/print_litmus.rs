@@ -34,7 +34,8 @@ pub fn print(program: &Program) -> Option<String> {
         printer.all(program.bodies.get(thread)?, 1)?;
         text += "}\n";
     }
-    let mut observed = String::new();
+    let mut observed: String =
+        (0..program.globals.len()).map(|number| format!("x{number}; ")).collect();
     for (thread, local) in results(program) {
         let _ = write!(observed, "{thread}:r{local}; ");
     }

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::time::Duration;
 
-use parallax_program::Property;
+use parallax_program::{Bits, Property};
 use parallax_verdict::Verdict;
 
 /// The models that questions are asked under.
-pub const MODELS: [&str; 11] =
-    ["sc", "tso", "pso", "rc11", "ra", "c11", "imm", "aarch64", "power", "riscv", "rmo"];
+pub const MODELS: [&str; 12] =
+    ["sc", "tso", "pso", "rc11", "rc20", "ra", "c11", "imm", "aarch64", "power", "riscv", "rmo"];
 
 /// How the program is given to the engine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -166,6 +166,8 @@ pub struct Answer {
     /// What is the same each time, if the engine gave a verdict.
     pub verdict: Option<Verdict>,
     pub executions: u64,
+    /// All final states of a litmus test, from an engine that knows them: the values of what is shown.
+    pub finals: Vec<Vec<Bits>>,
     pub time: Duration,
 }
 

@@ -64,7 +64,9 @@ impl<'a> Subject<'a> {
     }
 
     fn load_c(&self, overflow: bool) -> Result<Loaded, Unloaded> {
-        let options = parallax_frontend_c::Options { overflow, ..Default::default() };
+        // As the command has it where nobody says otherwise.
+        let options =
+            parallax_frontend_c::Options { overflow, spurious_wakeups: true, ..Default::default() };
         let program = parallax_frontend_c::load(&[self.write()?], &options);
         program.map(|program| Loaded::Program(Arc::new(program))).map_err(told)
     }
@@ -93,7 +95,9 @@ impl<'a> Subject<'a> {
         if !output.status.success() {
             return Err(Unloaded::Wrong(String::from_utf8_lossy(&output.stderr).into_owned()));
         }
-        let program = parallax_frontend_x86::load(&object, &Default::default());
+        let options =
+            parallax_frontend_x86::Options { spurious_wakeups: true, ..Default::default() };
+        let program = parallax_frontend_x86::load(&object, &options);
         program.map(|program| Loaded::Program(Arc::new(program))).map_err(|errors| {
             match told(errors) {
                 Unloaded::Wrong(message) | Unloaded::Impossible(message) => {
