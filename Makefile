@@ -86,6 +86,12 @@ docs: ## the book and the documentation of the crates
 fuzz: export RUSTC_BOOTSTRAP = 1
 fuzz: ## FUZZ_SECONDS of each fuzz target
 	@command -v cargo-fuzz >/dev/null || env -u RUSTC_BOOTSTRAP $(CARGO) install --locked cargo-fuzz
+	@set -e; mkdir -p "$(TARGET)/seeds/elf" "$(TARGET)/seeds/lift"; \
+	for name in dekker peterson lamport; do \
+		object="$(TARGET)/seeds/elf/$$name.o"; \
+		cc -O1 -w -c examples/x86/$$name.c -o "$$object"; \
+		objcopy -O binary --only-section=.text "$$object" "$(TARGET)/seeds/lift/$$name"; \
+	done
 	@set -e; for target in $(FUZZ_TARGETS); do \
 		case $$target in \
 			litmus) seeds=tests/corpus ;; \
@@ -93,6 +99,7 @@ fuzz: ## FUZZ_SECONDS of each fuzz target
 			ops) seeds=examples/ops ;; \
 			llvm) seeds=crates/frontend-c/tests/ll ;; \
 			certificate) seeds= ;; \
+			elf|lift) seeds=$(TARGET)/seeds/$$target ;; \
 			document) seeds=examples/c ;; \
 			schedule|session|expectations|formulas) seeds=fuzz/seeds/$$target ;; \
 			*) seeds=examples/programs ;; \

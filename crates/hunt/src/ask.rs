@@ -34,6 +34,9 @@ pub struct Asker {
     pub is_haunted: bool,
 }
 
+/// So often a search is waited for that gets little of the processor.
+const MOST_ROUNDS: u32 = 10;
+
 /// How an answer starts that never came.
 const NO_END: &str = "no end";
 
@@ -103,7 +106,10 @@ impl Asker {
         });
         let time = started.elapsed();
         let heard = match verdict {
-            Err(broken) => Heard::only(Said::Broken(broken)),
+            Err(broken) => {
+                self.is_haunted |= broken.starts_with(NO_END);
+                Heard::only(Said::Broken(broken))
+            }
             Ok(Err(message)) if is_confession(&message) => Heard::only(Said::Broken(message)),
             Ok(Err(message)) => Heard::only(Said::Refused(message)),
             Ok(Ok(heard)) => heard,
@@ -211,19 +217,37 @@ fn watched<T: Send + 'static>(
     if let Err(error) = worker {
         return Err(format!("cannot start a thread: {error}"));
     }
-    // The machine may be busy: only what is far beyond the limit counts.
+    // The machine may be busy: only what is far beyond the limit counts, and time of the processor.
     let patience = limit * 5 + Duration::from_secs(20);
-    match receiver.recv_timeout(patience) {
-        Ok(answer) => Ok(answer),
-        Err(mpsc::RecvTimeoutError::Timeout) => {
-            stop.store(true, Ordering::Relaxed);
-            Err(format!("{NO_END}: asked to end after {limit:?}, waited for {patience:?}"))
-        }
-        Err(mpsc::RecvTimeoutError::Disconnected) => {
-            let last = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
-            Err(format!("panic: {}", last.unwrap_or_default()))
+    let started = processor_time();
+    let mut rounds = 0;
+    loop {
+        rounds += 1;
+        match receiver.recv_timeout(patience) {
+            Ok(answer) => return Ok(answer),
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                let taken = processor_time().zip(started).map(|(now, then)| now - then);
+                if rounds == MOST_ROUNDS || taken.is_none_or(|taken| taken >= patience) {
+                    stop.store(true, Ordering::Relaxed);
+                    let message = format!("asked to end after {limit:?}, waited for {patience:?}");
+                    return Err(format!("{NO_END}: {message}"));
+                }
+            }
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                let last = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
+                return Err(format!("panic: {}", last.unwrap_or_default()));
+            }
         }
     }
+}
+
+/// What this process has taken of the processor, where the system tells: its clock ticks a hundred
+/// times a second.
+fn processor_time() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let (_, fields) = text.rsplit_once(')')?;
+    let ticks = |field: usize| fields.split_whitespace().nth(field)?.parse::<u64>().ok();
+    Some(Duration::from_millis(10 * (ticks(11)? + ticks(12)?)))
 }
 
 fn run(
