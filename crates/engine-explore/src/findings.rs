@@ -41,6 +41,8 @@ pub struct Findings {
     /// Whether a path was cut off at the limit, and whether one was that does not wait there.
     pub is_cut: bool,
     pub is_cut_short: bool,
+    /// Whether others came between the parts of an access where something seemed to be wrong.
+    pub has_loose_parts: bool,
     /// Where load buffering is watched for.
     pub buffering: Seen,
     /// What is left out with rounds that change nothing.
@@ -60,6 +62,7 @@ impl Findings {
             gaps: Gaps::default(),
             is_cut: false,
             is_cut_short: false,
+            has_loose_parts: false,
             buffering: Seen::default(),
             skips: Skips::new(order),
             twins: BTreeSet::new(),
@@ -113,6 +116,7 @@ impl Findings {
         next.gaps.reason().into_iter().for_each(|reason| self.gaps.add(reason.clone()));
         self.is_cut |= next.is_cut;
         self.is_cut_short |= next.is_cut_short;
+        self.has_loose_parts |= next.has_loose_parts;
         self.buffering.add(next.buffering);
         self.skips.join(&next.skips);
         self.twins.extend(next.twins);

@@ -51,7 +51,7 @@ use crate::judge::Judge;
 use crate::known::Known;
 use crate::memory::Memory;
 use crate::model::Native;
-use crate::observer::{Observer, Sees, Shared};
+use crate::observer::{INTERRUPTED, Observer, Sees, Shared};
 pub use crate::options::{Every, Options, Progress, Reduction, Reductions, Told};
 use crate::search::Search;
 use crate::skips::Order;
@@ -385,6 +385,12 @@ impl<'p> Exploration<'_, 'p> {
         for found in findings.take_found() {
             match confirm(self.program, self.model, found) {
                 Ok(violation) => violations.push(violation),
+                // The machine keeps together what the search takes apart.
+                Err(_) if findings.has_loose_parts => gaps.add(Reason {
+                    message: format!("{INTERRUPTED}: not supported by this engine"),
+                    place: None,
+                    help: None,
+                }),
                 Err(refused) => gaps = refused.into(),
             }
         }

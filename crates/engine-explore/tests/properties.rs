@@ -160,6 +160,21 @@ fn accesses_of_different_sizes() {
     expect_safe(text, "sc");
 }
 
+/// The search takes wide stores apart, and thinks of an end that has a part of each; the machine does not.
+#[test]
+fn stores_of_several_parts_are_no_error_of_the_engine() {
+    let text = "fn narrow() {\nvar b: 64\nb = &x + 1:64\nstore.1 b, 0:8\nstore.4 &x, 257:32\n}\n\
+        fn wide() {\nstore.4 &x, 0:32\n}\n\
+        fn main() {\nvar s: 32, t: 32, v: 32\ns = spawn narrow()\nt = spawn wide()\n\
+        join s\njoin t\nv = load.4 &x\nassert (v == 0:32) | (v == 257:32), \"whole\"\n}\n\
+        thread main = main()\n";
+    for name in ["sc", "tso", "pso"] {
+        let (property, message) = found(text, name);
+        assert_eq!(property, None);
+        assert!(message.contains("mixed size"), "{name}: {message}");
+    }
+}
+
 #[test]
 fn atomic_sections_exclude_one_another() {
     let text = |begin: &str, end: &str| {

@@ -11,6 +11,25 @@ use crate::graph::Graph;
 use crate::memory::{BadAccess, Memory};
 use crate::standing::{At, SECTIONS};
 
+/// What a machine may keep together, and the search does not.
+pub const INTERRUPTED: &str = "an access of mixed size that others may interrupt";
+
+/// Whether an event may come between the parts of an access of another thread, or another between its own.
+pub(super) fn is_between_parts(graph: &Graph<'_>, id: Id, event: &Event) -> bool {
+    let place = graph.place(event.loc);
+    let is_before =
+        |one: Id, other: Id| Clocks::covers(graph.clocks.get(Clock::Prefix, other), one);
+    let meets = |other: &Id| {
+        let inner = graph.event(*other);
+        other.thread() != id.thread()
+            && (inner.marks.is_part() || event.marks.is_part())
+            && (inner.is_write() || event.is_write())
+            && !is_before(*other, id)
+            && !is_before(id, *other)
+    };
+    place.co.iter().chain(&place.reads).any(meets)
+}
+
 impl<'p> Observer<'_, 'p> {
     /// A conflicting access that does not happen before, where one of the two is not atomic.
     pub(super) fn look_for_races(
@@ -96,21 +115,9 @@ impl<'p> Observer<'_, 'p> {
     /// An access of several cells is not one event. Where races are errors nobody can tell; where
     /// they are not, others may come in between only if that is what the machine does.
     pub(super) fn look_at_parts(&mut self, graph: &Graph<'p>, id: Id, event: &Event) {
-        if self.sees.happens_before {
-            return;
-        }
-        let place = graph.place(event.loc);
-        let clock = graph.clocks.get(Clock::Prefix, id);
-        let meets = |other: &Id| {
-            let inner = graph.event(*other);
-            other.thread() != id.thread()
-                && (inner.marks.is_part() || event.marks.is_part())
-                && (inner.is_write() || event.is_write())
-                && !Clocks::covers(clock, *other)
-        };
-        if place.co.iter().chain(&place.reads).any(meets) {
+        if !self.sees.happens_before && is_between_parts(graph, id, event) {
             let site = graph.standing(id).site();
-            self.unsupported("an access of mixed size that others may interrupt", site);
+            self.unsupported(INTERRUPTED, site);
         }
     }
 

@@ -25,6 +25,8 @@ use crate::skips::Order;
 use crate::standing::{At, Standing};
 use crate::symmetry;
 
+pub use checks::INTERRUPTED;
+
 /// What all threads of a search share.
 pub struct Shared<'a> {
     pub options: &'a Options<'a>,
@@ -260,6 +262,11 @@ impl<'a, 'p> Observer<'a, 'p> {
             Some(every) => every(Told::Found(suspicion(message.clone()))),
             None => options.all,
         };
+        let is_loose = |id: &Id| {
+            let event = graph.event(*id);
+            event.loc != Loc::NONE && checks::is_between_parts(graph, *id, event)
+        };
+        self.findings.has_loose_parts |= graph.order.iter().any(is_loose);
         let kind = (property, message.clone(), site);
         self.findings.add(kind, || suspicion(message));
         if !goes_on {
