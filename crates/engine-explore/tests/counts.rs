@@ -68,6 +68,36 @@ fn lines(threads: &[&[&str]]) -> Program {
     program(&threads.iter().map(|lines| lines.join("\n")).collect::<Vec<_>>())
 }
 
+/// Store buffering, where both threads look at their own store first: that tells nobody else about it.
+#[test]
+fn own_stores_are_seen_early() {
+    let thread = |own: &str, other: &str| {
+        format!(
+            "store.4 &{own}, 1:32 [A, RLX]\nr0 = load.4 &{own} [A, RLX]\n\
+             r1 = load.4 &{other} [A, RLX]"
+        )
+    };
+    let program = program(&[thread("x", "y"), thread("y", "x")]);
+    for name in NATIVE {
+        let expected = if name == "sc" { 3 } else { 4 };
+        assert_eq!(all(&program, name).counts.executions, expected, "{name}");
+        assert_eq!(enumerated(&program, name), expected, "{name}");
+    }
+}
+
+/// Two seq_cst events are enough to need an order.
+#[test]
+fn two_fences_are_in_order() {
+    let thread = |own: &str, other: &str| {
+        format!("store.4 &{own}, 1:32 [A, RLX]\nfence [SC]\nr1 = load.4 &{other} [A, RLX]")
+    };
+    let program = program(&[thread("x", "y"), thread("y", "x")]);
+    for name in NATIVE.into_iter().filter(|name| *name != "ra") {
+        assert_eq!(all(&program, name).counts.executions, 3, "{name}");
+        assert_eq!(enumerated(&program, name), 3, "{name}");
+    }
+}
+
 #[test]
 fn weak_compare_and_swaps_fail_for_no_reason() {
     let once = "r0, ok = cas.weak.4 &x, 0:32, 1:32 [A, RLX] [A, RLX] [A, RLX]";

@@ -63,6 +63,49 @@ fn races() {
     expect(&message_passing("RLX", "RLX"), "pso", Property::Assert);
 }
 
+/// Message passing by relaxed accesses, with these fences.
+fn fenced(release: &str, acquire: &str) -> String {
+    format!(
+        "fn writer() {{\nstore.4 &x, 1:32 [NA]\n{release}\nstore.4 &y, 1:32 [A, RLX]\n}}\n\
+         fn main() {{\nvar t: 32, f: 32, v: 32, g: 1\nt = spawn writer()\n\
+         f = load.4 &y [A, RLX]\n{acquire}\ng = f == 1:32\nbranch g, yes, no\nyes:\n\
+         v = load.4 &x [NA]\nassert v == 1:32, \"seen\"\njump no\nno:\njoin t\n}}\n\
+         thread main = main()\n"
+    )
+}
+
+#[test]
+fn fences_synchronise() {
+    for name in ["rc11", "rc20"] {
+        expect_safe(&fenced("fence [REL]", "fence [ACQ]"), name);
+        expect_safe(&fenced("fence [ACQ_REL]", "fence [SC]"), name);
+        expect(&fenced("fence [REL]", ""), name, Property::Race);
+        expect(&fenced("", "fence [ACQ]"), name, Property::Race);
+        expect(&fenced("fence [ACQ]", "fence [REL]"), name, Property::Race);
+    }
+}
+
+/// Message passing by way of a third thread, which changes the flag like this.
+fn passed_on(change: &str) -> String {
+    format!(
+        "fn writer() {{\nstore.4 &x, 1:32 [NA]\nstore.4 &y, 1:32 [A, REL]\n}}\n\
+         fn helper() {{\nvar o: 32\n{change}\n}}\n\
+         fn main() {{\nvar s: 32, t: 32, f: 32, v: 32, g: 1\n\
+         s = spawn writer()\nt = spawn helper()\n\
+         f = load.4 &y [A, ACQ]\ng = f == 3:32\nbranch g, yes, no\nyes:\n\
+         v = load.4 &x [NA]\nassert v == 1:32, \"seen\"\njump no\nno:\njoin s\njoin t\n}}\n\
+         thread main = main()\n"
+    )
+}
+
+#[test]
+fn read_modify_writes_continue_release_sequences() {
+    for name in ["rc11", "rc20"] {
+        expect_safe(&passed_on("o = rmw.add.4 &y, 2:32 [A, RLX] [A, RLX]"), name);
+        expect(&passed_on("store.4 &y, 3:32 [A, RLX]"), name, Property::Assert);
+    }
+}
+
 #[test]
 fn endless_waits() {
     let waiting = |value: u32| {

@@ -13,6 +13,7 @@ use crate::ast::{
 };
 use crate::features::Feature;
 use crate::random::Random;
+use crate::shapes::{self, shape};
 
 /// So many of a hundred programs have only what litmus tests have.
 const LITMUS_PERCENT: u64 = 35;
@@ -96,6 +97,9 @@ impl Generator<'_> {
             () if self.has(Feature::ThreeThreads) && self.random.percent(35) => 3,
             () => 2,
         };
+        if self.random.percent(if self.is_litmus { 40 } else { 15 }) {
+            return self.shaped();
+        }
         let budget = (11 - threads) / threads.max(1) + 1;
         let mut bodies: Vec<Vec<Stmt>> = Vec::new();
         let mut runs = Vec::new();
@@ -110,6 +114,55 @@ impl Generator<'_> {
             runs.push(bodies.len());
             bodies.push(body);
         }
+        self.finished(bodies, runs)
+    }
+
+    /// A classic test, with random orders, and fences and other statements between its accesses.
+    fn shaped(mut self) -> Program {
+        let name: &str = self.random.pick::<&str>(&shapes::NAMES);
+        let mut bodies = Vec::new();
+        for accesses in shape(name, self.globals.len()) {
+            self.known.clear();
+            let mut body = Vec::new();
+            for (position, access) in accesses.into_iter().enumerate() {
+                if position > 0 {
+                    body.extend(self.between());
+                }
+                body.push(self.access(access));
+            }
+            bodies.push(body);
+        }
+        let runs = (0..bodies.len()).collect();
+        self.finished(bodies, runs)
+    }
+
+    fn between(&mut self) -> Vec<Stmt> {
+        match () {
+            () if self.has(Feature::Fence) && self.random.percent(40) => {
+                vec![Stmt::Fence(self.order())]
+            }
+            () if self.random.percent(10) => self.statement(1),
+            () => Vec::new(),
+        }
+    }
+
+    fn access(&mut self, access: shapes::Access) -> Stmt {
+        let (place, order, to) = (Place::Global(access.variable), self.order(), self.local());
+        let value = 1 + self.random.below(2) as u64;
+        let is_atomic = self.globals[access.variable].access == Access::Atomic;
+        let is_update = is_atomic && self.has(Feature::FetchOp) && self.random.percent(15);
+        match (is_update, access.writes) {
+            (true, writes) => {
+                let op = if writes { RmwOp::Exchange } else { RmwOp::Add };
+                let value = Expr::Const(if writes { value } else { 0 });
+                Stmt::Rmw { to, op, place, value, order }
+            }
+            (false, true) => Stmt::Store { to: place, value: Expr::Const(value), order },
+            (false, false) => Stmt::Load { to, from: place, order },
+        }
+    }
+
+    fn finished(mut self, bodies: Vec<Vec<Stmt>>, runs: Vec<usize>) -> Program {
         let single: Vec<usize> = (0..bodies.len())
             .filter(|body| runs.iter().filter(|run| *run == body).count() == 1)
             .collect();
@@ -409,7 +462,12 @@ impl Generator<'_> {
                 if let Expr::Const(value) = value {
                     self.writes.push((to.clone(), value));
                 }
-                Stmt::Store { to, value, order }
+                let mut made = vec![Stmt::Store { to: to.clone(), value, order }];
+                if self.random.percent(15) {
+                    // Threads see their own stores early.
+                    made.push(Stmt::Load { to: local, from: to, order: self.order() });
+                }
+                return made;
             }
             Feature::Exchange | Feature::FetchOp => match self.atomic_place() {
                 Some(place) => {

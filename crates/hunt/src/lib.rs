@@ -21,5 +21,6 @@ pub mod print_c;
 pub mod print_litmus;
 pub mod query;
 pub mod random;
+pub mod shapes;
 pub mod shrink;
 pub mod subject;
