@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use parallax_bench::{exclusives, iriw, message_chain, store_buffering, test, writers};
+use parallax_control::Control;
 use parallax_engine_bounded::{Figures, Finding, Options, check, verify};
 use parallax_memory::Model;
 use parallax_program::parse_program;
@@ -45,7 +46,8 @@ fn reaches(name: &str, size: usize, text: &str) -> bool {
     let test = test(text);
     let usual = test.arch.usual_model();
     let model = Model::builtin(usual).expect("a model").expect("a right model");
-    let options = Options { unroll: Some(2), timeout: Some(PATIENCE), ..Options::default() };
+    let options =
+        Options { unroll: Some(2), control: Control::lasting(PATIENCE), ..Options::default() };
     let outcome = check(&test.program, &test.question, &model, &options).expect("an answer");
     let unknown = match outcome.finding {
         Finding::Unknown(reason) => Some(reason.message),
@@ -64,7 +66,8 @@ fn counts(name: &str, bound: u32) -> bool {
                 thread looks = looks()\nthread raises = raises()\n";
     let program = parse_program("counting", text).unwrap_or_else(|errors| panic!("{errors:?}"));
     let model = Model::builtin(name).expect("a model").expect("a right model");
-    let options = Options { unroll: Some(bound), timeout: Some(PATIENCE), ..Options::default() };
+    let options =
+        Options { unroll: Some(bound), control: Control::lasting(PATIENCE), ..Options::default() };
     let verified = verify(&program, &model, &options).expect("a verdict");
     let unknown = verified.verdict.reason.map(|reason| reason.message);
     row(&format!("{:<15} {bound:>3} {name:<7}", "counting"), &verified.figures, unknown)

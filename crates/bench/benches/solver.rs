@@ -65,7 +65,7 @@ fn measure(family: &Formulas, size: usize, name: &str) -> bool {
         _ => solver,
     };
     let encoded = start.elapsed();
-    let control = Control { deadline: Some(Instant::now() + PATIENCE), ..Control::default() };
+    let control = Control::lasting(PATIENCE);
     let answer = solver.solve(&[], &control);
     let solved = start.elapsed() - encoded;
     assert!(answer == expected || matches!(answer, Answer::Stopped(_)));

@@ -7,6 +7,7 @@
 use std::time::{Duration, Instant};
 
 use parallax_bench::machines::MACHINE_FAMILIES;
+use parallax_control::Control;
 use parallax_engine_states::{Options, Reduction, search};
 use parallax_memory::Model;
 use parallax_program::Program;
@@ -60,7 +61,7 @@ fn main() {
 /// False if it took too long.
 fn measure(row: &str, program: &Program, name: &str, reduction: Reduction) -> bool {
     let model = Model::builtin(name).expect("a model").expect("a right model");
-    let options = Options { reduction, timeout: Some(PATIENCE), ..Options::default() };
+    let options = Options { reduction, control: Control::lasting(PATIENCE), ..Options::default() };
     forget_peak_memory();
     let before = resident();
     let start = Instant::now();

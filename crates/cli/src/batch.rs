@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
+
+use parallax_control::Cancel;
 
 /// Deeply nested input makes deep recursion; address space costs nothing until it is used.
 const STACK_BYTES: usize = 64 << 20;
@@ -22,14 +23,14 @@ const TICK: Duration = Duration::from_millis(100);
 /// than it takes to wake a thread for each.
 const GATHERING: Duration = Duration::from_millis(1);
 
-pub struct Batch<'a> {
+pub struct Batch {
     /// How many pieces there are.
     pub count: usize,
     pub jobs: NonZeroUsize,
     /// How many pieces may be started and not yet handed on.
     pub window: usize,
-    /// Once set, no further piece is started.
-    pub stop: &'a AtomicBool,
+    /// Once cancelled, no further piece is started.
+    pub cancel: Cancel,
 }
 
 /// Hears of results, in order, on the thread that runs the batch.
@@ -51,7 +52,7 @@ struct Shared {
     moved: Condvar,
 }
 
-impl Batch<'_> {
+impl Batch {
     /// Runs `work` on every number below `count`. A piece that panics gives `None`.
     pub fn run<T: Send>(
         &self,
@@ -127,7 +128,7 @@ impl Batch<'_> {
     fn take(&self, shared: &Shared) -> Option<usize> {
         let mut queue = shared.lock();
         loop {
-            if queue.next >= self.count || self.stop.load(Ordering::Relaxed) {
+            if queue.next >= self.count || self.cancel.is_cancelled() {
                 return None;
             }
             if queue.next < queue.handed_on + self.window.max(1) {
@@ -140,7 +141,7 @@ impl Batch<'_> {
     }
 
     fn stop(&self, shared: &Shared) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.cancel.cancel();
         shared.moved.notify_all();
     }
 }
@@ -175,13 +176,13 @@ mod tests {
         }
     }
 
-    fn batch(stop: &AtomicBool, count: usize) -> Batch<'_> {
-        Batch { count, jobs: NonZeroUsize::new(3).expect("not zero"), window: 4, stop }
+    fn batch(count: usize) -> Batch {
+        let cancel = Cancel::default();
+        Batch { count, jobs: NonZeroUsize::new(3).expect("not zero"), window: 4, cancel }
     }
 
     #[test]
     fn results_come_in_order_whatever_the_pace() {
-        let stop = AtomicBool::new(false);
         let mut log = Log::default();
         let work = |n: usize| {
             if n == 0 {
@@ -189,30 +190,27 @@ mod tests {
             }
             n * n
         };
-        batch(&stop, 50).run(work, &mut log).expect("threads start");
+        batch(50).run(work, &mut log).expect("threads start");
         let expected: Vec<_> = (0..50).map(|n| (n, Some(n * n))).collect();
         assert_eq!(log.seen, expected);
     }
 
     #[test]
     fn a_batch_can_be_left() {
-        let stop = AtomicBool::new(false);
         let mut log = Log { stop_after: Some(5), ..Log::default() };
-        batch(&stop, 1000).run(|n| n, &mut log).expect("threads start");
+        batch(1000).run(|n| n, &mut log).expect("threads start");
         assert_eq!(log.seen.len(), 6);
     }
 
     #[test]
     fn nothing_to_do_is_done_at_once() {
-        let stop = AtomicBool::new(false);
         let mut log = Log::default();
-        batch(&stop, 0).run(|n| n, &mut log).expect("threads start");
+        batch(0).run(|n| n, &mut log).expect("threads start");
         assert!(log.seen.is_empty());
     }
 
     #[test]
     fn what_panics_gives_nothing_and_the_rest_goes_on() {
-        let stop = AtomicBool::new(false);
         let mut log = Log::default();
         let work = |n: usize| {
             // Without a message: panics of workers are no news for the reader of this test.
@@ -221,7 +219,7 @@ mod tests {
             }
             n
         };
-        batch(&stop, 3).run(work, &mut log).expect("threads start");
+        batch(3).run(work, &mut log).expect("threads start");
         assert_eq!(log.seen, [(0, Some(0)), (1, None), (2, Some(2))]);
     }
 }

@@ -5,21 +5,21 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use parallax_control::Cancel;
 use parallax_frontend_litmus::collect;
 use parallax_program::{Diagnostic, Diagnostics};
 use parallax_report::{Answer, Expectation, Tally, compare, parse_expectations};
-use parallax_verdict::Ending;
+use parallax_verdict::{Ending, no_final_state};
+use parallax_verify::models::ModelChoice;
+use parallax_verify::text::{read, shown};
 
 use crate::Exit;
 use crate::args::Format;
 use crate::batch::Audience;
-use crate::interrupt;
 use crate::litmus::{batch, internal_error};
-use crate::models::ModelChoice;
-use crate::one_test::{Job, Setup, read, run_test, shown};
+use crate::one_test::{Job, Setup, run_test};
 use crate::output::{self, Results};
 use crate::progress::Progress;
-use crate::verify::litmus::no_final_state;
 
 pub fn run(csv: &Path, setup: &Setup<'_>) -> Exit {
     let rows = match rows(csv, &setup.options.paths) {
@@ -45,6 +45,7 @@ pub fn run(csv: &Path, setup: &Setup<'_>) -> Exit {
         progress: Progress::new(rows.len(), !setup.options.quiet),
         tally: Tally::default(),
         done: 0,
+        cancel: setup.cancel.clone(),
     };
     let work = |number: usize| answer(&jobs[number], setup);
     let ran = batch(setup, jobs.len()).run(work, &mut judge);
@@ -111,6 +112,8 @@ struct Judge<'a> {
     progress: Progress,
     tally: Tally,
     done: usize,
+    /// Cancelled by the person at the keyboard.
+    cancel: Cancel,
 }
 
 impl Judge<'_> {
@@ -129,7 +132,7 @@ impl Judge<'_> {
         if printed.is_break() || self.results.flush().is_break() {
             return Exit::Unknown;
         }
-        if interrupt::interrupted() || self.done < self.rows.len() {
+        if self.cancel.is_cancelled() || self.done < self.rows.len() {
             let all = self.rows.len();
             output::note(&format!("interrupted after {} of {all} rows", self.done));
             return Exit::Unknown;

@@ -1,30 +1,21 @@
 //! Ctrl-C: the first one asks every search to end with what it has, the second one leaves.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use parallax_control::Cancel;
 
 use crate::Exit;
 
-static STOP: AtomicBool = AtomicBool::new(false);
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-/// Set when everything should come to an end.
-pub fn stop_flag() -> &'static AtomicBool {
-    &STOP
-}
-
-/// Whether it was the person at the keyboard who ended the run.
-pub fn interrupted() -> bool {
-    INTERRUPTED.load(Ordering::Relaxed)
-}
-
-/// Without a handler Ctrl-C still ends the process, only less orderly.
-pub fn install() {
-    let _ = ctrlc::set_handler(|| {
-        STOP.store(true, Ordering::Relaxed);
-        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+/// Cancelled by the person at the keyboard. Without a handler Ctrl-C still ends the process, only less
+/// orderly.
+pub fn install() -> Cancel {
+    let cancel = Cancel::default();
+    let own = cancel.clone();
+    let _ = ctrlc::set_handler(move || {
+        if own.is_cancelled() {
             leave();
         }
+        own.cancel();
     });
+    cancel
 }
 
 /// The same for commands that search nothing: the first one leaves.

@@ -5,20 +5,21 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::thread;
 
+use parallax_control::Cancel;
 use parallax_frontend_litmus::collect;
 use parallax_program::{Diagnostic, Diagnostics};
 use parallax_report::{Caption, TestRun, dot, error_json, herd_log, outcomes_json, sketch, svg};
-use parallax_verdict::{Ending, Outcomes, Reason};
+use parallax_verdict::{Ending, Outcomes, Reason, no_final_state};
+use parallax_verify::models::{ModelChoice, Models, arch_name};
+use parallax_verify::text::shown;
 
 use crate::Exit;
 use crate::args::{Format, LitmusArguments};
 use crate::batch::{Audience, Batch};
 use crate::graph::{Gallery, MOST_PICTURES, Picture};
-use crate::models::{ModelChoice, Models, arch_name};
-use crate::one_test::{Answered, Job, Refused, Setup, run_test, shown};
+use crate::one_test::{Answered, Job, Refused, Setup, run_test};
 use crate::output::{self, Results};
 use crate::progress::Progress;
-use crate::verify::litmus::no_final_state;
 use crate::{expect, interrupt};
 
 /// Finished tests that may wait for an earlier one.
@@ -30,7 +31,7 @@ const WINDOW_WITH_PICTURES: usize = 64;
 const UNPREDICTABLE: &str = "ConstrainedUnpredictable";
 
 pub fn run(options: &LitmusArguments) -> Exit {
-    interrupt::install();
+    let cancel = interrupt::install();
     if options.sketch && options.format == Format::Json {
         output::report(&Diagnostic::new("--sketch needs --format text"));
         return Exit::BadInput;
@@ -47,6 +48,7 @@ pub fn run(options: &LitmusArguments) -> Exit {
             (None, true) => 1,
             (None, false) => 0,
         },
+        cancel,
     };
     match &options.expect {
         Some(csv) => expect::run(csv, &setup),
@@ -92,6 +94,7 @@ fn run_tests(setup: &Setup<'_>) -> Exit {
         gallery,
         done: 0,
         exit,
+        cancel: setup.cancel.clone(),
     };
     let work = |number: usize| Rendered::new(&jobs[number], setup);
     let ran = batch(setup, jobs.len()).run(work, &mut printer);
@@ -99,13 +102,13 @@ fn run_tests(setup: &Setup<'_>) -> Exit {
 }
 
 /// The batch that the options ask for.
-pub fn batch(setup: &Setup<'_>, count: usize) -> Batch<'static> {
+pub fn batch(setup: &Setup<'_>, count: usize) -> Batch {
     let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     Batch {
         count,
         jobs: setup.options.jobs.unwrap_or(cores),
         window: if setup.options.graph.is_some() { WINDOW_WITH_PICTURES } else { WINDOW },
-        stop: interrupt::stop_flag(),
+        cancel: setup.cancel.child(),
     }
 }
 
@@ -243,6 +246,8 @@ struct Printer<'a> {
     gallery: Option<Gallery>,
     done: usize,
     exit: Exit,
+    /// Cancelled by the person at the keyboard.
+    cancel: Cancel,
 }
 
 impl Printer<'_> {
@@ -294,7 +299,7 @@ impl Printer<'_> {
         if self.done < self.jobs.len() {
             self.exit = self.exit.and(Exit::Unknown);
         }
-        if interrupt::interrupted() {
+        if self.cancel.is_cancelled() {
             let all = self.jobs.len();
             output::note(&format!("interrupted after {} of {all} tests", self.done));
             self.exit = Exit::Unknown;

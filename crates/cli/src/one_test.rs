@@ -1,19 +1,19 @@
 //! One litmus test from file to answer.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use parallax_engine_enumerate::{Options, enumerate};
-use parallax_files::MOST_TEXT;
+use parallax_control::{Cancel, Control};
 use parallax_frontend_litmus::{Arch, LitmusTest, parse};
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, Program, SourceFile, Span};
-use parallax_verdict::{Outcomes, replay};
+use parallax_program::Diagnostics;
+use parallax_verdict::Outcomes;
+use parallax_verify::litmus::{self, Listing, outcomes};
+use parallax_verify::models::{ModelChoice, Models};
+use parallax_verify::text::{read, shown};
 
 use crate::args::{Coherence, LitmusArguments};
-use crate::interrupt;
-use crate::models::{ModelChoice, Models};
 
 /// What to run.
 pub struct Job {
@@ -29,6 +29,8 @@ pub struct Setup<'a> {
     pub unpredictable: bool,
     /// How many executions to keep.
     pub witnesses: usize,
+    /// Cancelled by the person at the keyboard.
+    pub cancel: Cancel,
 }
 
 /// A test that ran.
@@ -78,48 +80,16 @@ fn search(
     model: &Arc<Model>,
     setup: &Setup<'_>,
 ) -> Result<Outcomes, Diagnostics> {
-    let options = Options {
+    let listing = Listing {
         bound: setup.options.bound,
         coherence: match setup.options.coherence {
-            Coherence::Auto => parallax_engine_enumerate::Coherence::Auto,
-            Coherence::Total => parallax_engine_enumerate::Coherence::Total,
-            Coherence::Needed => parallax_engine_enumerate::Coherence::Needed,
+            Coherence::Auto => litmus::Coherence::Auto,
+            Coherence::Total => litmus::Coherence::Total,
+            Coherence::Needed => litmus::Coherence::Needed,
         },
         witnesses: setup.witnesses,
         show: &setup.options.show,
-        timeout: setup.options.timeout,
-        stop: Some(interrupt::stop_flag()),
     };
-    let outcomes = enumerate(&test.program, &test.question, model, &options)?;
-    for witness in &outcomes.witnesses {
-        replay(&test.program, witness, model)
-            .map_err(|reason| vec![not_replayed(&test.program, &reason)])?;
-    }
-    Ok(outcomes)
-}
-
-/// For an execution that is none of the program: nobody gets to see it.
-pub fn not_replayed(program: &Program, reason: &str) -> Diagnostic {
-    let message = format!("internal error: an execution does not replay: {reason}");
-    let error = program.source.error(Span::new(0, 0), message);
-    error.with_help("this is a bug in parallax; please report it with the test")
-}
-
-/// How messages name a file.
-pub fn shown(path: &Path) -> String {
-    path.display().to_string()
-}
-
-/// The text of a file; an error says what is wrong with it, and where.
-pub fn read(path: &Path) -> Result<String, Diagnostics> {
-    let name = shown(path);
-    let bytes = parallax_files::read(path, MOST_TEXT)
-        .map_err(|error| vec![Diagnostic::new(format!("cannot read '{name}': {error}"))])?;
-    String::from_utf8(bytes).map_err(|error| {
-        let good = error.utf8_error().valid_up_to();
-        let text = String::from_utf8_lossy(&error.as_bytes()[..good]);
-        let source = SourceFile::new(&name, &text);
-        let message = "this is not UTF-8 text";
-        vec![source.error(Span::new(good, good + 1), message)]
-    })
+    let control = Control::default().until(setup.cancel.clone()).within(setup.options.timeout);
+    outcomes(test, model, &listing, &control)
 }

@@ -7,8 +7,8 @@ use parallax_frontend_ops::translate;
 use parallax_program::Diagnostics;
 
 use crate::Exit;
-use crate::one_test::{read, shown};
 use crate::output;
+use parallax_verify::text::{read, shown};
 
 /// Translate a program: assembly code for ARM, SPARC, Power or x86 to operation structures.
 ///

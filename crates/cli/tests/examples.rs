@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+use parallax_control::Control;
 use parallax_engine_explore::{Reductions, explore};
 use parallax_frontend_c::load;
 use parallax_machine::settle_retries;
@@ -181,7 +182,7 @@ impl Programs {
             unroll: asked.unroll,
             nondet: asked.nondet,
             reductions: asked.reductions,
-            timeout: Some(PATIENCE),
+            control: Control::lasting(PATIENCE),
             ..Default::default()
         };
         let verdict = explore(program.get().expect("a program"), &model, &options);

@@ -20,6 +20,7 @@ mod communication;
 mod components;
 mod encoding;
 mod ends;
+mod engine;
 mod event;
 mod gharachorloo;
 mod guard;
@@ -42,6 +43,7 @@ mod waiting;
 mod watch;
 mod witness;
 
+pub use engine::{Asking, Bounded, Format};
 pub use litmus::{Finding, Outcome, check};
 pub use loads::loads;
 pub use mapping::{Machine, compile};

@@ -60,7 +60,7 @@ pub fn check(
         question,
         model,
         options,
-        watch: Watch::new(options, started),
+        watch: Watch::new(&options.control),
         granule: None,
         figures: Figures::default(),
         asked: Vec::new(),

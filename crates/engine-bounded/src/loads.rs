@@ -1,7 +1,5 @@
 //! The loads of a program up to a bound, and where each can go.
 
-use std::time::Instant;
-
 use parallax_machine::Code;
 use parallax_memory::Model;
 use parallax_program::Program;
@@ -20,7 +18,7 @@ pub fn loads(
 ) -> Result<Vec<Vec<u64>>, Reason> {
     let code = Code::new(program);
     let bound = options.bounds().first().copied().unwrap_or_default();
-    let watch = Watch::new(options, Instant::now());
+    let watch = Watch::new(&options.control);
     let nondet = options.nondet;
     let preparation = Preparation {
         code: &code,

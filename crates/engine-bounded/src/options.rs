@@ -1,8 +1,8 @@
 //! What a user of the engine decides, and what the engine tells about its work.
 
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use parallax_control::Control;
 use parallax_program::Property;
 use parallax_solver::{Backend, Literal, Problem};
 
@@ -17,11 +17,7 @@ pub struct Options<'a> {
     pub unroll: Option<u32>,
     /// Which values inputs may have, both ends included; None for any.
     pub nondet: Option<(i128, i128)>,
-    pub timeout: Option<Duration>,
-    /// MiB.
-    pub memory_limit: Option<u64>,
-    /// Set from outside to end the search.
-    pub stop: Option<&'a AtomicBool>,
+    pub control: Control<'a>,
     pub solving: Solving,
     pub framework: Framework,
     /// Whether only executions count in which no assumption fails, also later, or in another
@@ -87,9 +83,7 @@ impl Default for Options<'_> {
             all: false,
             unroll: Some(2),
             nondet: None,
-            timeout: None,
-            memory_limit: None,
-            stop: None,
+            control: Control::default(),
             solving: Solving::default(),
             framework: Framework::default(),
             throughout: false,

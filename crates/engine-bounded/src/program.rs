@@ -48,7 +48,7 @@ pub fn verify(
         model,
         options,
         properties: supported(model, options),
-        watch: Watch::new(options, started),
+        watch: Watch::new(&options.control),
         started,
         figures: Figures::default(),
         asked: Vec::new(),

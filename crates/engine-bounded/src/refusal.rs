@@ -27,13 +27,10 @@ pub fn as_reason(error: Diagnostic) -> Reason {
 
 /// The search was stopped from outside.
 pub fn stopped(stop: Stopped) -> Reason {
-    let why = match stop {
-        Stopped::Deadline => "the time limit is reached",
-        Stopped::Interrupt => "interrupted",
-        Stopped::MemoryLimit => "the memory limit is reached",
-        Stopped::Incomplete => "the solver gave up",
-    };
-    reason(format!("the search was stopped: {why}"))
+    match stop {
+        Stopped::Outside(stop) => parallax_verdict::stopped(stop),
+        Stopped::Incomplete => reason("the solver gave up"),
+    }
 }
 
 /// A way comes to what the engine does not follow.

@@ -4,11 +4,10 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use parallax_solver::{Control, Stop};
-
-use crate::options::Options;
+use parallax_control::Control;
+use parallax_solver::Stop;
 
 /// Once there is a reason to stop, it stays.
 pub struct Watch<'a> {
@@ -17,28 +16,26 @@ pub struct Watch<'a> {
     /// engine differ too much in length to be counted.
     alarm: Option<Arc<AtomicBool>>,
     stop: Cell<Option<Stop>>,
+    /// Steps until work is accounted for.
+    steps: Cell<u32>,
 }
 
 impl<'a> Watch<'a> {
     /// So often it is looked at the clock.
     const PAUSE: Duration = Duration::from_millis(10);
+    /// Steps between two accounts of work, and what they cost in nominal nanoseconds.
+    const STEPS: u32 = 4096;
+    const WORK: u64 = 1_000_000;
 
-    pub fn new(options: &Options<'a>, started: Instant) -> Watch<'a> {
-        let control = Control {
-            deadline: options.timeout.and_then(|limit| started.checked_add(limit)),
-            interrupt: options.stop,
-            memory_limit: options.memory_limit,
-        };
-        Watch { alarm: Self::alarm(&control), control, stop: Cell::new(None) }
+    pub fn new(control: &Control<'a>) -> Watch<'a> {
+        let (stop, steps) = (Cell::new(None), Cell::new(Self::STEPS));
+        Watch { alarm: Self::alarm(control), control: control.clone(), stop, steps }
     }
 
     /// None where nothing is limited. The thread ends with the watch.
-    fn alarm(control: &Control<'a>) -> Option<Arc<AtomicBool>> {
-        let limits = Control {
-            deadline: control.deadline,
-            interrupt: None,
-            memory_limit: control.memory_limit,
-        };
+    fn alarm(control: &Control<'_>) -> Option<Arc<AtomicBool>> {
+        let Control { deadline, memory_limit, .. } = *control;
+        let limits: Control<'static> = Control { deadline, memory_limit, ..Control::default() };
         if limits.deadline.is_none() && limits.memory_limit.is_none() {
             return None;
         }
@@ -60,19 +57,31 @@ impl<'a> Watch<'a> {
 
     /// Cheap enough for inner loops. What is left unfinished then is of no use to anybody.
     pub fn is_over(&self) -> bool {
+        self.account();
         if self.stop.get().is_none() {
-            let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
-            let rings = self.alarm.as_deref().is_some_and(is_set);
-            if rings || self.control.interrupt.is_some_and(is_set) {
-                self.stop.set(Some(self.control.reason().unwrap_or(Stop::MemoryLimit)));
+            let rings = self.alarm.as_deref().is_some_and(|alarm| alarm.load(Ordering::Relaxed));
+            if rings || self.control.cancel.is_cancelled() {
+                let limit = parallax_control::Stop::MemoryLimit;
+                self.stop.set(Some(Stop::Outside(self.control.reason().unwrap_or(limit))));
             }
         }
         self.stop.get().is_some()
     }
 
+    /// Accounts for work from time to time.
+    fn account(&self) {
+        match self.steps.get() {
+            0 => {
+                self.steps.set(Self::STEPS);
+                self.control.spend(Self::WORK);
+            }
+            steps => self.steps.set(steps - 1),
+        }
+    }
+
     /// Whether what was done until now is whole.
     pub fn check(&self) -> Result<(), Stop> {
-        match self.stop.get().or_else(|| self.control.reason()) {
+        match self.stop.get().or_else(|| self.control.reason().map(Stop::Outside)) {
             Some(stop) => Err(stop),
             None => Ok(()),
         }
@@ -85,20 +94,16 @@ impl<'a> Watch<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, Ordering};
-
     use super::*;
 
     #[test]
     fn a_reason_to_stop_stays() {
-        let flag = AtomicBool::new(false);
-        let watch =
-            Watch::new(&Options { stop: Some(&flag), ..Options::default() }, Instant::now());
+        let control = Control::default();
+        let watch = Watch::new(&control);
         assert!((0..1_000).all(|_| !watch.is_over()));
         assert_eq!(watch.check(), Ok(()));
-        flag.store(true, Ordering::Relaxed);
-        assert!((0..1_000).any(|_| watch.is_over()));
-        flag.store(false, Ordering::Relaxed);
-        assert_eq!(watch.check(), Err(Stop::Interrupt));
+        control.cancel.cancel();
+        assert!(watch.is_over());
+        assert_eq!(watch.check(), Err(Stop::Outside(parallax_control::Stop::Cancelled)));
     }
 }

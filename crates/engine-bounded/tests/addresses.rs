@@ -1,6 +1,7 @@
 //! Where accesses and calls go: counters, places of one thread, pointers to functions; and what
 //! happens where limits are reached.
 
+use parallax_control::Control;
 use parallax_engine_bounded::{Options, verify};
 use parallax_engine_explore::explore;
 use parallax_memory::Model;
@@ -99,11 +100,14 @@ fn all_violations_are_found_if_asked_for() {
 
 #[test]
 fn a_memory_limit_ends_the_search() {
-    let options = Options { memory_limit: Some(1), ..Options::default() };
+    let options = Options {
+        control: Control { memory_limit: Some(1), ..Control::default() },
+        ..Options::default()
+    };
     let verdict = bounded(&program(&drawing(4, 4)), "rc11", &options);
     assert_eq!(verdict.conclusion(), Conclusion::Unknown);
     let reason = verdict.reason.map(|reason| reason.message).unwrap_or_default();
-    assert!(reason.contains("the memory limit is reached"), "{reason}");
+    assert!(reason.contains("out of memory"), "{reason}");
 }
 
 /// A loop that waits, and keeps what it has read for the next round.

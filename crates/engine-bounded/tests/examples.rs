@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use parallax_control::Control;
 use parallax_engine_bounded::{Options, verify};
 use parallax_frontend_c::load;
 use parallax_machine::settle_retries;
@@ -62,7 +63,7 @@ fn difference(expected: &Expected, unroll: Option<u32>) -> Result<Option<String>
             .into_iter()
             .filter(|property| expected.all || *property != Property::Leak)
             .collect(),
-        timeout: Some(Duration::from_secs(30)),
+        control: Control::lasting(Duration::from_secs(30)),
         ..Options::default()
     };
     let verified = verify(&program, &model, &options).map_err(|error| error[0].to_string())?;

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use parallax_control::Control;
 use parallax_engine_bounded::{Machine, Options, compile, verify};
 use parallax_frontend_c::load;
 use parallax_memory::Model;
@@ -18,7 +19,7 @@ fn verdict(program: &Program, name: &str) -> Verdict {
     let options = Options {
         properties: vec![Property::Assert, Property::Deadlock, Property::Liveness],
         unroll: None,
-        timeout: Some(Duration::from_secs(60)),
+        control: Control::lasting(Duration::from_secs(60)),
         ..Options::default()
     };
     verify(compiled.as_ref().unwrap_or(program), &model, &options).expect("a verdict").verdict

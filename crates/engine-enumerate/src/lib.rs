@@ -11,6 +11,7 @@
 
 mod coherence;
 mod dependency;
+mod engine;
 mod image;
 mod locations;
 mod orders;
@@ -31,14 +32,14 @@ mod reference;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
-use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
 
+use parallax_control::{Control, Stop};
 use parallax_machine::{Code, Limits};
 use parallax_memory::{Checker, Model};
 use parallax_program::{Diagnostic, Diagnostics, Program, Question, Span};
 use parallax_verdict::{Ending, Outcomes, smallest_access};
 
+pub use crate::engine::{Enumerate, not_replayed};
 use crate::image::Image;
 use crate::path::{Action, Explorer, Failure, Path, Paths};
 use crate::search::{Context, Findings, Search};
@@ -69,10 +70,8 @@ pub struct Options<'a> {
     pub witnesses: usize,
     /// Relations of the model that witnesses carry besides those that the model shows itself.
     pub show: &'a [String],
-    /// Give up after so long; what was found so far is reported.
-    pub timeout: Option<Duration>,
-    /// Set from outside to stop the search.
-    pub stop: Option<&'a AtomicBool>,
+    /// What was found until the search is stopped is reported.
+    pub control: Control<'a>,
 }
 
 impl Default for Options<'_> {
@@ -82,8 +81,7 @@ impl Default for Options<'_> {
             coherence: Coherence::Auto,
             witnesses: 0,
             show: &[],
-            timeout: None,
-            stop: None,
+            control: Control::default(),
         }
     }
 }
@@ -101,15 +99,8 @@ pub fn enumerate(
         vec![error]
     };
     let code = Code::new(program);
-    let mut attempt = Attempt {
-        code: &code,
-        question,
-        model,
-        options,
-        started: Instant::now(),
-        granule: None,
-        covered: BTreeSet::new(),
-    };
+    let mut attempt =
+        Attempt { code: &code, question, model, options, granule: None, covered: BTreeSet::new() };
     for _ in 0..Attempt::MAX_TRIES {
         match attempt.run().map_err(located)? {
             Progress::Done(outcomes) => return Ok(*outcomes),
@@ -128,7 +119,6 @@ struct Attempt<'a, 'p> {
     question: &'a Question,
     model: &'a Model,
     options: &'a Options<'a>,
-    started: Instant,
     /// Accesses are split into parts of so many bytes.
     granule: Option<u32>,
     /// Bytes that need an initial write although no access has them as a constant.
@@ -157,8 +147,7 @@ impl<'p> Attempt<'_, 'p> {
         let image = Image::new(self.code);
         let observer = Observer::new(self.question, self.code, &image);
         let mut terms = Terms::default();
-        let end = self.options.timeout.and_then(|limit| self.started.checked_add(limit));
-        let mut watch = Watch::new(self.options.stop, end);
+        let mut watch = Watch::new(&self.options.control);
         let threads = match self.paths(&observer, &mut terms, &mut watch) {
             Ok(threads) => threads,
             Err(Failure::Unsupported(error)) => return Err(error),
@@ -286,11 +275,10 @@ impl<'p> Attempt<'_, 'p> {
     }
 
     fn stop_reason(&self) -> String {
-        match self.options.timeout {
-            Some(limit) if self.started.elapsed() >= limit => {
-                format!("time limit of {} s reached", limit.as_secs_f64())
-            }
-            _ => "interrupted".to_string(),
+        match self.options.control.reason() {
+            Some(Stop::Deadline) => "out of time".to_string(),
+            Some(Stop::MemoryLimit) => "out of memory".to_string(),
+            Some(Stop::Cancelled) | None => "interrupted".to_string(),
         }
     }
 

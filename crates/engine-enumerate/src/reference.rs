@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
+use parallax_control::Control;
 use parallax_machine::{Code, Limits};
 use parallax_memory::reference::evaluate;
 use parallax_memory::{Checker, Model};
@@ -99,7 +100,7 @@ fn paths<'p>(
             threads: starts.len() as u32,
             asked: &observer.variables(thread as u32),
             memory: usize::MAX,
-            watch: &mut Watch::new(None, None),
+            watch: &mut Watch::new(&Control::default()),
         };
         explorer.explore(start).ok().expect("supported")
     };

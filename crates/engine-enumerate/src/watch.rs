@@ -5,12 +5,12 @@
 //! the pace of the steps so far calls for.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use parallax_control::Control;
+
 pub struct Watch<'a> {
-    stop: Option<&'a AtomicBool>,
-    end: Option<Instant>,
+    control: &'a Control<'a>,
     looked: Instant,
     /// Steps from one look at the clock to the next, and how many of them are left.
     stride: u32,
@@ -22,22 +22,19 @@ impl<'a> Watch<'a> {
     /// Looks that follow on each other faster than this are too many.
     const PACE: Duration = Duration::from_micros(200);
 
-    pub fn new(stop: Option<&'a AtomicBool>, end: Option<Instant>) -> Watch<'a> {
-        Watch { stop, end, looked: Instant::now(), stride: 1, left: 0 }
+    pub fn new(control: &'a Control<'a>) -> Watch<'a> {
+        Watch { control, looked: Instant::now(), stride: 1, left: 0 }
     }
 
     /// To be called at each step; breaks when the search is to stop.
     pub fn poll(&mut self) -> ControlFlow<()> {
-        if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+        if self.control.cancel.is_cancelled() {
             return ControlFlow::Break(());
         }
         if self.left > 0 {
             self.left -= 1;
             return ControlFlow::Continue(());
         }
-        let Some(end) = self.end else {
-            return ControlFlow::Continue(());
-        };
         let now = Instant::now();
         self.stride = if now - self.looked < Self::PACE {
             (self.stride * 2).min(Self::MAX_STRIDE)
@@ -45,7 +42,10 @@ impl<'a> Watch<'a> {
             1
         };
         (self.looked, self.left) = (now, self.stride - 1);
-        if now < end { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        match self.control.reason() {
+            None => ControlFlow::Continue(()),
+            Some(_) => ControlFlow::Break(()),
+        }
     }
 
     /// The same before steps of another kind, which may be slower by far.
@@ -63,8 +63,8 @@ mod tests {
 
     #[test]
     fn slow_steps_after_fast_ones_are_looked_at() {
-        let end = Instant::now() + Duration::from_millis(100);
-        let mut watch = Watch::new(None, Some(end));
+        let control = Control::lasting(Duration::from_millis(100));
+        let mut watch = Watch::new(&control);
         while watch.stride < Watch::MAX_STRIDE && watch.poll().is_continue() {}
         let _ = watch.look();
         let slow = || std::thread::sleep(Duration::from_millis(5));
@@ -75,10 +75,10 @@ mod tests {
 
     #[test]
     fn a_flag_stops_at_once() {
-        let stop = AtomicBool::new(false);
-        let mut watch = Watch::new(Some(&stop), None);
+        let control = Control::default();
+        let mut watch = Watch::new(&control);
         assert!(watch.poll().is_continue());
-        stop.store(true, Ordering::Relaxed);
+        control.cancel.cancel();
         assert!(watch.poll().is_break());
     }
 }

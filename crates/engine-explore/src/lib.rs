@@ -10,6 +10,7 @@ mod claim;
 mod clocks;
 mod consistency;
 mod crew;
+mod engine;
 mod estimate;
 mod event;
 mod findings;
@@ -34,9 +35,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::Instant;
 
+use parallax_control::{Cancel, Control, Progress};
 use parallax_machine::{Code, Concrete, Idle, Limits};
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property, Span};
+use parallax_query::Found;
+pub use parallax_query::{Reduction, Reductions};
 use parallax_verdict::{Reason, Scope, Searched, Verdict, confirm, inputs_tried};
 
 use crate::admission::Admission;
@@ -45,6 +49,7 @@ use crate::cat::CatJudge;
 use crate::cells::Cells;
 use crate::clocks::Synchronisation;
 use crate::crew::{Crew, Segment, Whole};
+pub use crate::engine::Explore;
 use crate::findings::{End, Findings};
 use crate::graph::Graph;
 use crate::judge::Judge;
@@ -52,7 +57,7 @@ use crate::known::Known;
 use crate::memory::Memory;
 use crate::model::Native;
 use crate::observer::{INTERRUPTED, Observer, Sees, Shared};
-pub use crate::options::{Every, Options, Progress, Reduction, Reductions, Told};
+pub use crate::options::Options;
 use crate::search::Search;
 use crate::skips::Order;
 use crate::standing::Runner;
@@ -117,7 +122,7 @@ pub fn explore(
             }
         }
         if let Some(every) = options.every {
-            every(Told::Anew);
+            every(Found::Restart);
         }
     }
     Err(vec![Diagnostic::new("the program accesses memory in too many different sizes")])
@@ -131,18 +136,17 @@ pub fn estimate(
     options: &Options<'_>,
 ) -> Result<Option<(f64, f64)>, Diagnostics> {
     let told = std::sync::Mutex::new(None);
-    let stop = std::sync::atomic::AtomicBool::new(false);
+    let cancel = Cancel::default();
     let progress = |progress: &Progress| {
         *told.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = progress.estimate;
-        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        cancel.cancel();
     };
+    let control = Control { progress: Some(&progress), ..Control::default() };
     let options = Options {
         properties: Vec::new(),
-        jobs: 1,
         estimate: true,
         all: true,
-        stop: Some(&stop),
-        progress: Some(&progress),
+        control: control.until(cancel.clone()),
         every: None,
         ..*options
     };
@@ -236,7 +240,7 @@ impl<'p> Exploration<'_, 'p> {
         }
         self.runner.forget_asked();
         // Who gets every bad execution gets them in the order of one thread.
-        let jobs = if self.options.every.is_some() { 1 } else { self.options.jobs };
+        let jobs = if self.options.every.is_some() { 1 } else { self.options.control.jobs.get() };
         thread::scope(|scope| {
             for _ in 1..jobs {
                 let worker = thread::Builder::new().stack_size(STACK_BYTES);

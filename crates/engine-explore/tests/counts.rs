@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use parallax_control::Control;
 use parallax_engine_enumerate::{Coherence, enumerate};
 use parallax_engine_explore::{Options, Reductions, estimate, explore};
 use parallax_memory::Model;
@@ -24,8 +25,10 @@ fn explored(program: &Program, model: &Model, jobs: usize) -> Verdict {
 }
 
 fn reduced(program: &Program, model: &Model, jobs: usize, reductions: Reductions) -> Verdict {
+    let jobs = std::num::NonZeroUsize::new(jobs).expect("a thread");
+    let control = Control { jobs, ..Control::default() };
     let options =
-        Options { properties: Vec::new(), all: true, reductions, jobs, ..Options::default() };
+        Options { properties: Vec::new(), all: true, reductions, control, ..Options::default() };
     explore(program, model, &options).expect("explored")
 }
 

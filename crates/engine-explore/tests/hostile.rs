@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use parallax_control::Control;
 use parallax_engine_explore::{Options, explore};
 use parallax_memory::Model;
 use parallax_program::Property;
@@ -23,7 +24,7 @@ proptest! {
                 unroll: Some(2),
                 all: true,
                 nondet: Some((-1, 1)),
-                timeout: Some(Duration::from_millis(100)),
+                control: Control::lasting(Duration::from_millis(100)),
                 ..Options::default()
             };
             let Ok(verdict) = explore(&program, &model, &options) else {

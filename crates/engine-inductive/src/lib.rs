@@ -8,6 +8,7 @@
 //! Relaxed Memory Models using an SMT Solver", dissertation, JAIST 2018, chapter 4.
 
 mod candidates;
+mod engine;
 mod fitness;
 mod flow;
 mod image;
@@ -20,14 +21,13 @@ mod search;
 mod silent;
 mod subject;
 
-use std::time::Instant;
-
 use parallax_engine_bounded::{Figures, Options, Verified};
 use parallax_memory::Model;
 use parallax_program::{Diagnostics, Location, Program};
 use parallax_verdict::{Reason, Scope, Violation};
 
 pub use candidates::Order;
+pub use engine::Inductive;
 pub use marks::MARK;
 
 use replaced::Check;
@@ -118,7 +118,6 @@ pub fn prove(
         Err(reason) => return Ok(none(Conclusion::Unknown(reason))),
     };
     propose::start(&mut subject, order);
-    let end = options.timeout.and_then(|limit| Instant::now().checked_add(limit));
     let bounds = match (subject.left.is_empty(), options.unroll) {
         (true, _) => vec![0],
         (false, Some(bound)) => vec![bound],
@@ -126,7 +125,7 @@ pub fn prove(
     };
     let mut proof = none(Conclusion::Unknown(left_over(&subject)));
     for bound in bounds {
-        let search = Search { model, bound, options, end };
+        let search = Search { model, bound, options };
         let (next, goes_on) = attempt(&mut subject, &search)?;
         proof = next;
         if !goes_on {

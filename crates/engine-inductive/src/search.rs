@@ -1,12 +1,10 @@
 //! Asking the bounded engine about images.
 
-use std::collections::BTreeSet;
-use std::time::Instant;
-
 use parallax_engine_bounded::{Options, Verified, loads, verify};
 use parallax_memory::Model;
 use parallax_program::{Diagnostics, GlobalId, Program, Property};
 use parallax_verdict::Reason;
+use std::collections::BTreeSet;
 
 use crate::candidates::Fact;
 use crate::fitness::Writes;
@@ -17,7 +15,6 @@ pub struct Search<'a> {
     pub model: &'a Model,
     pub bound: u32,
     pub options: &'a Options<'a>,
-    pub end: Option<Instant>,
 }
 
 pub enum Asked {
@@ -33,13 +30,11 @@ const MOST_TRIES: usize = 8;
 
 impl Search<'_> {
     fn limited(&self) -> Options<'_> {
-        let now = Instant::now();
         Options {
             properties: vec![Property::Assert],
             unroll: Some(self.bound),
             throughout: true,
             nondet: None,
-            timeout: self.end.map(|end| end.saturating_duration_since(now)),
             ..self.options.clone()
         }
     }

@@ -4,6 +4,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use parallax_control::Control;
 use parallax_engine_bounded::Options;
 use parallax_engine_inductive::{Conclusion, Order, prove};
 use parallax_memory::Model;
@@ -206,7 +207,7 @@ proptest! {
         let text = text(&[first, second]);
         let program = parse_program("t.program", &text).expect("it reads");
         let model = Model::builtin(model).expect("the model is there").expect("it is a model");
-        let options = Options { timeout: Some(PATIENCE), ..Options::default() };
+        let options = Options { control: Control::lasting(PATIENCE), ..Options::default() };
         let proof = prove(&program, &model, Order::Unsigned, &options).expect("it runs");
         if let Conclusion::Proved { vacuous } = proof.conclusion {
             let (is_safe, executions) = searched(&program, &model);

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use parallax_control::Control;
 use parallax_engine_bounded::Options;
 use parallax_engine_inductive::{Conclusion, MARK, Order, prove};
 use parallax_frontend_ops::{Judging, lower, marked, parse};
@@ -100,7 +101,7 @@ proptest! {
         let structures = parse("t.ops", &text).expect("it reads");
         let program = marked(&structures, MARK).expect("proofs are for it");
         let model = Model::builtin(model).expect("the model is there").expect("it is a model");
-        let options = Options { timeout: Some(PATIENCE), ..Options::default() };
+        let options = Options { control: Control::lasting(PATIENCE), ..Options::default() };
         let proof = prove(&program, &model, Order::Unsigned, &options).expect("it runs");
         if let Conclusion::Proved { .. } = proof.conclusion {
             let program = lower(&structures, Judging::AtOnce).expect("it lowers").program;

@@ -2,6 +2,7 @@
 //! PSO that can be told from others, each once, and what is wrong with them.
 
 mod claim;
+mod engine;
 mod observer;
 mod options;
 mod question;
@@ -21,9 +22,10 @@ use parallax_verdict::{
 };
 
 use crate::claim::claim;
+pub use crate::engine::{Scheduled, Schedules, States};
 use crate::observer::{Found, Observer};
 pub use crate::observer::{Over, Path, Sight};
-pub use crate::options::{Options, Progress, Reduction};
+pub use crate::options::{Options, Reduction};
 pub use crate::search::SearchCounts;
 use crate::search::{Search, Stopped};
 
@@ -61,6 +63,7 @@ pub fn search(
             }
             Some(Stopped::Enough) | None => {}
         }
+        observer.account();
         let answer = Answer { program, model, setup: &setup, options };
         return Ok(answer.verdict(observer, counts));
     }

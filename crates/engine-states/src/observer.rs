@@ -1,17 +1,17 @@
 //! What the search is for: counting final states, and looking for what is wrong with any state.
 
 use std::collections::HashSet;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use parallax_control::Progress;
 use parallax_machine::Fault;
 use parallax_machine::Site;
 use parallax_machine::system::{Action, At, BadAccess, Entry, Readiness, System, Waits};
 use parallax_program::{AllocKind, Location, Property};
-use parallax_verdict::{Endings, Gaps, Reason};
+use parallax_verdict::{Endings, Gaps, Reason, stopped};
 
 use crate::claim::is_settled;
-use crate::options::{Options, Progress};
+use crate::options::Options;
 use crate::question::is_satisfied;
 
 /// The search has seen enough.
@@ -59,6 +59,8 @@ pub struct Observer<'a> {
     pub executions: u64,
     pub blocked: u64,
     states: u64,
+    /// Those of them that are accounted for.
+    accounted: u64,
     /// States until the clock is looked at, and between the last two looks; when that was.
     patience: u32,
     interval: u32,
@@ -71,6 +73,8 @@ impl<'a> Observer<'a> {
     /// a second.
     const PATIENCE: u32 = 4096;
     const INTERVAL: Duration = Duration::from_millis(5);
+    /// What a state costs, in nominal nanoseconds.
+    const WORK: u64 = 3_000;
 
     pub fn new(options: &'a Options<'a>, start: Instant) -> Observer<'a> {
         Observer {
@@ -83,6 +87,7 @@ impl<'a> Observer<'a> {
             executions: 0,
             blocked: 0,
             states: 0,
+            accounted: 0,
             patience: 1,
             interval: 1,
             looked: start,
@@ -102,24 +107,26 @@ impl<'a> Observer<'a> {
             false => (self.interval / 4).max(1),
         };
         (self.patience, self.looked) = (self.interval, now);
-        let options = self.options;
-        let elapsed = now.saturating_duration_since(self.start);
-        if let Some(progress) = options.progress {
-            let (executions, blocked) = (self.executions, self.blocked);
-            progress(&Progress { states: self.states, executions, blocked, elapsed });
+        let control = &self.options.control;
+        control.report(|| Progress {
+            executions: self.executions,
+            blocked: self.blocked,
+            states: Some(self.states),
+            elapsed: now.saturating_duration_since(self.start),
+            estimate: None,
+        });
+        if let Some(stop) = control.reason() {
+            self.gaps.add(stopped(stop));
+            return Err(Over);
         }
-        if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            return self.give_up("stopped", "the counts say how far the search came");
-        }
-        if options.timeout.is_some_and(|timeout| elapsed >= timeout) {
-            let help = "a larger --timeout, or a smaller program, may lead to an answer";
-            return self.give_up("out of time", help);
-        }
-        if options.memory_limit.is_some_and(|limit| resident_mib() > limit) {
-            let help = "a larger --memory-limit, or a smaller program, may lead to an answer";
-            return self.give_up("out of memory", help);
-        }
+        self.account();
         Ok(())
+    }
+
+    /// Accounts for the states since the last time.
+    pub fn account(&mut self) {
+        let new = self.states - std::mem::replace(&mut self.accounted, self.states);
+        self.options.control.spend(new.saturating_mul(Self::WORK));
     }
 
     pub fn give_up(&mut self, message: &str, help: &str) -> Result<(), Over> {
@@ -341,11 +348,4 @@ impl<'s, 'p> Sight<'s, 'p> for Observer<'_> {
         }
         self.report(system, Property::Liveness, "a loop waits for ever", None, None, path)
     }
-}
-
-/// Memory in use by the process.
-fn resident_mib() -> u64 {
-    let pages = std::fs::read_to_string("/proc/self/statm").ok();
-    let pages = pages.and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
-    pages.unwrap_or(0) * 4096 / (1 << 20)
 }

@@ -1,8 +1,6 @@
 //! What a user of the engine decides.
 
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
-
+use parallax_control::Control;
 use parallax_machine::system::{Action, Setup};
 use parallax_program::{Property, Question};
 
@@ -27,12 +25,7 @@ pub struct Options<'a> {
     pub all: bool,
     /// What inputs may be; None if programs with inputs are beyond the engine.
     pub nondet: Option<(i128, i128)>,
-    pub timeout: Option<Duration>,
-    /// MiB.
-    pub memory_limit: Option<u64>,
-    /// Set from outside to end the search.
-    pub stop: Option<&'a AtomicBool>,
-    pub progress: Option<&'a dyn Fn(&Progress)>,
+    pub control: Control<'a>,
     /// Is told the way to each violation that was confirmed.
     pub way: Option<&'a Way<'a>>,
     /// What is asked of final states: one that satisfies the proposition is a violation. What it
@@ -61,21 +54,9 @@ impl Default for Options<'_> {
             reduction: Reduction::Order,
             all: false,
             nondet: None,
-            timeout: None,
-            memory_limit: None,
-            stop: None,
-            progress: None,
+            control: Control::default(),
             way: None,
             question: None,
         }
     }
-}
-
-/// How far a search has come.
-#[derive(Clone, Debug)]
-pub struct Progress {
-    pub states: u64,
-    pub executions: u64,
-    pub blocked: u64,
-    pub elapsed: Duration,
 }

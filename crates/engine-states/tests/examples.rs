@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use parallax_control::Control;
 use parallax_engine_states::{Options, search};
 use parallax_frontend_c::load;
 use parallax_memory::Model;
@@ -28,7 +29,7 @@ fn verify(row: &[&str], all: bool, loaded: &mut Loaded) -> Verdict {
     let [file, arguments, model, options, ..] = row else {
         panic!("a short row: {row:?}");
     };
-    let mut asked = Options { timeout: Some(PATIENCE), all, ..Options::default() };
+    let mut asked = Options { control: Control::lasting(PATIENCE), all, ..Options::default() };
     let mut spurious_wakeups = true;
     let mut words = options.split_whitespace();
     while let Some(word) = words.next() {

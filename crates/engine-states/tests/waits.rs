@@ -9,6 +9,7 @@ mod random;
 use std::sync::Arc;
 use std::time::Duration;
 
+use parallax_control::Control;
 use parallax_engine_explore as explore;
 use parallax_engine_states as states;
 use parallax_memory::Model;
@@ -130,7 +131,9 @@ fn model(name: &str) -> Arc<Model> {
     Model::builtin(name).expect("a model").expect("a right model")
 }
 
-const PATIENCE: Option<Duration> = Some(Duration::from_millis(500));
+fn limits() -> Control<'static> {
+    Control::lasting(Duration::from_millis(500))
+}
 
 /// Whether the property is violated, where the answer says that of all executions.
 fn answer(verdict: &Verdict, shown: &dyn Fn() -> String) -> Option<bool> {
@@ -153,7 +156,7 @@ fn explored(program: &Program, name: &str, property: Property, reduces: bool) ->
         properties: vec![property],
         reductions,
         unroll: Some(if reduces { 6 } else { 3 }),
-        timeout: PATIENCE,
+        control: limits(),
         ..Default::default()
     };
     explore::explore(program, &model(name), &options).expect("explored")
@@ -161,7 +164,7 @@ fn explored(program: &Program, name: &str, property: Property, reduces: bool) ->
 
 fn searched(program: &Program, name: &str, property: Property) -> Verdict {
     let options =
-        states::Options { properties: vec![property], timeout: PATIENCE, ..Default::default() };
+        states::Options { properties: vec![property], control: limits(), ..Default::default() };
     states::search(program, &model(name), &options).expect("searched")
 }
 
@@ -246,9 +249,9 @@ fn limits_hold_however_long_a_state_takes() {
                 store.8 a + n, 1:64 [NA]\nn = n + 8:64\nbranch n == 1073741824:64, done, again\n\
                 done:\nfree.stack a\n}\nthread main = main()\n";
     let program = parse_program("p", text).expect("a program");
-    let timeout = Some(Duration::from_millis(300));
+    let control = Control::lasting(Duration::from_millis(300));
     let start = std::time::Instant::now();
-    let options = states::Options { timeout, ..Default::default() };
+    let options = states::Options { control, ..Default::default() };
     let verdict = states::search(&program, &model("sc"), &options).expect("searched");
     assert_eq!(verdict.reason.map(|reason| reason.message).as_deref(), Some("out of time"));
     assert!(start.elapsed() < Duration::from_secs(60));

@@ -12,6 +12,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use parallax_control::Control;
 use parallax_engine_explore::explore;
 use parallax_engine_states::search;
 use parallax_frontend_x86::load;
@@ -50,7 +51,7 @@ fn compile(compiler: &str, source: &Path, flags: &[&str], to: &Path) -> Result<(
     }
 }
 
-const TIMEOUT: Option<Duration> = Some(Duration::from_secs(60));
+const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, Debug)]
 enum Engine {
@@ -62,16 +63,16 @@ fn verify(program: &Program, model: &str, engine: Engine) -> Verdict {
     let model = Model::builtin(model).expect("a model").expect("a right model");
     let usual = |property: &Property| !matches!(property, Property::Leak | Property::Race);
     let properties = Property::ALL.into_iter().filter(usual).collect();
-    let timeout = TIMEOUT;
+    let control = Control::lasting(PATIENCE);
     let verdict = match engine {
         Engine::Explore => {
             let usual = parallax_engine_explore::Options::default();
-            let options = parallax_engine_explore::Options { properties, timeout, ..usual };
+            let options = parallax_engine_explore::Options { properties, control, ..usual };
             explore(program, &model, &options)
         }
         Engine::States => {
             let usual = parallax_engine_states::Options::default();
-            let options = parallax_engine_states::Options { properties, timeout, ..usual };
+            let options = parallax_engine_states::Options { properties, control, ..usual };
             search(program, &model, &options)
         }
     };

@@ -2,12 +2,13 @@
 //! is left behind.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::panic;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use parallax_control::{Cancel, Control};
 use parallax_engine_bounded::{self as bounded, Backend, Finding, Framework, Machine, Solving};
 use parallax_engine_enumerate as enumeration;
 use parallax_engine_explore::{self as exploration, Reductions};
@@ -101,8 +102,8 @@ impl Asker {
         };
         let limit = self.limit;
         let started = Instant::now();
-        let verdict = watched(limit, move |stop| {
-            run(&loaded, question.as_ref(), &model, &query, &Limits { limit, stop })
+        let verdict = watched(limit, move |cancel| {
+            run(&loaded, question.as_ref(), &model, &query, &Limits { limit, cancel })
         });
         let time = started.elapsed();
         let heard = match verdict {
@@ -190,7 +191,7 @@ fn judged(verdict: &Verdict, query: &Query) -> Said {
 
 struct Limits {
     limit: Duration,
-    stop: Arc<AtomicBool>,
+    cancel: Cancel,
 }
 
 /// The last panic of a thread, for the report.
@@ -205,11 +206,11 @@ fn silence_panics() {
 /// Runs a search on a thread of its own. The error is a panic, or that it did not end in time.
 fn watched<T: Send + 'static>(
     limit: Duration,
-    search: impl FnOnce(Arc<AtomicBool>) -> T + Send + 'static,
+    search: impl FnOnce(Cancel) -> T + Send + 'static,
 ) -> Result<T, String> {
-    let stop = Arc::new(AtomicBool::new(false));
+    let cancel = Cancel::default();
     let (sender, receiver) = mpsc::channel();
-    let own = stop.clone();
+    let own = cancel.clone();
     let worker = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
         // Nobody listens any more where the search took too long.
         let _ = sender.send(search(own));
@@ -228,7 +229,7 @@ fn watched<T: Send + 'static>(
             Err(mpsc::RecvTimeoutError::Timeout) => {
                 let taken = processor_time().zip(started).map(|(now, then)| now - then);
                 if rounds == MOST_ROUNDS || taken.is_none_or(|taken| taken >= patience) {
-                    stop.store(true, Ordering::Relaxed);
+                    cancel.cancel();
                     let message = format!("asked to end after {limit:?}, waited for {patience:?}");
                     return Err(format!("{NO_END}: {message}"));
                 }
@@ -342,13 +343,22 @@ fn explored(
             properties: properties(query),
             reductions,
             all: query.counting,
-            jobs: if query.engine == Engine::Crew { 2 } else { 1 },
-            timeout: Some(limits.limit),
-            memory_limit: Some(MEMORY_LIMIT),
-            stop: Some(&limits.stop),
+            control: Control {
+                jobs: match query.engine {
+                    Engine::Crew => NonZeroUsize::MIN.saturating_add(1),
+                    _ => NonZeroUsize::MIN,
+                },
+                ..control(limits)
+            },
             ..exploration::Options::default()
         },
     )
+}
+
+/// A question starts now.
+fn control(limits: &Limits) -> Control<'static> {
+    let control = Control { memory_limit: Some(MEMORY_LIMIT), ..Control::lasting(limits.limit) };
+    control.until(limits.cancel.clone())
 }
 
 fn states_options<'a>(query: &Query, limits: &'a Limits) -> stateful::Options<'a> {
@@ -357,18 +367,14 @@ fn states_options<'a>(query: &Query, limits: &'a Limits) -> stateful::Options<'a
             Engine::AllStates => stateful::Reduction::None,
             _ => stateful::Reduction::Order,
         },
-        timeout: Some(limits.limit),
-        memory_limit: Some(MEMORY_LIMIT),
-        stop: Some(&limits.stop),
+        control: control(limits),
         ..stateful::Options::default()
     }
 }
 
 fn bounded_options<'a>(query: &Query, limits: &'a Limits) -> bounded::Options<'a> {
     bounded::Options {
-        timeout: Some(limits.limit),
-        memory_limit: Some(MEMORY_LIMIT),
-        stop: Some(&limits.stop),
+        control: control(limits),
         solving: Solving {
             backend: match query.engine {
                 Engine::BoundedZ3 => Backend::Z3,
@@ -456,8 +462,7 @@ fn enumerated(
     let options = enumeration::Options {
         witnesses: 1,
         coherence: enumeration::Coherence::Total,
-        timeout: Some(limits.limit),
-        stop: Some(&limits.stop),
+        control: control(limits),
         ..enumeration::Options::default()
     };
     let outcomes = enumeration::enumerate(program, question, model, &options)?;

@@ -1,7 +1,6 @@
 //! What every back end offers: clauses, graphs that must stay acyclic, and answers.
 
-use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use parallax_control::Control;
 
 use crate::{
     Arithmetic, Cadical, Certificate, Comparison, Integer, Literal, Problem, Uncertified, Z3,
@@ -18,15 +17,6 @@ impl Order {
     }
 }
 
-/// What ends a search before its answer.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Control<'a> {
-    pub deadline: Option<Instant>,
-    pub interrupt: Option<&'a AtomicBool>,
-    /// Of the whole process, in MiB.
-    pub memory_limit: Option<u64>,
-}
-
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
     Satisfiable,
@@ -37,9 +27,7 @@ pub enum Answer {
 /// Why there is no answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stop {
-    Deadline,
-    Interrupt,
-    MemoryLimit,
+    Outside(parallax_control::Stop),
     /// The solver gave up, or failed a check of its own answer.
     Incomplete,
 }

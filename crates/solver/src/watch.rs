@@ -6,9 +6,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::{Control, Stop};
+use parallax_control::{Control, Stop};
+
+use crate::Answer;
 
 /// Why to stop, once there is a reason.
 #[derive(Clone, Default, Debug)]
@@ -19,13 +21,22 @@ impl Signal {
         self.0.load(Ordering::Relaxed) != 0
     }
 
-    pub fn reason(&self) -> Option<Stop> {
+    fn reason(&self) -> Option<Stop> {
         match self.0.load(Ordering::Relaxed) {
             0 => None,
             1 => Some(Stop::Deadline),
-            2 => Some(Stop::Interrupt),
+            2 => Some(Stop::Cancelled),
             _ => Some(Stop::MemoryLimit),
         }
+    }
+
+    /// What is answered where the search has ended without an answer.
+    pub fn answer(&self) -> Answer {
+        Answer::Stopped(self.stop())
+    }
+
+    pub fn stop(&self) -> crate::Stop {
+        self.reason().map_or(crate::Stop::Incomplete, crate::Stop::Outside)
     }
 
     pub fn clear(&self) {
@@ -35,8 +46,8 @@ impl Signal {
     fn set(&self, stop: Stop) {
         let code = match stop {
             Stop::Deadline => 1,
-            Stop::Interrupt => 2,
-            Stop::MemoryLimit | Stop::Incomplete => 3,
+            Stop::Cancelled => 2,
+            Stop::MemoryLimit => 3,
         };
         self.0.store(code, Ordering::Relaxed);
     }
@@ -55,7 +66,7 @@ pub(crate) fn watched<R>(
     if let Some(stop) = control.reason() {
         signal.set(stop);
     }
-    if control.is_unlimited() || signal.is_set() {
+    if signal.is_set() {
         return search();
     }
     let done = AtomicU8::new(0);
@@ -77,43 +88,13 @@ pub(crate) fn watched<R>(
     })
 }
 
-impl Control<'_> {
-    pub(crate) fn is_unlimited(&self) -> bool {
-        self.deadline.is_none() && self.interrupt.is_none() && self.memory_limit.is_none()
-    }
-
-    /// Why to stop now.
-    pub fn reason(&self) -> Option<Stop> {
-        if self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed)) {
-            return Some(Stop::Interrupt);
-        }
-        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Some(Stop::Deadline);
-        }
-        if self.memory_limit.is_some_and(|limit| resident_mib() > limit) {
-            return Some(Stop::MemoryLimit);
-        }
-        None
-    }
-}
-
-/// Memory in use by the process.
-fn resident_mib() -> u64 {
-    let pages = std::fs::read_to_string("/proc/self/statm").ok();
-    let pages = pages.and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
-    pages.unwrap_or(0) * 4096 / (1 << 20)
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicBool;
-
     use super::*;
 
     #[test]
     fn an_interrupt_reaches_the_search() {
-        let flag = AtomicBool::new(false);
-        let control = Control { interrupt: Some(&flag), ..Control::default() };
+        let control = Control::default();
         let signal = Signal::default();
         watched(
             &control,
@@ -121,13 +102,13 @@ mod tests {
             || {},
             || {
                 assert!(!signal.is_set());
-                flag.store(true, Ordering::Relaxed);
+                control.cancel.cancel();
                 while !signal.is_set() {
                     thread::yield_now();
                 }
             },
         );
-        assert_eq!(signal.reason(), Some(Stop::Interrupt));
+        assert_eq!(signal.reason(), Some(Stop::Cancelled));
     }
 
     #[test]

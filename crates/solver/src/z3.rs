@@ -10,7 +10,7 @@ use z3::{Config, Context, SatResult};
 use crate::watch::{Signal, watched};
 use crate::{
     Answer, Arithmetic, Certificate, Comparison, Control, Edge, Integer, Literal, Order, Problem,
-    Solver, Statistics, Stop, Uncertified,
+    Solver, Statistics, Uncertified,
 };
 
 /// Z3 with orders as integers.
@@ -86,7 +86,7 @@ impl Solver for Z3 {
         match found.answer {
             SatResult::Sat => Answer::Satisfiable,
             SatResult::Unsat => Answer::Unsatisfiable,
-            SatResult::Unknown => Answer::Stopped(signal.reason().unwrap_or(Stop::Incomplete)),
+            SatResult::Unknown => signal.answer(),
         }
     }
 

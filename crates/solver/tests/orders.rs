@@ -2,15 +2,23 @@
 
 mod support;
 
+use parallax_control::{Gate, Stop as Outside};
 use parallax_solver::{Answer, Cadical, Control, Literal, Problem, Solver, Stop, Z3};
 use proptest::prelude::*;
 use support::{has_model, is_model, run, steps};
 
+/// Nobody else searches.
+struct Open;
+
+impl Gate for Open {
+    fn spend(&self, _: u64) {}
+}
+
 fn judge(solver: &mut dyn Solver, problem: &Problem, assumed: &[Literal]) {
-    // Limits make another way through the solver.
-    let never = std::sync::atomic::AtomicBool::new(false);
-    let interrupt = Some(&never).filter(|_| problem.clauses.len().is_multiple_of(2));
-    let answer = solver.solve(assumed, &Control { interrupt, ..Control::default() });
+    // To take turns with others is another way through the solver.
+    let gate: Option<&dyn Gate> = Some(&Open);
+    let gate = gate.filter(|_| problem.clauses.len().is_multiple_of(2));
+    let answer = solver.solve(assumed, &Control { gate, ..Control::default() });
     match answer {
         Answer::Satisfiable => {
             assert!(is_model(problem, assumed, |literal| solver.value(literal)), "{problem:?}");
@@ -109,12 +117,13 @@ fn the_same_calls_give_the_same_model() {
 /// What takes more than a quick look is searched on.
 #[test]
 fn a_quick_look_is_not_the_last() {
-    let flag = std::sync::atomic::AtomicBool::new(false);
-    let control = Control { interrupt: Some(&flag), ..Control::default() };
-    let mut solver = Cadical::new();
-    pigeons(&mut solver, 7);
-    assert_eq!(solver.solve(&[], &control), Answer::Unsatisfiable);
-    assert!(solver.statistics().conflicts > 300);
+    for gate in [None, Some(&Open as &dyn Gate)] {
+        let control = Control { gate, ..Control::default() };
+        let mut solver = Cadical::new();
+        pigeons(&mut solver, 7);
+        assert_eq!(solver.solve(&[], &control), Answer::Unsatisfiable);
+        assert!(solver.statistics().conflicts > 300);
+    }
 }
 
 /// More pigeons than holes, which takes too long for any solver.
@@ -141,14 +150,14 @@ fn a_search_ends_when_it_is_told_to() {
 
 fn ends_when_told(solver: &mut dyn Solver) {
     pigeons(solver, 14);
-    let flag = std::sync::atomic::AtomicBool::new(true);
-    let interrupted = Control { interrupt: Some(&flag), ..Control::default() };
-    assert_eq!(solver.solve(&[], &interrupted), Answer::Stopped(Stop::Interrupt));
-    let soon = std::time::Instant::now() + std::time::Duration::from_millis(50);
-    let late = Control { deadline: Some(soon), ..Control::default() };
-    assert_eq!(solver.solve(&[], &late), Answer::Stopped(Stop::Deadline));
+    let stopped = |stop| Answer::Stopped(Stop::Outside(stop));
+    let cancelled = Control::default();
+    cancelled.cancel.cancel();
+    assert_eq!(solver.solve(&[], &cancelled), stopped(Outside::Cancelled));
+    let late = Control::lasting(std::time::Duration::from_millis(50));
+    assert_eq!(solver.solve(&[], &late), stopped(Outside::Deadline));
     let small = Control { memory_limit: Some(1), ..Control::default() };
-    assert_eq!(solver.solve(&[], &small), Answer::Stopped(Stop::MemoryLimit));
+    assert_eq!(solver.solve(&[], &small), stopped(Outside::MemoryLimit));
 }
 
 /// Larger problems than can be tried out: both back ends give the same answer.

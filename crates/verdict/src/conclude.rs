@@ -5,9 +5,10 @@
 //! an engine cannot follow. Engines report each such way to [`Gaps`], and no verdict is `safe`
 //! that has one.
 
+use parallax_control::Stop;
 use parallax_program::{Location, Property};
 
-use crate::{Conclusion, Counts, Reason, Scope, Verdict, Violation};
+use crate::{Conclusion, Counts, Ending, Reason, Scope, Verdict, Violation};
 
 /// Why a search may have missed something. The first reason is the one that people are told.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -102,6 +103,34 @@ pub fn no_execution() -> Reason {
         message: "the model allows no execution of the program, so nothing was checked".to_string(),
         place: None,
         help: None,
+    }
+}
+
+/// Why nothing is concluded where a search was stopped from outside.
+pub fn stopped(stop: Stop) -> Reason {
+    let (message, help) = match stop {
+        Stop::Cancelled => ("stopped", "the counts say how far the search came"),
+        Stop::Deadline => {
+            ("out of time", "a larger --timeout, or a smaller program, may lead to an answer")
+        }
+        Stop::MemoryLimit => (
+            "out of memory",
+            "a larger --memory-limit, or a smaller program, may lead to an answer",
+        ),
+    };
+    Reason { message: message.to_string(), place: None, help: Some(help.to_string()) }
+}
+
+/// Why a search for final states that has found none says nothing.
+pub fn no_final_state(ending: &Ending) -> Reason {
+    let (why, help) = match ending {
+        Ending::Bounded => ("within the loop bound", Some("a larger --unroll may help")),
+        Ending::Complete | Ending::Stopped { .. } => ("under this model", None),
+    };
+    Reason {
+        message: format!("no execution comes to its end {why}, so nothing was checked"),
+        place: None,
+        help: help.map(str::to_string),
     }
 }
 

@@ -22,7 +22,8 @@ mod walker;
 
 pub use claim::{Claim, Source, Step, StepId, ThreadClaim, ThreadEnding};
 pub use conclude::{
-    Endings, Gaps, NONE_ENDS, Searched, leaves_all_open, no_execution, no_execution_passes, unasked,
+    Endings, Gaps, NONE_ENDS, Searched, leaves_all_open, no_execution, no_execution_passes,
+    no_final_state, stopped, unasked,
 };
 pub use confirm::{Suspicion, confirm, follow, inputs_tried};
 pub use dependencies::{Dependencies, Done, dependencies};

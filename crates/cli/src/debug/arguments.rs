@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use parallax_verify::Properties;
 
 use crate::verify::arguments::range;
 use crate::verify::input::{InputArguments, ReadingArguments};
-use crate::verify::properties::Wanted;
 
 /// Step through a program, one thread, one instruction, one buffered store at a time, and back.
 ///
@@ -24,7 +24,7 @@ pub struct DebugArguments {
 
     /// What to look for, as `parallax verify` has it
     #[arg(long, short, value_name = "NAME,…|FILE.prp")]
-    pub property: Option<Wanted>,
+    pub property: Option<Properties>,
 
     /// Which values inputs may have, both ends included, such as 0..3
     #[arg(long, value_name = "LO..HI", value_parser = range, allow_hyphen_values = true)]
@@ -70,7 +70,7 @@ pub struct ReplayArguments {
 
     /// What to look for, as `parallax verify` has it
     #[arg(long, short, value_name = "NAME,…|FILE.prp")]
-    pub property: Option<Wanted>,
+    pub property: Option<Properties>,
 
     /// Which values inputs may have, both ends included, such as 0..3
     #[arg(long, value_name = "LO..HI", value_parser = range, allow_hyphen_values = true)]

@@ -9,13 +9,14 @@ use parallax_debugger::{MemoryKind, ProgramStanding, Schedule, Session, Subject,
 use parallax_frontend_litmus::parse;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property, Question};
 
+use parallax_verify::input::{self, Input, Kind};
+use parallax_verify::stack::with_stack;
+use parallax_verify::text::{read, shown};
+use parallax_verify::{MACHINE_MODEL, Properties, structures};
+
 pub use arguments::{DebugArguments, ReplayArguments};
 
 use crate::Exit;
-use crate::one_test::{read, shown};
-use crate::verify::input::{self, InputArguments, Kind};
-use crate::verify::properties::Wanted;
-use crate::verify::{MACHINE_MODEL, structures, with_stack};
 use crate::{interrupt, output};
 
 /// A program that was read.
@@ -67,7 +68,7 @@ fn debug(options: &DebugArguments) -> Result<Exit, Diagnostics> {
         _ => None,
     };
     let model = options.model.as_deref();
-    let loaded = load(&options.input, model, said, options.property.as_ref())?;
+    let loaded = load(&options.input.within(None), model, said, options.property.as_ref())?;
     let name = shown(options.input.first());
     let subject =
         Subject { program: &loaded.program, question: loaded.question.as_ref(), input: &name };
@@ -104,7 +105,7 @@ fn replay_witness(options: &ReplayArguments) -> Result<Exit, Diagnostics> {
         true => vec![PathBuf::from(&schedule.input)],
         false => options.inputs.clone(),
     };
-    let input = InputArguments { inputs, reading: options.reading.clone(), timeout: None };
+    let input = Input { files: inputs, reading: options.reading.reading(), timeout: None };
     let loaded = load(&input, None, Some(schedule.memory), options.property.as_ref())?;
     let subject = Subject {
         program: &loaded.program,
@@ -123,13 +124,13 @@ fn replay_witness(options: &ReplayArguments) -> Result<Exit, Diagnostics> {
 
 /// Reads a program as `parallax verify` does. `said` is the machine that a schedule is for.
 fn load(
-    input: &InputArguments,
+    input: &Input,
     model: Option<&str>,
     said: Option<MemoryKind>,
-    property: Option<&Wanted>,
+    property: Option<&Properties>,
 ) -> Result<Loaded, Diagnostics> {
     let kind = input.kind()?;
-    let usual = || Wanted::usual_of(kind);
+    let usual = || Properties::usual_of(kind);
     let wanted = property.cloned().unwrap_or_else(usual);
     let (properties, checks) = (wanted.properties_of(kind)?, wanted.checks()?);
     let (program, question, usual_model) = match kind {
@@ -140,7 +141,7 @@ fn load(
             (test.program, Some(test.question), model)
         }
         Kind::Structures => {
-            let structures = structures::load(input.first())?;
+            let structures = structures::load(input)?;
             let usual = structures::usual_model(&structures);
             (structures::lowered(&structures)?.program, None, usual)
         }

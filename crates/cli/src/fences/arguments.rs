@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum, ValueHint};
 use parallax_fences::Weights;
+use parallax_verify::Properties;
 
 use crate::args::{Format, seconds};
 use crate::verify::arguments::{Rounds, range};
 use crate::verify::input::InputArguments;
-use crate::verify::properties::Wanted;
 
 /// Find the cheapest fences, or memory orders, that make a program correct.
 ///
@@ -54,7 +54,7 @@ pub struct FencesArguments {
 
     /// What to look for, as with verify [default: all but leak]
     #[arg(long, short, value_name = "NAME,…|FILE.prp")]
-    pub property: Option<Wanted>,
+    pub property: Option<Properties>,
 
     /// Repeat loops so often at most; auto: as often as is needed, in litmus tests twice
     #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]

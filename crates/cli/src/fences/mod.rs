@@ -1,33 +1,32 @@
 //! `parallax fences`: from a program to its cheapest repair.
 
 pub mod arguments;
-mod engines;
 mod output;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use arguments::FencesArguments;
 use arguments::{Mode, ObjectiveChoice, RepairChoice};
-use engines::{Clock, Enumerating, Exploring, Solving};
-use parallax_engine_bounded::{Machine, compile};
+use parallax_control::{Cancel, Control};
 use parallax_fences::source::{Document, Language};
 use parallax_fences::{
-    Collecting, Compile, Dialect, Engine, Helpers, Job, Means, Objective, Outcome, Repair,
-    Repaired, Weights, repair,
+    Collecting, Compile, Dialect, Helpers, Job, Means, Objective, Outcome, Repair, Repaired,
+    Weights, repair,
 };
 use parallax_frontend_litmus::Arch;
-use parallax_machine::settle_retries;
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property, SourceFile};
 
-use crate::Exit;
-use crate::models::{ModelChoice, Models, compiled_for};
-use crate::one_test::{read, shown};
-use crate::verify::input::{Checks, Kind, load_assembly, load_edited};
-use crate::verify::properties::Wanted;
-use crate::verify::{
-    C_MODEL, MACHINE_MODEL, check_machine_model, check_machine_properties, is_for_solvers, timed,
-};
+use parallax_verify::input::{Checks, Kind, load_assembly, load_edited, settle};
+use parallax_verify::models::{ModelChoice, Models, compiled_for};
+use parallax_verify::repairs::{Asked, Enumerating, Exploring, compiler, judge_of_c};
+use parallax_verify::request::{check_machine_model, check_machine_properties};
+use parallax_verify::text::{read, shown};
+use parallax_verify::{C_MODEL, Input, MACHINE_MODEL, Properties};
+
+use crate::verify::timed;
+use crate::{Exit, interrupt};
 
 /// The result, and what it was found with.
 pub struct Answer {
@@ -37,10 +36,8 @@ pub struct Answer {
 }
 
 pub fn run(options: &FencesArguments) -> Exit {
-    let mut options = options.clone();
-    options.input.timeout = options.timeout;
-    let options = &options;
-    let (answer, time) = match timed(|| answer(options)) {
+    let cancel = interrupt::install();
+    let (answer, time) = match timed(|| answer(options, &cancel)) {
         Ok(answered) => answered,
         Err(exit) => return exit,
     };
@@ -55,17 +52,39 @@ pub fn run(options: &FencesArguments) -> Exit {
     }
 }
 
-fn answer(options: &FencesArguments) -> Result<Answer, Diagnostics> {
-    let kind = options.input.kind()?;
+/// What the engines are asked.
+fn asked(
+    model: &Arc<Model>,
+    properties: &[Property],
+    options: &FencesArguments,
+    control: &Control<'static>,
+) -> Asked<'static> {
+    Asked {
+        model: model.clone(),
+        properties: properties.to_vec(),
+        unroll: options.unroll.0,
+        nondet: options.nondet,
+        control: control.clone(),
+    }
+}
+
+fn answer(options: &FencesArguments, cancel: &Cancel) -> Result<Answer, Diagnostics> {
+    let input = options.input.within(options.timeout);
+    let kind = input.kind()?;
+    let control = Control {
+        memory_limit: options.memory_limit.map(|limit| u64::from(limit.get())),
+        jobs: options.jobs,
+        ..Control::default().until(cancel.clone()).within(options.timeout)
+    };
     let several = options.input.inputs.len() > 1;
     if options.output.is_some() && several {
         let message = "--output is for one file; --in-place changes several";
         return Err(vec![Diagnostic::new(message)]);
     }
     match kind {
-        Kind::Litmus => litmus(options.input.first(), options),
-        Kind::C => c(options),
-        Kind::Machine if is_assembly(options.input.first()) => assembly(options),
+        Kind::Litmus => litmus(input.first(), options, &control),
+        Kind::C => c(&input, options, &control),
+        Kind::Machine if is_assembly(input.first()) => assembly(&input, options, &control),
         Kind::Text | Kind::Machine | Kind::Structures => {
             let message = "there is no source here to put fences into";
             Err(vec![Diagnostic::new(message).with_help("inputs are .c, .i, .s and .litmus files")])
@@ -81,7 +100,7 @@ fn job<'a>(
     weights: &'a Weights,
     options: &FencesArguments,
 ) -> Result<Job<'a>, Diagnostics> {
-    let is_compiled = dialect == Dialect::C11 && Machine::of_model(model).is_some();
+    let is_compiled = dialect == Dialect::C11 && compiler(model).is_some();
     let fences = if is_compiled { dialect.fences().to_vec() } else { dialect.known_to(model) };
     weights.check(dialect, &fences).map_err(|why| vec![Diagnostic::new(why)])?;
     let repair = match options.repair {
@@ -105,12 +124,16 @@ fn job<'a>(
     })
 }
 
-fn litmus(path: &Path, options: &FencesArguments) -> Result<Answer, Diagnostics> {
+fn litmus(
+    path: &Path,
+    options: &FencesArguments,
+    control: &Control<'static>,
+) -> Result<Answer, Diagnostics> {
     let (name, text) = (shown(path), read(path)?);
     let test = parallax_frontend_litmus::parse(&name, &text)?;
-    let asked = options.model.as_deref().map(|name| ModelChoice::parse(name, Path::new("")));
+    let choice = options.model.as_deref().map(|name| ModelChoice::parse(name, Path::new("")));
     let models = Models::new(&[], None);
-    let model = models.for_test(&asked.unwrap_or(ModelChoice::ByArchitecture), &test)?;
+    let model = models.for_test(&choice.unwrap_or(ModelChoice::ByArchitecture), &test)?;
     let sc = models.get(&ModelChoice::BuiltIn("sc".to_string()))?;
     let (dialect, language) = match test.arch {
         Arch::C => (Dialect::C11, Language::C),
@@ -129,10 +152,10 @@ fn litmus(path: &Path, options: &FencesArguments) -> Result<Answer, Diagnostics>
         let text = texts.first().map_or("", String::as_str);
         Ok(parallax_frontend_litmus::parse(&name, text)?.program)
     };
-    let clock = Clock::new(options.timeout);
     let question = &test.question;
-    let mut engine = Enumerating { model: &model, question, options, clock };
-    let mut interleaving = Enumerating { model: &sc, question, options, clock };
+    let asked = |model| asked(model, &[Property::Assert], options, control);
+    let mut engine = Enumerating { asked: asked(&model), question };
+    let mut interleaving = Enumerating { asked: asked(&sc), question };
     let mut helpers = Helpers {
         load: &load,
         engine: &mut engine,
@@ -143,19 +166,23 @@ fn litmus(path: &Path, options: &FencesArguments) -> Result<Answer, Diagnostics>
     Ok(Answer { repaired, model: model.name().to_string(), engine: "enumerate" })
 }
 
-fn c(options: &FencesArguments) -> Result<Answer, Diagnostics> {
-    let usual = || Wanted::usual_of(Kind::C);
+fn c(
+    input: &Input,
+    options: &FencesArguments,
+    control: &Control<'static>,
+) -> Result<Answer, Diagnostics> {
+    let usual = || Properties::usual_of(Kind::C);
     let wanted = options.property.clone().unwrap_or_else(usual);
     let (properties, checks) = (wanted.properties_of(Kind::C)?, wanted.checks()?);
     let choice = options.model.as_deref().map(|name| ModelChoice::parse(name, Path::new("")));
     let models = Models::new(&[], None);
     let choice = choice.unwrap_or_else(|| ModelChoice::BuiltIn(C_MODEL.to_string()));
     let model = models.get(&choice)?;
-    let machine = compiled_for(&model, parallax_memory::Language::C).map_err(|e| vec![e])?;
+    compiled_for(&model, parallax_memory::Language::C).map_err(|error| vec![error])?;
     check_properties(&properties, &model, options)?;
     let sc = models.get(&ModelChoice::BuiltIn("sc".to_string()))?;
     let mut documents = Vec::new();
-    for path in &options.input.inputs {
+    for path in &input.files {
         if !path.extension().is_some_and(|extension| extension == "c" || extension == "i") {
             let message = format!("'{}': there is no source here to put fences into", shown(path));
             return Err(vec![Diagnostic::new(message)]);
@@ -164,35 +191,25 @@ fn c(options: &FencesArguments) -> Result<Answer, Diagnostics> {
         documents.push(Document::new(&shown(path), &text, Language::C, 0..text.len()));
     }
     if options.edit_headers {
-        documents.extend(headers(options, &checks)?);
+        documents.extend(headers(input, &checks)?);
     }
     let paths: Vec<PathBuf> = documents.iter().map(|document| (&document.name).into()).collect();
     let races = properties.contains(&Property::Race);
     let load = |texts: &[String]| {
         let texts = paths.iter().cloned().zip(texts.iter().cloned()).collect();
-        let mut program = load_edited(&options.input, &checks, texts)?;
+        let mut program = load_edited(input, &checks, texts)?;
         if races {
-            settle_retries(&mut program, true);
+            settle(&mut program);
         }
         Ok(program)
     };
     let weights = options.weights.clone().unwrap_or_default();
     let job = job(documents, Dialect::C11, &model, &weights, options)?;
-    let clock = Clock::new(options.timeout);
-    let mut interleaving = Exploring { model: &sc, properties: properties.clone(), options, clock };
-    let mut exploring = Exploring { model: &model, properties: properties.clone(), options, clock };
-    let is_solved = is_for_solvers(&model);
-    let mut solving = Solving { model: &model, machine, properties, options, clock };
-    let compile = |program: &Program| match machine {
-        Some(machine) => compile(program, machine).map_err(|error| vec![error]),
-        None => Ok(program.clone()),
-    };
-    let compile: Option<&Compile<'_>> = machine.is_some().then_some(&compile);
-    let (engine, name): (&mut dyn Engine, _) = match is_solved {
-        true => (&mut solving, "bounded"),
-        false => (&mut exploring, "explore"),
-    };
-    let interleaving = &mut interleaving;
+    let mut interleaving = Exploring(asked(&sc, &properties, options, control));
+    let (mut engine, name) = judge_of_c(asked(&model, &properties, options, control));
+    let compile = compiler(&model);
+    let compile = compile.as_ref().map(|compile| compile as &Compile<'_>);
+    let (engine, interleaving) = (engine.as_mut(), &mut interleaving);
     let mut helpers = Helpers { load: &load, engine, compile, interleaving };
     let repaired = repair(job, &mut helpers)?;
     Ok(Answer { repaired, model: model.name().to_string(), engine: name })
@@ -204,7 +221,7 @@ fn check_properties(
     model: &Model,
     options: &FencesArguments,
 ) -> Result<(), Diagnostics> {
-    let is_by_name = options.property.as_ref().is_some_and(Wanted::is_by_name);
+    let is_by_name = options.property.as_ref().is_some_and(Properties::is_by_name);
     let is_asked = is_by_name && properties.contains(&Property::Race);
     if is_asked && !model.flags_races() {
         let message = format!("the model '{}' does not say what a data race is", model.name());
@@ -219,26 +236,28 @@ fn is_assembly(path: &Path) -> bool {
 }
 
 /// A file for the assembler.
-fn assembly(options: &FencesArguments) -> Result<Answer, Diagnostics> {
+fn assembly(
+    input: &Input,
+    options: &FencesArguments,
+    control: &Control<'static>,
+) -> Result<Answer, Diagnostics> {
     check_machine_model(options.model.as_deref())?;
-    let usual = || Wanted::usual_of(Kind::Machine);
+    let usual = || Properties::usual_of(Kind::Machine);
     let properties = options.property.clone().unwrap_or_else(usual).properties_of(Kind::Machine)?;
     check_machine_properties(&properties)?;
     let models = Models::new(&[], None);
     let choice = options.model.as_deref().unwrap_or(MACHINE_MODEL);
     let model = models.get(&ModelChoice::parse(choice, Path::new("")))?;
     let sc = models.get(&ModelChoice::BuiltIn("sc".to_string()))?;
-    let path = options.input.first();
+    let path = input.first();
     let text = read(path)?;
     check_lines(path, &text)?;
     let document = Document::new(&shown(path), &text, Language::Assembly, 0..text.len());
-    let load =
-        |texts: &[String]| load_assembly(&options.input, texts.first().map_or("", String::as_str));
+    let load = |texts: &[String]| load_assembly(input, texts.first().map_or("", String::as_str));
     let weights = options.weights.clone().unwrap_or_default();
     let job = job(vec![document], Dialect::X86, &model, &weights, options)?;
-    let clock = Clock::new(options.timeout);
-    let mut engine = Exploring { model: &model, properties: properties.clone(), options, clock };
-    let mut interleaving = Exploring { model: &sc, properties, options, clock };
+    let mut engine = Exploring(asked(&model, &properties, options, control));
+    let mut interleaving = Exploring(asked(&sc, &properties, options, control));
     let mut helpers = Helpers {
         load: &load,
         engine: &mut engine,
@@ -265,8 +284,8 @@ fn check_lines(path: &Path, text: &str) -> Result<(), Diagnostics> {
 
 /// Whether a file is below the folder that the command runs in, or below that of an input. The
 /// program says what its files are called, so these names may lead anywhere.
-fn is_below_inputs(path: &Path, options: &FencesArguments) -> bool {
-    let folders = options.input.inputs.iter().filter_map(|input| input.parent());
+fn is_below_inputs(path: &Path, input: &Input) -> bool {
+    let folders = input.files.iter().filter_map(|input| input.parent());
     let mut folders =
         folders.chain([Path::new("")]).filter_map(|folder| real(&Path::new(".").join(folder)));
     let path = real(path).filter(|_| !path.is_absolute());
@@ -278,12 +297,12 @@ fn real(path: &Path) -> Option<PathBuf> {
 }
 
 /// The headers with code, as far as they can be read.
-fn headers(options: &FencesArguments, checks: &Checks) -> Result<Vec<Document>, Diagnostics> {
-    let program = load_edited(&options.input, checks, Vec::new())?;
-    let given = |name: &str| options.input.inputs.iter().any(|path| shown(path) == name);
+fn headers(input: &Input, checks: &Checks) -> Result<Vec<Document>, Diagnostics> {
+    let program = load_edited(input, checks, Vec::new())?;
+    let given = |name: &str| input.files.iter().any(|path| shown(path) == name);
     let mut documents = Vec::new();
     for (name, _) in program.source.files() {
-        let is_own = !name.starts_with('<') && is_below_inputs(Path::new(name), options);
+        let is_own = !name.starts_with('<') && is_below_inputs(Path::new(name), input);
         if !given(name) && is_own {
             let text = read(Path::new(name))?;
             documents.push(Document::new(name, &text, Language::C, 0..text.len()));

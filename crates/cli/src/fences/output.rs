@@ -12,9 +12,9 @@ use parallax_report::{Caption, RepairRun, RepairStep, focused_svg, repair_json, 
 use super::{Answer, FencesArguments};
 use crate::Exit;
 use crate::args::Format;
-use crate::one_test::shown;
 use crate::output;
 use crate::verify::output::{unwritten, write};
+use parallax_verify::text::shown;
 
 pub fn deliver(options: &FencesArguments, answer: &Answer, time: Duration) -> Result<(), Exit> {
     let input = shown(options.input.first());

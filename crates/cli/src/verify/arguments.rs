@@ -6,11 +6,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum, ValueHint};
-use parallax_engine_explore::{Reduction, Reductions};
+use parallax_query::{Reduction, Reductions};
+use parallax_verify::{Choice, Properties};
 
-use super::engine::Engine;
 use super::input::InputArguments;
-use super::properties::Wanted;
 use crate::args::seconds;
 
 /// Verify a program: find every execution that the memory model allows, and what is wrong with it.
@@ -34,12 +33,12 @@ pub struct VerifyArguments {
     /// How to search: auto, explore, states (the machines of sc, tso and pso), bounded (a solver), or
     /// inductive (proofs by loop invariants)
     #[arg(long, value_name = "NAME", default_value = "auto")]
-    pub engine: Engine,
+    pub engine: Choice,
 
     /// What to look for: assert, race, memory, leak, deadlock, lock, liveness, overflow, all, or
     /// a property file of SV-COMP [default: all but leak, and in machine code race]
     #[arg(long, short, value_name = "NAME,…|FILE.prp")]
-    pub property: Option<Wanted>,
+    pub property: Option<Properties>,
 
     /// Repeat loops so often at most; auto: as often as is needed. Loops that only wait need no limit
     #[arg(long, value_name = "N|auto", default_value = "auto", allow_negative_numbers = true)]

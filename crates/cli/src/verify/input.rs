@@ -1,15 +1,10 @@
-//! The program to look at: what kind of input a file is, by its name, and how it is read.
+//! What can be said about the program to look at.
 
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueHint};
-use parallax_frontend_c::{Errors, Options, load};
-use parallax_machine::settle_retries;
-use parallax_program::{Diagnostic, Diagnostics, Program, parse_program};
-
-use crate::one_test::{read, shown};
+use parallax_verify::{Input, Reading};
 
 /// What is to be read, and how.
 #[derive(Args, Clone, Debug)]
@@ -20,10 +15,6 @@ pub struct InputArguments {
 
     #[command(flatten)]
     pub reading: ReadingArguments,
-
-    /// How long other programs may take over it.
-    #[arg(skip)]
-    pub timeout: Option<Duration>,
 }
 
 /// How a program is read.
@@ -61,182 +52,20 @@ impl InputArguments {
         self.inputs.first().map_or(Path::new(""), |path| path.as_path())
     }
 
-    /// What all inputs are. What is asked for has to go with that.
-    pub fn kind(&self) -> Result<Kind, Diagnostics> {
-        let kind = kind(&self.inputs)?;
-        let ReadingArguments { clang, arg, model_function, .. } = &self.reading;
-        if kind != Kind::C && !clang.is_empty() {
-            return Err(vec![Diagnostic::new("arguments for clang are for C files only")]);
-        }
-        if kind != Kind::Machine && !(arg.is_empty() && model_function.is_empty()) {
-            let message = "--arg and --model-function are for machine code only";
-            return Err(vec![Diagnostic::new(message)]);
-        }
-        Ok(kind)
+    /// Other programs may take so long over it.
+    pub fn within(&self, timeout: Option<Duration>) -> Input {
+        Input { files: self.inputs.clone(), reading: self.reading.reading(), timeout }
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    /// C, preprocessed or not, and LLVM modules.
-    C,
-    /// x86-64: executables, objects, files for the assembler.
-    Machine,
-    /// The text form of the intermediate language.
-    Text,
-    Litmus,
-    /// Operation structures.
-    Structures,
-}
-
-const KNOWN: &str =
-    "inputs are .c, .i, .ll, .bc, .program, .litmus, .ops or .s files, and ELF files for x86-64";
-
-/// How ELF files start.
-const ELF: &[u8] = b"\x7fELF";
-
-/// What all inputs are.
-fn kind(inputs: &[PathBuf]) -> Result<Kind, Diagnostics> {
-    let mut kinds = Vec::new();
-    let mut errors = Vec::new();
-    for input in inputs {
-        match kind_of(input) {
-            Ok(kind) => kinds.push(kind),
-            Err(error) => errors.push(error),
-        }
-    }
-    match kinds.as_slice() {
-        _ if !errors.is_empty() => Err(errors),
-        [first, rest @ ..] if rest.iter().any(|kind| kind != first) => {
-            Err(vec![Diagnostic::new("inputs of different kinds do not go together")])
-        }
-        [Kind::Text | Kind::Litmus | Kind::Machine | Kind::Structures, _, ..] => {
-            let message = "only C files and LLVM modules can be linked: one input, please";
-            Err(vec![Diagnostic::new(message)])
-        }
-        [first, ..] => Ok(*first),
-        [] => Err(vec![Diagnostic::new("there is no input").with_help(KNOWN)]),
-    }
-}
-
-fn kind_of(path: &Path) -> Result<Kind, Diagnostic> {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("c" | "i" | "ll" | "bc") => Ok(Kind::C),
-        Some("program") => Ok(Kind::Text),
-        Some("litmus") => Ok(Kind::Litmus),
-        Some("ops") => Ok(Kind::Structures),
-        Some("s" | "S" | "o") => Ok(Kind::Machine),
-        _ if is_elf(path) => Ok(Kind::Machine),
-        Some("yml") => {
-            let message = format!("'{}': this kind of input is not available yet", shown(path));
-            Err(Diagnostic::new(message).with_help(KNOWN))
-        }
-        _ => {
-            let message = format!("'{}': there is no telling what this is", shown(path));
-            Err(Diagnostic::new(message).with_help(KNOWN))
-        }
-    }
-}
-
-fn is_elf(path: &Path) -> bool {
-    let mut start = [0; ELF.len()];
-    let read = parallax_files::open(path).and_then(|mut file| file.read_exact(&mut start));
-    read.is_ok() && start == ELF
-}
-
-/// What a program is made ready to be checked for, beyond what every program is.
-#[derive(Clone, Debug, Default)]
-pub struct Checks {
-    /// Arithmetic that C leaves undefined.
-    pub overflow: bool,
-    /// Calls that are errors.
-    pub errors: Errors,
-}
-
-/// A program in machine code, with what it uses of the library.
-pub fn load_machine(input: &InputArguments, checks: &Checks) -> Result<Program, Diagnostics> {
-    parallax_frontend_x86::load(input.first(), &machine_options(input, checks))
-}
-
-/// The same, where this text is taken for the contents of the file for the assembler.
-pub fn load_assembly(input: &InputArguments, text: &str) -> Result<Program, Diagnostics> {
-    let options = machine_options(input, &Checks::default());
-    parallax_frontend_x86::load_text(input.first(), text, &options)
-}
-
-fn machine_options(input: &InputArguments, checks: &Checks) -> parallax_frontend_x86::Options {
-    let options = &input.reading;
-    parallax_frontend_x86::Options {
-        arguments: options.arg.clone(),
-        modelled: options.model_function.clone(),
-        spurious_wakeups: !options.no_spurious_wakeups,
-        errors: checks.errors.clone(),
-    }
-}
-
-/// A program in C, with what it uses of the library.
-pub fn load_c(input: &InputArguments, checks: &Checks) -> Result<Program, Diagnostics> {
-    load_edited(input, checks, Vec::new())
-}
-
-/// The same, where variables have the names that the source has for them, as far as clang knows.
-pub fn load_named(input: &InputArguments, errors: Errors) -> Result<Program, Diagnostics> {
-    let mut named = input.clone();
-    named.reading.clang.push("-fno-discard-value-names".to_string());
-    load_c(&named, &Checks { overflow: false, errors })
-}
-
-/// The same, where these texts are taken for the contents of files.
-pub fn load_edited(
-    input: &InputArguments,
-    checks: &Checks,
-    texts: Vec<(PathBuf, String)>,
-) -> Result<Program, Diagnostics> {
-    let options = &input.reading;
-    let clang = Options {
-        clang_args: options.clang.clone(),
-        spurious_wakeups: !options.no_spurious_wakeups,
-        overflow: checks.overflow,
-        errors: checks.errors.clone(),
-        texts,
-        timeout: input.timeout,
-    };
-    let mut program = load(&input.inputs, &clang)?;
-    if options.no_spurious_failures {
-        program.make_compare_and_swaps_strong();
-    }
-    settle_retries(&mut program, false);
-    Ok(program)
-}
-
-/// A program in the text form of the intermediate language.
-pub fn load_text(input: &InputArguments) -> Result<Program, Diagnostics> {
-    let path = input.first();
-    let mut program = parse_program(&shown(path), &read(path)?)?;
-    program.check()?;
-    if input.reading.no_spurious_failures {
-        program.make_compare_and_swaps_strong();
-    }
-    Ok(program)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_tell_the_kind() {
-        let kind = |names: &[&str]| {
-            let paths: Vec<PathBuf> = names.iter().map(PathBuf::from).collect();
-            kind(&paths).map_err(|errors| errors[0].message.clone())
-        };
-        assert_eq!(kind(&["a.c", "b.ll"]), Ok(Kind::C));
-        assert_eq!(kind(&["a.litmus"]), Ok(Kind::Litmus));
-        assert_eq!(kind(&["a.s"]), Ok(Kind::Machine));
-        assert_eq!(kind(&["a.ops"]), Ok(Kind::Structures));
-        for wrong in [&["a"][..], &["a.c", "b.litmus"], &["a.litmus", "b.litmus"], &["a.yml"], &[]]
-        {
-            assert!(kind(wrong).is_err(), "{wrong:?}");
+impl ReadingArguments {
+    pub fn reading(&self) -> Reading {
+        Reading {
+            clang: self.clang.clone(),
+            arguments: self.arg.clone(),
+            modelled: self.model_function.clone(),
+            no_spurious_wakeups: self.no_spurious_wakeups,
+            no_spurious_failures: self.no_spurious_failures,
         }
     }
 }

@@ -1,32 +1,37 @@
 //! The answer on stdout, and the files that were asked for.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, IsTerminal};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use parallax_program::Diagnostic;
+use parallax_files::replace;
+use parallax_program::{Diagnostic, Diagnostics};
+use parallax_query::Answer;
 use parallax_report::{
     Caption, Detail, TextStyle, VerifyRun, focused_dot, focused_svg, verdict_html, verdict_json,
     verdict_sarif, verdict_text,
 };
 use parallax_verdict::{Conclusion, Verdict};
+use parallax_verify::Response;
+use parallax_verify::text::shown;
 use terminal_size::{Width, terminal_size_of};
 
+use super::VerifyArguments;
 use super::arguments::AnswerFormat;
-use super::{Answer, VerifyArguments};
 use crate::Exit;
-use crate::one_test::shown;
 use crate::output;
 
 /// Characters in a line where no terminal says otherwise.
 const USUAL_WIDTH: usize = 120;
 
-pub fn deliver(options: &VerifyArguments, answer: &Answer, time: Duration) -> Result<(), Exit> {
+pub fn deliver(options: &VerifyArguments, response: &Response, time: Duration) -> Result<(), Exit> {
+    let Response { answer, model } = response;
     let input = shown(options.input.first());
     let run = VerifyRun {
         input: &input,
-        model: &answer.model,
+        model,
         engine: answer.engine,
         all: answer.all,
         time,
@@ -90,6 +95,34 @@ fn write_schedule(path: &Path, answer: &Answer, quiet: bool) -> Result<(), Exit>
         output::note(why);
     }
     Ok(())
+}
+
+/// Writes the questions for the solver. The second and all after it have their number in the name.
+pub fn emit(path: &Path, questions: &[Vec<u8>]) -> Result<(), Diagnostics> {
+    if questions.is_empty() {
+        let error = Diagnostic::new("there was no question for a solver, so none was written");
+        return Err(vec![error]);
+    }
+    for (number, text) in questions.iter().enumerate() {
+        let (path, written) = match number {
+            0 => (path.to_path_buf(), fs::write(path, text)),
+            // Nobody has said this name, so it leads nowhere else.
+            _ => {
+                let path = numbered(path, number + 1);
+                let written = replace(&path, text);
+                (path, written)
+            }
+        };
+        written.map_err(|error| vec![unwritten(&path, &error)])?;
+    }
+    Ok(())
+}
+
+/// `a/question-2.cnf` of `a/question.cnf`.
+fn numbered(path: &Path, number: usize) -> PathBuf {
+    let part = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+    let (stem, extension) = (part(path.file_stem()), part(path.extension()));
+    path.with_file_name(format!("{stem}-{number}.{extension}"))
 }
 
 /// Writes a file.

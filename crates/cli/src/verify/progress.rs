@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use parallax_engine_explore::Progress;
+use parallax_control::Progress;
 
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Fast searches should not flicker.
@@ -32,15 +32,9 @@ impl ProgressLine {
     }
 
     pub fn show(&mut self, progress: &Progress) {
-        self.draw(progress.elapsed, || line(progress));
-    }
-
-    pub fn show_states(&mut self, progress: &parallax_engine_states::Progress) {
-        self.draw(progress.elapsed, || {
-            let rate = progress.states as f64 / progress.elapsed.as_secs_f64().max(0.001);
-            let found = progress.executions.saturating_add(progress.blocked);
-            let (states, rate) = (rounded(progress.states as f64), rounded(rate));
-            format!("{states} states, {found} of them final, {rate}/s")
+        self.draw(progress.elapsed, || match progress.states {
+            Some(states) => line_of_states(states, progress),
+            None => line(progress),
         });
     }
 
@@ -61,6 +55,13 @@ impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.clear();
     }
+}
+
+fn line_of_states(states: u64, progress: &Progress) -> String {
+    let rate = states as f64 / progress.elapsed.as_secs_f64().max(0.001);
+    let found = progress.executions.saturating_add(progress.blocked);
+    let (states, rate) = (rounded(states as f64), rounded(rate));
+    format!("{states} states, {found} of them final, {rate}/s")
 }
 
 fn line(progress: &Progress) -> String {
@@ -110,6 +111,7 @@ mod tests {
         let mut progress = Progress {
             executions: 900,
             blocked: 100,
+            states: None,
             elapsed: Duration::from_secs(2),
             estimate: None,
         };

@@ -2,28 +2,36 @@
 //!
 //! In these tests work is given away at every step.
 
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use parallax_control::{Control, Progress};
 use parallax_memory::Model;
 use parallax_program::{Program, Property, parse_program};
 use parallax_verdict::{Conclusion, Verdict};
 use proptest::prelude::*;
 
 use crate::symmetry::tests::cases;
-use crate::{Options, Progress, explore};
+use crate::{Options, explore};
+
+fn on(jobs: usize) -> Control<'static> {
+    Control { jobs: NonZeroUsize::new(jobs).expect("a thread"), ..Control::default() }
+}
 
 /// Explores with others who are there from the start.
 fn explored(program: &Program, model: &str, options: &Options<'_>) -> Verdict {
     let model = Model::builtin(model).expect("a model").expect("a right model");
     let model = model.with_races_of_c().expect("a right model");
     let wait = |_: &Progress| thread::sleep(Duration::from_micros(200));
-    let options = Options {
-        properties: options.properties.clone(),
-        progress: (options.jobs > 1).then_some(&wait),
-        ..*options
+    let jobs = options.control.jobs;
+    let control = Control {
+        jobs,
+        progress: (jobs > NonZeroUsize::MIN).then_some(&wait),
+        ..Control::default()
     };
+    let options = Options { properties: options.properties.clone(), control, ..*options };
     explore(program, &model, &options).expect("explored")
 }
 
@@ -102,7 +110,7 @@ proptest! {
             let properties = properties.clone();
             let options = Options { properties, all, ..Options::default() };
             let alone = explored(&program, model, &options);
-            let together = explored(&program, model, &Options { jobs, ..options });
+            let together = explored(&program, model, &Options { control: on(jobs), ..options });
             prop_assert_eq!(&alone, &together, "{} with {} threads", model, jobs);
         }
     }
@@ -140,7 +148,8 @@ fn a_panic_is_unknown() {
                 continue;
             }
             looks.store(0, Ordering::Relaxed);
-            let options = Options { jobs, progress: Some(injection), ..Options::default() };
+            let control = Control { progress: Some(injection), ..on(jobs) };
+            let options = Options { control, ..Options::default() };
             let verdict = explore(&program, &model, &options).expect("explored");
             assert_eq!(verdict.conclusion(), Conclusion::Unknown, "{number} {jobs}");
             let reason = verdict.reason.expect("a reason");

@@ -7,10 +7,12 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use parallax_control::Progress;
 use parallax_machine::{Code, Fault, Site};
 use parallax_memory::Model;
 use parallax_program::Property;
-use parallax_verdict::{Reason, Suspicion};
+use parallax_query::Found;
+use parallax_verdict::{Reason, Suspicion, stopped};
 
 use crate::cat::Look;
 use crate::claim::{claim, step_of};
@@ -19,7 +21,7 @@ use crate::event::{Id, Kind, Loc};
 use crate::findings::{End, Findings};
 use crate::graph::Graph;
 use crate::memory::{BadAccess, Memory};
-use crate::options::{Options, Progress, Told};
+use crate::options::Options;
 use crate::retries;
 use crate::skips::Order;
 use crate::standing::{At, Standing};
@@ -103,6 +105,8 @@ pub struct Observer<'a, 'p> {
 impl<'a, 'p> Observer<'a, 'p> {
     /// Steps between two looks at the clock.
     const PATIENCE: u32 = 1024;
+    /// What so many steps cost, in nominal nanoseconds.
+    const WORK: u64 = 300_000;
 
     pub fn new(
         shared: &'a Shared<'a>,
@@ -162,11 +166,6 @@ impl<'a, 'p> Observer<'a, 'p> {
     }
 
     /// Ends the search for a reason other than its end.
-    fn give_up(&mut self, message: &str, help: &str) {
-        let (message, help) = (message.to_string(), Some(help.to_string()));
-        let _ = self.shared.limit.set(Reason { message, place: None, help });
-    }
-
     /// What is found here ends the search.
     fn end_by(&mut self, end: End) {
         self.findings.end_by(end);
@@ -185,23 +184,23 @@ impl<'a, 'p> Observer<'a, 'p> {
     }
 
     fn look_at_limits(&mut self) {
-        let options = self.shared.options;
-        let elapsed = self.shared.start.elapsed();
-        if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            self.give_up("stopped", "the counts say how far the search came");
-        } else if options.timeout.is_some_and(|timeout| elapsed >= timeout) {
-            let help = "a larger --timeout, or a smaller program, may lead to an answer";
-            self.give_up("out of time", help);
-        } else if options.memory_limit.is_some_and(|limit| resident_mib() > limit) {
-            let help = "a larger --memory-limit, or a smaller program, may lead to an answer";
-            self.give_up("out of memory", help);
+        let control = &self.shared.options.control;
+        if let Some(stop) = control.reason() {
+            // Whoever is first names the limit.
+            let _ = self.shared.limit.set(stopped(stop));
         }
         self.is_over |= self.shared.is_over();
-        if let Some(progress) = options.progress {
+        if control.progress.is_some() {
             let (executions, blocked) = self.update_totals();
-            let estimate = self.shared.estimate;
-            progress(&Progress { executions, blocked, elapsed, estimate });
+            control.report(|| Progress {
+                executions,
+                blocked,
+                states: None,
+                elapsed: self.shared.start.elapsed(),
+                estimate: self.shared.estimate,
+            });
         }
+        control.spend(Self::WORK);
     }
 
     fn wants(&self, property: Property) -> bool {
@@ -259,7 +258,7 @@ impl<'a, 'p> Observer<'a, 'p> {
         };
         let options = self.shared.options;
         let goes_on = match options.every {
-            Some(every) => every(Told::Found(suspicion(message.clone()))),
+            Some(every) => every(Found::Suspect(suspicion(message.clone()))),
             None => options.all,
         };
         let is_loose = |id: &Id| {
@@ -465,11 +464,4 @@ fn freed_by(graph: &Graph<'_>, at: &At<'_>) -> Option<Id> {
     };
     let (owner, index) = graph.find_object(address)?;
     graph.threads[owner].objects[index].freed
-}
-
-/// Memory in use by the process.
-fn resident_mib() -> u64 {
-    let pages = std::fs::read_to_string("/proc/self/statm").ok();
-    let pages = pages.and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
-    pages.unwrap_or(0) * 4096 / (1 << 20)
 }

@@ -26,9 +26,9 @@ use crate::graph::{Graph, Restriction};
 use crate::judge::Judge;
 use crate::memory::Memory;
 use crate::observer::Observer;
-use crate::options::Reduction;
 use crate::standing::{Runner, Standing};
 use crate::symmetry;
+use parallax_query::Reduction;
 
 pub struct Search<'a, 'p> {
     pub runner: &'a Runner<'p>,

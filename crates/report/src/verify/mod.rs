@@ -24,6 +24,7 @@ mod words;
 
 use std::time::Duration;
 
+pub use parallax_query::SolverWork;
 use parallax_verdict::Violation;
 
 pub use html::verdict_html;
@@ -51,13 +52,4 @@ pub struct VerifyRun<'a> {
     pub solver: Option<SolverWork>,
     /// Where the answer is unknown: an execution that the program may or may not have.
     pub candidate: Option<&'a Violation>,
-}
-
-/// How large a problem for a solver was, and how long it took to state and to solve.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SolverWork {
-    pub variables: u64,
-    pub clauses: u64,
-    pub encoding: Duration,
-    pub solving: Duration,
 }

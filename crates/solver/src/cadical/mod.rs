@@ -27,6 +27,12 @@ const SMALL: u64 = 20_000;
 /// How many conflicts there are before a question stops being a quick one.
 const QUICK: i32 = 200;
 
+/// The longest turn of a search that takes turns with others, in conflicts.
+const LONG: i32 = 50_000;
+
+/// What a conflict costs, in nominal nanoseconds.
+const WORK: u64 = 50_000;
+
 /// CaDiCaL with orders.
 pub struct Cadical {
     engine: Engine,
@@ -126,12 +132,28 @@ impl Cadical {
     /// Most questions about small problems are answered before it is worth while to have somebody
     /// look at the clock.
     fn quick_answer(&mut self, assumptions: &[Literal], control: &Control) -> Option<Answer> {
-        if self.clauses > SMALL || control.is_unlimited() || control.reason().is_some() {
+        if self.clauses > SMALL || control.reason().is_some() {
             return None;
         }
         self.signal.clear();
         self.engine.set_limit("conflicts", QUICK);
         self.keep_model(assumptions)
+    }
+
+    /// Beside others, a search goes on for some conflicts at a time.
+    fn take_turns(&mut self, assumptions: &[Literal], control: &Control) -> Option<Answer> {
+        let mut turn = QUICK;
+        loop {
+            let before = self.learned.load(Ordering::Relaxed);
+            self.engine.set_limit("conflicts", turn);
+            let answer = self.keep_model(assumptions);
+            let conflicts = self.learned.load(Ordering::Relaxed) - before;
+            control.spend(conflicts.saturating_mul(WORK));
+            if answer.is_some() || self.signal.is_set() {
+                return answer;
+            }
+            turn = turn.saturating_mul(2).min(LONG);
+        }
     }
 
     fn keep_model(&mut self, assumptions: &[Literal]) -> Option<Answer> {
@@ -212,14 +234,21 @@ impl Solver for Cadical {
             }
         }
         let signal = self.signal.clone();
-        let quick = self.quick_answer(assumptions, control);
-        let answer =
-            quick.or_else(|| watched(control, &signal, || {}, || self.keep_model(assumptions)));
+        let answer = self.quick_answer(assumptions, control).or_else(|| {
+            watched(
+                control,
+                &signal,
+                || {},
+                || match control.gate {
+                    Some(_) => self.take_turns(assumptions, control),
+                    None => self.keep_model(assumptions),
+                },
+            )
+        });
         if self.propagator.borrow().theory.broken {
             return Answer::Stopped(Stop::Incomplete);
         }
-        let stopped = || Answer::Stopped(signal.reason().unwrap_or(Stop::Incomplete));
-        answer.unwrap_or_else(stopped)
+        answer.unwrap_or_else(|| signal.answer())
     }
 
     fn value(&self, literal: Literal) -> bool {

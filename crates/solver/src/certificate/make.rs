@@ -115,9 +115,7 @@ fn refute(variables: u32, clauses: &Clauses, control: &Control) -> Result<Trace,
         || match engine.solve() {
             SolveResult::Unsatisfiable(_) => Ok(()),
             SolveResult::Satisfied(_) => Err(Uncertified::Satisfiable),
-            SolveResult::Unknown => {
-                Err(Uncertified::Stopped(signal.reason().unwrap_or(Stop::Incomplete)))
-            }
+            SolveResult::Unknown => Err(Uncertified::Stopped(signal.stop())),
         },
     );
     refuted?;

@@ -6,26 +6,26 @@ use std::str::FromStr;
 use parallax_frontend_c::{Errors, Formulas, parse_formulas};
 use parallax_program::{Diagnostics, Property};
 
-use super::input::{Checks, Kind};
-use crate::one_test::{read, shown};
+use crate::input::{Checks, Kind};
+use crate::text::{read, shown};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Wanted {
+pub enum Properties {
     /// All that make sense for the input, and that the engine looks for.
     All,
     Named(Vec<Property>),
     File(PathBuf),
 }
 
-impl FromStr for Wanted {
+impl FromStr for Properties {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Wanted, String> {
+    fn from_str(text: &str) -> Result<Properties, String> {
         if text.ends_with(".prp") {
-            return Ok(Wanted::File(PathBuf::from(text)));
+            return Ok(Properties::File(PathBuf::from(text)));
         }
         if text == "all" {
-            return Ok(Wanted::All);
+            return Ok(Properties::All);
         }
         let mut properties = Vec::new();
         for name in text.split(',') {
@@ -35,7 +35,7 @@ impl FromStr for Wanted {
             }
         }
         properties.sort_unstable();
-        Ok(Wanted::Named(properties))
+        Ok(Properties::Named(properties))
     }
 }
 
@@ -44,13 +44,13 @@ fn unknown(name: &str) -> String {
     format!("there is no property '{name}'; properties are {}, and all", names.join(", "))
 }
 
-impl Wanted {
+impl Properties {
     /// All but leaks, which many programs have on purpose. In machine code there is no telling
     /// which accesses were meant to be atomic, so none of them race. Operation structures have
     /// nothing but assertions.
-    pub fn usual_of(kind: Kind) -> Wanted {
+    pub fn usual_of(kind: Kind) -> Properties {
         if kind == Kind::Structures {
-            return Wanted::Named(vec![Property::Assert]);
+            return Properties::Named(vec![Property::Assert]);
         }
         let unusual = |property: &Property| match property {
             Property::Leak => true,
@@ -58,13 +58,13 @@ impl Wanted {
             _ => false,
         };
         let all = Property::ALL.into_iter();
-        Wanted::Named(all.filter(|property| !unusual(property)).collect())
+        Properties::Named(all.filter(|property| !unusual(property)).collect())
     }
 
     /// Those of an input of that kind.
     pub fn properties_of(&self, kind: Kind) -> Result<Vec<Property>, Diagnostics> {
         let mut properties = self.formulas()?.properties;
-        if *self == Wanted::All && kind == Kind::Machine {
+        if *self == Properties::All && kind == Kind::Machine {
             properties.retain(|property| *property != Property::Race);
         }
         Ok(properties)
@@ -72,7 +72,7 @@ impl Wanted {
 
     /// Whether each of them is asked for by name, so that it has to be answered.
     pub fn is_by_name(&self) -> bool {
-        *self != Wanted::All
+        *self != Properties::All
     }
 
     /// What the program has to be checked for by itself. To property files, `abort` is an end like
@@ -80,7 +80,7 @@ impl Wanted {
     pub fn checks(&self) -> Result<Checks, Diagnostics> {
         let Formulas { properties, calls } = self.formulas()?;
         let errors = match self {
-            Wanted::File(_) => Errors { functions: calls, abort: false },
+            Properties::File(_) => Errors { functions: calls, abort: false },
             _ if properties.contains(&Property::Assert) => Errors::default(),
             _ => Errors::none(),
         };
@@ -90,9 +90,9 @@ impl Wanted {
     fn formulas(&self) -> Result<Formulas, Diagnostics> {
         let named = |properties: Vec<Property>| Ok(Formulas { properties, calls: Vec::new() });
         match self {
-            Wanted::All => named(Property::ALL.to_vec()),
-            Wanted::Named(properties) => named(properties.clone()),
-            Wanted::File(path) => {
+            Properties::All => named(Property::ALL.to_vec()),
+            Properties::Named(properties) => named(properties.clone()),
+            Properties::File(path) => {
                 let name = shown(path);
                 let text = read(path)?;
                 parse_formulas(&name, &text)
@@ -107,9 +107,9 @@ mod tests {
 
     #[test]
     fn names_are_a_set() {
-        let wanted: Result<Wanted, _> = "race,assert,race".parse();
-        assert_eq!(wanted, Ok(Wanted::Named(vec![Property::Assert, Property::Race])));
-        assert!("race,fun".parse::<Wanted>().is_err_and(|error| error.contains("'fun'")));
-        assert!("".parse::<Wanted>().is_err());
+        let wanted: Result<Properties, _> = "race,assert,race".parse();
+        assert_eq!(wanted, Ok(Properties::Named(vec![Property::Assert, Property::Race])));
+        assert!("race,fun".parse::<Properties>().is_err_and(|error| error.contains("'fun'")));
+        assert!("".parse::<Properties>().is_err());
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::time::Duration;
 
+use parallax_control::Control;
 use parallax_library::{Options as Library, link};
 use parallax_machine::settle_retries;
 use parallax_memory::Model;
@@ -117,7 +118,7 @@ fn explored(program: &Program, name: &str) -> Verdict {
     let options = parallax_engine_explore::Options {
         properties: PROPERTIES.to_vec(),
         all: true,
-        timeout: Some(PATIENCE),
+        control: Control::lasting(PATIENCE),
         ..Default::default()
     };
     parallax_engine_explore::explore(program, &model(name), &options).expect("explored")
@@ -127,7 +128,7 @@ fn searched(program: &Program, name: &str) -> Verdict {
     let options = parallax_engine_states::Options {
         properties: PROPERTIES.to_vec(),
         all: true,
-        timeout: Some(PATIENCE),
+        control: Control::lasting(PATIENCE),
         ..Default::default()
     };
     parallax_engine_states::search(program, &model(name), &options).expect("searched")
@@ -136,7 +137,7 @@ fn searched(program: &Program, name: &str) -> Verdict {
 fn solved(program: &Program, name: &str) -> Verdict {
     let options = parallax_engine_bounded::Options {
         properties: PROPERTIES.to_vec(),
-        timeout: Some(PATIENCE),
+        control: Control::lasting(PATIENCE),
         ..Default::default()
     };
     parallax_engine_bounded::verify(program, &model(name), &options).expect("solved").verdict

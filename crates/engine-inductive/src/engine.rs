@@ -1,76 +1,86 @@
-//! Programs through proofs by invariants.
+//! Proofs by invariants as one engine among others.
+//!
+//! What could not be proved may be wrong or not: a search up to a bound, by the engine that asks a
+//! solver, looks for an execution that the program has.
 
-use std::time::Instant;
+use std::time::Duration;
 
+use parallax_control::Control;
 use parallax_engine_bounded::{Options, verify as bounded};
-use parallax_engine_inductive::{Conclusion, Invariant, Obligation, Order, Unproved, prove};
 use parallax_memory::Model;
 use parallax_program::{
     Diagnostic, Diagnostics, Expr, InstKind, Location, Program, Property, Span,
 };
+use parallax_query::{Answer, Engine, NumberOrder, Query, Subject, Wanted};
 use parallax_verdict::{
     Counts, Gaps, NONE_ENDS, Reason, Scope, Searched, Verdict, no_execution_passes,
 };
 
-use super::input::Kind;
-use super::{Answer, C_MODEL, SECOND_TRY, VerifyArguments, chosen_model};
-use crate::interrupt;
+use crate::{Conclusion, Invariant, Obligation, Order, Unproved, prove};
 
-/// The loops of machine code are not for people to write invariants for.
-pub fn check_kind(kind: Kind) -> Result<(), Diagnostics> {
-    match kind {
-        Kind::C | Kind::Text | Kind::Structures => Ok(()),
-        Kind::Litmus | Kind::Machine => {
-            let error = Diagnostic::new("the engine 'inductive' is not for inputs of this kind");
-            Err(vec![error.with_help("it proves C (.c), operation structures (.ops), .program")])
-        }
+/// Invariants of loops, written down or found.
+pub struct Inductive;
+
+/// So long a violation is looked for where nothing is proved and no other time is given.
+const SECOND_TRY: Duration = Duration::from_secs(60);
+
+impl Engine for Inductive {
+    fn name(&self) -> &'static str {
+        "inductive"
     }
-}
 
-/// A program in C, or in the text form.
-pub fn verify_program(
-    program: &Program,
-    properties: &[Property],
-    options: &VerifyArguments,
-) -> Result<Answer, Diagnostics> {
-    let (model, _) = chosen_model(program, C_MODEL, &[], options)?;
-    let mut answer = verify(program, program, &model, Order::Signed, options)?;
-    let others = properties.iter().filter(|property| **property != Property::Assert);
-    let others: Vec<&str> = others.map(|property| property.name()).collect();
-    answer.verdict = match properties.contains(&Property::Assert) {
-        true => answer.verdict,
-        false => {
+    fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
+        let Subject { program, is_machine_code, .. } = query.subject;
+        if program.is_none() || *is_machine_code || matches!(query.wanted, Wanted::Every(_)) {
+            let error = Diagnostic::new("the engine 'inductive' is not for inputs of this kind");
+            let help = "it proves C (.c), operation structures (.ops), .program";
+            return Err(error.with_help(help));
+        }
+        Ok(())
+    }
+
+    fn counts_executions(&self) -> bool {
+        false
+    }
+
+    fn run(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
+        let Some(searched) = &query.subject.program else {
+            return Err(self.admits(query).err().into_iter().collect());
+        };
+        let marked = query.subject.marked.as_ref();
+        let program = marked.map_or(searched, |marked| &marked.program);
+        let order = match marked.map(|marked| marked.order).unwrap_or_default() {
+            NumberOrder::Signed => Order::Signed,
+            NumberOrder::Unsigned => Order::Unsigned,
+        };
+        let mut answer = answer(program, searched, order, query, control)?;
+        let others = query.properties.iter().filter(|property| **property != Property::Assert);
+        let others: Vec<&str> = others.map(|property| property.name()).collect();
+        if !query.properties.contains(&Property::Assert) {
             let mut gaps = Gaps::default();
-            gaps.unchecked(properties, &[]);
-            match gaps.first().cloned() {
-                Some(reason) => answer.verdict.withdrawn(reason),
-                None => answer.verdict,
+            gaps.unchecked(&query.properties, &[]);
+            if let Some(reason) = gaps.first().cloned() {
+                answer.verdict = answer.verdict.withdrawn(reason);
             }
         }
-    };
-    if !others.is_empty() {
-        answer.verdict.notes.push(format!("not checked by this engine: {}", others.join(", ")));
+        if !others.is_empty() {
+            answer.verdict.notes.push(format!("not checked by this engine: {}", others.join(", ")));
+        }
+        Ok(answer)
     }
-    Ok(answer)
 }
 
-/// A program whose invariants are marked, and as others search it. Invariants that are found compare
-/// numbers in the given order.
-pub fn verify(
+/// `program` has marks where invariants are, `searched` is the same as others search it. Invariants
+/// that are found compare numbers in the given order.
+fn answer(
     program: &Program,
     searched: &Program,
-    model: &Model,
     order: Order,
-    options: &VerifyArguments,
+    query: &Query<'_>,
+    control: &Control<'_>,
 ) -> Result<Answer, Diagnostics> {
-    let search = Options {
-        unroll: options.unroll.0,
-        timeout: options.timeout,
-        memory_limit: options.memory_limit.map(|limit| u64::from(limit.get())),
-        stop: Some(interrupt::stop_flag()),
-        ..Options::default()
-    };
-    let started = Instant::now();
+    let model = &*query.model;
+    let search = Options { unroll: query.unroll, control: control.clone(), ..Options::default() };
     let proof = prove(program, model, order, &search)?;
     let mut seen = Searched {
         scope: Scope::Complete,
@@ -91,19 +101,20 @@ pub fn verify(
             None => seen.notes.extend(vacuous.then(|| NONE_ENDS.to_string())),
         },
         Conclusion::NotProved(unproved) => {
-            let left = options.timeout.map(|limit| limit.saturating_sub(started.elapsed()));
-            let search = Options { timeout: left.or(Some(SECOND_TRY)), ..search };
+            let limit = control.deadline.is_none().then_some(SECOND_TRY);
+            let control = control.clone().within(limit);
+            let search = Options { control, nondet: query.nondet, ..search };
             let what = what_fails(&unproved);
             if let Some(mut refuted) = refuted(searched, model, &search) {
                 refuted.notes.push(format!("{what}; a search up to a bound has found this"));
-                return Ok(Answer::new(refuted, model.name(), "inductive"));
+                return Ok(Answer::new(refuted, "inductive"));
             }
             seen.gaps.add(not_proved(what, unproved.place));
             candidate = Some(unproved.candidate);
         }
         Conclusion::Unknown(reason) => seen.gaps.add(reason),
     }
-    Ok(Answer { candidate, ..Answer::new(seen.conclude(), model.name(), "inductive") })
+    Ok(Answer { candidate, ..Answer::new(seen.conclude(), "inductive") })
 }
 
 /// The first instruction that assumes something, unless it is that nothing comes after an assertion

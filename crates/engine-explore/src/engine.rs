@@ -1,0 +1,59 @@
+//! Exploration as one engine among others.
+
+use std::any::TypeId;
+
+use parallax_control::Control;
+use parallax_program::{Diagnostic, Diagnostics};
+use parallax_query::{Answer, Engine, Query, Reductions, Wanted};
+
+use crate::model::Native;
+use crate::options::Options;
+use crate::{admission, explore};
+
+/// All execution graphs, each once.
+pub struct Explore;
+
+impl Engine for Explore {
+    fn name(&self) -> &'static str {
+        "explore"
+    }
+
+    fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
+        if query.subject.program.is_none() {
+            let message = "the final condition of a litmus test needs its own engine";
+            let help = "leave out --engine, or say --engine states or bounded";
+            return Err(Diagnostic::new(message).with_help(help));
+        }
+        if query.subject.has_reservations() {
+            let message = "this engine knows no load-linked and store-conditional";
+            return Err(Diagnostic::new(message).with_help("leave out --engine and --witness"));
+        }
+        let is_native = query.model.is_builtin() && Native::named(query.model.name()).is_some();
+        if is_native { Ok(()) } else { admission::admit(&query.model).map(|_| ()) }
+    }
+
+    fn extensions(&self) -> Vec<TypeId> {
+        vec![TypeId::of::<Reductions>()]
+    }
+
+    fn run(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
+        let Some(program) = &query.subject.program else {
+            return Err(self.admits(query).err().into_iter().collect());
+        };
+        let options = Options {
+            properties: query.properties.clone(),
+            unroll: query.unroll,
+            reductions: query.extensions.get().copied().unwrap_or(Reductions::ALL),
+            all: query.goes_on(),
+            nondet: query.nondet,
+            estimate: control.progress.is_some(),
+            control: control.clone(),
+            every: match query.wanted {
+                Wanted::Every(every) => Some(every),
+                Wanted::First | Wanted::All => None,
+            },
+        };
+        let verdict = explore(program, &query.model, &options)?;
+        Ok(Answer { all: query.goes_on(), ..Answer::new(verdict, self.name()) })
+    }
+}

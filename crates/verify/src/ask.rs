@@ -1,0 +1,271 @@
+//! Who is asked, and what is made of the answer.
+
+use std::any::TypeId;
+
+use parallax_control::Control;
+use parallax_engine_bounded::Asking;
+use parallax_machine::system::MemoryKind;
+use parallax_memory::Model;
+use parallax_program::{Diagnostic, Diagnostics, Property};
+use parallax_query::{Answer, Engine, Query};
+use parallax_verdict::{Conclusion, Ending, Reason, Verdict, no_final_state};
+
+use crate::input::Kind;
+use crate::portfolio::{Entrant, Outcome, Said, Start, race};
+use crate::registry::{Choice, named};
+use crate::request::Prepared;
+use crate::{integers, litmus};
+
+/// An answer, and the model that it is about.
+pub struct Response {
+    pub answer: Answer,
+    pub model: String,
+}
+
+/// Exploration is alone for so long: most programs are answered by then.
+const HEAD_START: u64 = 500_000_000;
+
+/// The search through states gets a small share.
+const RARELY: u64 = 5;
+
+impl Prepared {
+    /// Asks the engine that was named, or those that may know.
+    pub fn ask(&self, control: &Control<'_>) -> Result<Response, Diagnostics> {
+        let query = self.query();
+        let is_integer = query.extensions.get::<Asking>().is_some_and(|asking| asking.integers);
+        let mut answer = match is_integer {
+            true => integers::ask(&query, &|query| self.answer(query, control))?,
+            false => self.answer(&query, control)?,
+        };
+        let races = answer.verdict.properties.contains(&Property::Race);
+        if self.is_settled && !races && answer.engine != "inductive" {
+            let note = "stores that an attempt of a weak compare-and-swap repeats were taken to \
+                        race with nothing";
+            answer.verdict.notes.push(note.to_string());
+        }
+        if self.kind == Kind::Litmus && answer.engine != "states" {
+            answer.verdict.notes.push(litmus::NOTE.to_string());
+        }
+        let answer = self.without_vacuity(answer);
+        let answer = self.complete(answer);
+        Ok(Response { answer: self.assumed(answer), model: self.model.name().to_string() })
+    }
+
+    fn answer(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
+        match self.request.engine {
+            Choice::Named(name) => {
+                let engine = named(name)
+                    .ok_or_else(|| vec![Diagnostic::new(format!("there is no engine '{name}'"))])?;
+                check(engine, query).map_err(|error| vec![error])?;
+                engine.run(query, control)
+            }
+            Choice::Auto => self.portfolio(query, control),
+        }
+    }
+
+    /// The engines that may know, cheap and complete ones first.
+    fn entrants(&self, query: &Query<'_>) -> Vec<Entrant<'static>> {
+        let entrant = |name: &str, start: Start, slowness: u64| {
+            named(name).map(|engine| Entrant { engine, start, slowness })
+        };
+        let first = |name: &str| entrant(name, Start::At(0), 1);
+        let later = |name: &str| entrant(name, Start::At(HEAD_START), 1);
+        let last = |name: &str| entrant(name, Start::Last, 1);
+        let has_machine = has_machine(&query.model);
+        match self.kind {
+            Kind::Litmus if query.extensions.is_empty() => vec![first("enumerate")],
+            Kind::Litmus => vec![first("states")],
+            Kind::Structures if has_machine && query.unroll.is_some() => vec![first("explore")],
+            Kind::Structures => vec![first("states"), last("enumerate")],
+            Kind::Machine if has_machine && query.unroll.is_none() => {
+                vec![first("states"), last("explore"), last("bounded")]
+            }
+            Kind::Machine => vec![first("explore"), last("bounded")],
+            Kind::C | Kind::Text => {
+                let states = entrant("states", Start::At(HEAD_START), RARELY);
+                vec![first("explore"), later("bounded"), states.filter(|_| has_machine)]
+            }
+        }
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    fn portfolio(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
+        let mut refused: Vec<(&'static str, Diagnostics)> = Vec::new();
+        let mut entrants = Vec::new();
+        for entrant in self.entrants(query) {
+            let has_begun = !entrants.is_empty();
+            match check(entrant.engine, query) {
+                Ok(()) if has_begun && !covers(entrant.engine, query) => {}
+                Ok(()) => entrants.push(entrant),
+                Err(error) => refused.push((entrant.engine.name(), vec![error])),
+            }
+        }
+        match entrants.as_slice() {
+            [] => Err(nobody(refused)),
+            [only] => only.engine.run(query, control),
+            _ => {
+                let (answer, others) = race(&entrants, query, control);
+                decided(answer, others, control)
+            }
+        }
+    }
+
+    /// Who asks for a property gets an answer to it, or none: where the engine does not look for it
+    /// under the model, that nothing else is wrong is no success.
+    fn complete(&self, answer: Answer) -> Answer {
+        let checked = &answer.verdict.properties;
+        let missing = self.properties.iter().filter(|property| !checked.contains(property));
+        let missing: Vec<&str> = missing.map(|property| property.name()).collect();
+        let is_safe = answer.verdict.conclusion() == Conclusion::Safe;
+        if missing.is_empty() || !is_safe || !self.is_by_name && !checked.is_empty() {
+            return answer;
+        }
+        let message = format!(
+            "not checked by the engine '{}' under '{}': {}",
+            answer.engine,
+            self.model.name(),
+            missing.join(", ")
+        );
+        let help = "another engine may; of what it does check, nothing is wrong";
+        let help = (!checked.is_empty()).then(|| help.to_string());
+        let verdict = answer.verdict.withdrawn(Reason { message, place: None, help });
+        Answer { verdict, ..answer }
+    }
+
+    /// Where assertions are judged only where all threads have ended, and none gets there, they say
+    /// nothing. Engines that ask a solver look for that themselves.
+    fn without_vacuity(&self, answer: Answer) -> Answer {
+        let counts = named(answer.engine).is_some_and(|engine| engine.counts_executions());
+        let verdict = &answer.verdict;
+        let is_empty = verdict.conclusion() == Conclusion::Safe && verdict.counts.executions == 0;
+        match self.subject.is_judged_at_end && counts && is_empty {
+            true => {
+                let reason = no_final_state(&Ending::Complete);
+                Answer { verdict: answer.verdict.withdrawn(reason), ..answer }
+            }
+            false => answer,
+        }
+    }
+
+    /// What was assumed because that was asked for.
+    fn assumed(&self, mut answer: Answer) -> Answer {
+        let reading = &self.request.input.reading;
+        let assumed = [
+            (
+                reading.no_spurious_failures,
+                "weak compare-and-swaps fail only where the values differ",
+            ),
+            (reading.no_spurious_wakeups, "condition variables wake threads only by signals"),
+        ];
+        for (_, note) in assumed.into_iter().filter(|(is_asked, _)| *is_asked) {
+            answer.verdict = answer.verdict.restricted(Some(format!("assumed: {note}")));
+        }
+        answer
+    }
+}
+
+/// Whether an engine can be asked this, with all that was said.
+fn check(engine: &dyn Engine, query: &Query<'_>) -> Result<(), Diagnostic> {
+    engine.admits(query)?;
+    let known: Vec<TypeId> = engine.extensions();
+    match query.extensions.are_among(&known) {
+        true => Ok(()),
+        false => {
+            let message =
+                format!("the engine '{}' does not know all that was asked for", engine.name());
+            Err(Diagnostic::new(message).with_help("leave out options that are for other engines"))
+        }
+    }
+}
+
+/// Whether an engine that joins later looks for all that is asked: otherwise its answer would be for
+/// nothing.
+fn covers(engine: &dyn Engine, query: &Query<'_>) -> bool {
+    let races = query.properties.contains(&Property::Race);
+    engine.name() != "states" || !races
+}
+
+/// Whether there is an operational machine for a model.
+fn has_machine(model: &Model) -> bool {
+    model.is_builtin() && MemoryKind::named(model.name()).is_some()
+}
+
+/// No engine can be asked: each says why.
+fn nobody(refused: Vec<(&'static str, Diagnostics)>) -> Diagnostics {
+    let several = refused.len() > 1;
+    let all = refused.into_iter().flat_map(|(engine, errors)| {
+        errors.into_iter().map(move |mut error| {
+            if several {
+                error.message = format!("{engine}: {}", error.message);
+            }
+            error
+        })
+    });
+    all.collect()
+}
+
+/// What is said in the end, by the winner or by all who cannot tell.
+fn decided(
+    answer: Option<Answer>,
+    others: Vec<Outcome>,
+    control: &Control<'_>,
+) -> Result<Answer, Diagnostics> {
+    if let Some(mut answer) = answer {
+        let notes = others.iter().filter_map(|other| note(other, answer.engine));
+        let notes: Vec<String> = notes.collect();
+        answer.verdict.notes.extend(notes);
+        return Ok(answer);
+    }
+    let _ = control;
+    let (mut unknown, mut refused) = (Vec::new(), Vec::new());
+    for Outcome { engine, said } in others {
+        match said {
+            Said::Answered(answer) => unknown.push(*answer),
+            Said::Refused(errors) => refused.push((engine, errors)),
+            Said::Unfinished => {}
+        }
+    }
+    // Who found a part to be right, or knows a place, helps more than who ran out of time.
+    unknown.sort_by_key(|answer| helpfulness(&answer.verdict));
+    let mut unknown = unknown.into_iter();
+    let Some(mut first) = unknown.next() else { return Err(nobody(refused)) };
+    for other in unknown {
+        if let Some(reason) = &other.verdict.reason {
+            let note = format!("'{}' cannot tell: {}", other.engine, reason.message);
+            first.verdict.notes.push(note);
+        }
+    }
+    Ok(first)
+}
+
+/// The smaller, the more a person learns from it.
+fn helpfulness(verdict: &Verdict) -> u8 {
+    match (verdict.conclusion(), &verdict.reason) {
+        (Conclusion::Safe | Conclusion::Unsafe, _) => 0,
+        (_, Some(reason)) if reason.place.is_some() => 1,
+        (_, Some(reason)) if !reason.message.starts_with("out of") => 2,
+        _ => 3,
+    }
+}
+
+/// What is said of one that has not won.
+fn note(other: &Outcome, winner: &str) -> Option<String> {
+    match &other.said {
+        Said::Answered(answer) => {
+            let reason = answer.verdict.reason.as_ref()?;
+            Some(match (other.engine, winner) {
+                ("explore", "bounded") => {
+                    format!("a solver was asked, as exploration cannot tell: {}", reason.message)
+                }
+                _ => format!("'{}' cannot tell: {}", other.engine, reason.message),
+            })
+        }
+        Said::Refused(errors) => {
+            let error = errors.first()?;
+            Some(format!("'{}' was not asked: {}", other.engine, error.message))
+        }
+        Said::Unfinished => None,
+    }
+}

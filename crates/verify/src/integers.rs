@@ -1,0 +1,43 @@
+//! Operation structures whose values are integers.
+//!
+//! That nothing is wrong with integers is told as it is. Something that is wrong is looked for again with
+//! words, as machines have them: only what they do is shown.
+
+use parallax_engine_bounded::Asking;
+use parallax_frontend_ops::with_integers;
+use parallax_program::Diagnostics;
+use parallax_query::{Answer, Query, Subject};
+use parallax_verdict::{Conclusion, Reason};
+
+/// Asks a query whose program has words.
+pub fn ask(
+    query: &Query<'_>,
+    answer: &dyn Fn(&Query<'_>) -> Result<Answer, Diagnostics>,
+) -> Result<Answer, Diagnostics> {
+    let program = query.subject.program.clone().map(with_integers);
+    let wide = Subject { program, ..query.subject.clone() };
+    let mut found = answer(&Query { subject: &wide, ..query.clone() })?;
+    if found.verdict.conclusion() == Conclusion::Unsafe {
+        let asking = query.extensions.get::<Asking>().copied().unwrap_or_default();
+        let words = Asking { integers: false, ..asking };
+        let extensions = query.extensions.clone().with(words);
+        let words = answer(&Query { extensions, ..query.clone() })?;
+        if words.verdict.conclusion() == Conclusion::Unsafe {
+            found = Answer { questions: found.questions, ..words };
+        } else {
+            found.verdict = found.verdict.withdrawn(Reason {
+                message: "with integers something is wrong, but not with words, as machines have \
+                          them"
+                    .to_string(),
+                place: None,
+                help: Some("leave out --integers to see how far that goes".to_string()),
+            });
+        }
+    }
+    let note = match found.verdict.conclusion() {
+        Conclusion::Unsafe => "found with integers; words do it, too, and that is what is shown",
+        _ => "values are integers: no arithmetic wraps around, as it does in words",
+    };
+    found.verdict.notes.push(note.to_string());
+    Ok(found)
+}

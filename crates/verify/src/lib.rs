@@ -1,0 +1,33 @@
+//! The one door to all engines: what is asked, who answers, and what that means.
+//!
+//! A [`Request`] is read and [prepared](Request::prepare): the front end of its input gives the program,
+//! and the model is found. [`Prepared::ask`] hands the query to the engine that was named, or to
+//! several that search side by side ([`portfolio`]), and says no more than they have found out. Time,
+//! memory, threads and progress are in a [`Control`](parallax_control::Control).
+
+pub mod ask;
+pub mod input;
+mod integers;
+pub mod litmus;
+pub mod models;
+pub mod portfolio;
+pub mod properties;
+pub mod registry;
+pub mod repairs;
+pub mod request;
+mod schedules;
+pub mod stack;
+pub mod structures;
+pub mod text;
+
+pub use ask::Response;
+pub use input::{Input, Kind, Reading};
+pub use parallax_engine_bounded::{Asking, Backend, Format, Framework};
+pub use properties::Properties;
+pub use registry::Choice;
+pub use request::{Prepared, Request};
+pub use schedules::schedules;
+
+/// The usual model of C, and that of x86.
+pub const C_MODEL: &str = "rc11";
+pub const MACHINE_MODEL: &str = "tso";

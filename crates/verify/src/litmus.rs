@@ -1,0 +1,105 @@
+//! Litmus tests as programs to verify: the final condition is the property.
+//!
+//! `exists` and `~exists` name a state that is of interest because it should not be there, so an
+//! execution that reaches it is a violation; so is one that ends in a state that `forall` does
+//! not hold of.
+
+use std::sync::Arc;
+
+use parallax_control::Control;
+use parallax_engine_enumerate::{Options, enumerate, not_replayed};
+use parallax_frontend_litmus::LitmusTest;
+use parallax_memory::Model;
+use parallax_program::{Diagnostic, Diagnostics, Prop, Property, Quantifier, Question};
+use parallax_query::{Final, Subject, Wording};
+use parallax_verdict::{Outcomes, replay};
+
+pub use parallax_engine_enumerate::Coherence;
+
+/// What is said of each of them.
+pub const NOTE: &str = "of a litmus test, the final condition is what is checked";
+
+/// What is asked for and does not make sense of a litmus test.
+pub fn check(properties: &[Property], nondet: Option<(i128, i128)>) -> Result<(), Diagnostics> {
+    let refuse = |message: &str, help: &str| Err(vec![Diagnostic::new(message).with_help(help)]);
+    if !properties.contains(&Property::Assert) {
+        let help = "leave out --property, or say --property assert";
+        return refuse("of a litmus test, only the final condition can be checked", help);
+    }
+    if nondet.is_some() {
+        return refuse("litmus tests have no inputs", "leave out --nondet");
+    }
+    Ok(())
+}
+
+pub fn subject(name: String, test: LitmusTest) -> Subject {
+    let finals = Final {
+        program: test.program,
+        bad: bad_states(&test.question),
+        wording: wording(&test.question),
+    };
+    Subject { name, finals: Some(finals), ..Subject::default() }
+}
+
+/// The same test, asking for the states that are violations.
+pub fn bad_states(question: &Question) -> Question {
+    let prop = match question.quantifier {
+        Quantifier::Exists | Quantifier::NotExists => question.prop.clone(),
+        Quantifier::ForAll => Prop::Not(Box::new(question.prop.clone())),
+    };
+    Question { quantifier: Quantifier::NotExists, prop, ..question.clone() }
+}
+
+/// The same is wrong with all bad executions.
+pub fn wording(question: &Question) -> Wording {
+    let message = message(question);
+    Wording(Arc::new(move |_| (message.clone(), None)))
+}
+
+fn message(question: &Question) -> String {
+    let condition = question.text.trim();
+    let state = ["~exists", "not exists", "exists", "forall"]
+        .iter()
+        .find_map(|quantifier| condition.strip_prefix(quantifier))
+        .unwrap_or(condition)
+        .trim();
+    let found = match question.quantifier {
+        Quantifier::Exists | Quantifier::NotExists => "can be reached",
+        Quantifier::ForAll => "does not always hold",
+    };
+    format!("assertion about the final state fails: {state} {found}")
+}
+
+/// How the outcomes of a test are listed.
+#[derive(Clone, Debug)]
+pub struct Listing<'a> {
+    /// How often a loop may be repeated.
+    pub bound: u32,
+    pub coherence: Coherence,
+    /// How many executions that satisfy the condition to keep.
+    pub witnesses: usize,
+    /// Relations of the model that these carry besides those that the model shows itself.
+    pub show: &'a [String],
+}
+
+/// All outcomes of a test. Executions among them have been replayed.
+pub fn outcomes(
+    test: &LitmusTest,
+    model: &Model,
+    listing: &Listing<'_>,
+    control: &Control<'_>,
+) -> Result<Outcomes, Diagnostics> {
+    let options = Options {
+        bound: listing.bound,
+        coherence: listing.coherence,
+        witnesses: listing.witnesses,
+        show: listing.show,
+        control: control.clone(),
+    };
+    let outcomes = enumerate(&test.program, &test.question, model, &options)?;
+    for witness in &outcomes.witnesses {
+        replay(&test.program, witness, model)
+            .map_err(|reason| vec![not_replayed(&test.program, &reason)])?;
+    }
+    Ok(outcomes)
+}

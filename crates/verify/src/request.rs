@@ -1,0 +1,227 @@
+//! From what a person asks to a query that engines understand.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use parallax_engine_bounded::Machine;
+use parallax_frontend_litmus::parse;
+use parallax_memory::{Language, Model};
+use parallax_program::{Diagnostic, Diagnostics, Program, Property};
+use parallax_query::{Extensions, Query, Subject, Wanted};
+
+use crate::input::{self, Input, Kind};
+use crate::models::{ModelChoice, Models, compiled_for, spoken};
+use crate::properties::Properties;
+use crate::registry::Choice;
+use crate::text::{read, shown};
+use crate::{C_MODEL, MACHINE_MODEL, litmus, structures};
+
+/// What a person asks.
+#[derive(Clone, Default)]
+pub struct Request {
+    pub input: Input,
+    /// A built-in model or a cat file; None for the one that the input usually has.
+    pub model: Option<String>,
+    pub engine: Choice,
+    /// None for those that inputs of the kind are usually checked for.
+    pub properties: Option<Properties>,
+    /// How often loops are repeated at most; None for as often as is needed.
+    pub unroll: Option<u32>,
+    /// Which values inputs may have, both ends included; None for any.
+    pub nondet: Option<(i128, i128)>,
+    /// Whether to go on after a violation.
+    pub all: bool,
+    /// What only some engines know.
+    pub extensions: Extensions,
+}
+
+/// A request whose input was read.
+pub struct Prepared {
+    pub kind: Kind,
+    pub subject: Subject,
+    pub model: Arc<Model>,
+    pub properties: Vec<Property>,
+    pub(crate) is_compiled: bool,
+    /// Whether each property has to be answered.
+    pub(crate) is_by_name: bool,
+    /// Whether stores of attempts that fail are left out.
+    pub(crate) is_settled: bool,
+    pub(crate) request: Request,
+}
+
+impl Request {
+    /// Reads the input and the model.
+    pub fn prepare(self) -> Result<Prepared, Diagnostics> {
+        let kind = self.input.kind()?;
+        let wanted = self.properties.clone().unwrap_or_else(|| Properties::usual_of(kind));
+        let properties = wanted.properties_of(kind)?;
+        let mut prepared = match kind {
+            Kind::Litmus => self.litmus(&properties)?,
+            Kind::Structures => self.structures()?,
+            Kind::Text => {
+                let program = input::load_text(&self.input)?;
+                self.program(kind, program, C_MODEL, &properties)?
+            }
+            Kind::Machine => {
+                check_machine_model(self.model.as_deref())?;
+                check_machine_properties(&properties)?;
+                let program = input::load_machine(&self.input, &wanted.checks()?)?;
+                self.program(kind, program, MACHINE_MODEL, &properties)?
+            }
+            Kind::C => self.c(&wanted, &properties)?,
+        };
+        prepared.is_by_name =
+            prepared.request.properties.as_ref().is_some_and(Properties::is_by_name);
+        prepared.properties = properties;
+        Ok(prepared)
+    }
+
+    /// The model that was asked for, or else the usual one.
+    fn model_choice(&self, usual: ModelChoice) -> ModelChoice {
+        let asked = self.model.as_deref().map(|name| ModelChoice::parse(name, Path::new("")));
+        asked.unwrap_or(usual)
+    }
+
+    fn litmus(self, properties: &[Property]) -> Result<Prepared, Diagnostics> {
+        litmus::check(properties, self.nondet)?;
+        let path = self.input.first();
+        let test = parse(&shown(path), &read(path)?)?;
+        let choice = self.model_choice(ModelChoice::ByArchitecture);
+        let model = Models::new(&[], None).for_test(&choice, &test)?;
+        let subject = litmus::subject(shown(path), test);
+        Ok(self.prepared(Kind::Litmus, subject, model, false))
+    }
+
+    fn structures(self) -> Result<Prepared, Diagnostics> {
+        let structures = structures::load(&self.input)?;
+        let usual = structures::usual_model(&structures);
+        structures::check_model(&structures, self.model.as_deref().unwrap_or(usual))?;
+        let subject = structures::subject(&structures, shown(self.input.first()))?;
+        let choice = self.model_choice(ModelChoice::BuiltIn(usual.to_string()));
+        let model = Models::new(&[], None).get(&choice)?;
+        Ok(self.prepared(Kind::Structures, subject, model, false))
+    }
+
+    fn c(self, wanted: &Properties, properties: &[Property]) -> Result<Prepared, Diagnostics> {
+        let mut checks = wanted.checks()?;
+        let mut named = self.input.clone();
+        let proves = self.engine == Choice::Named("inductive");
+        if proves {
+            // Proofs show the names that the source has, and are of assertions only.
+            named = named.with_names();
+            checks.overflow = false;
+        }
+        let mut program = input::load_c(&named, &checks)?;
+        let races = properties.contains(&Property::Race) && !proves;
+        let is_settled = races && input::settle(&mut program);
+        let prepared = self.program(Kind::C, program, C_MODEL, properties)?;
+        Ok(Prepared { is_settled, ..prepared })
+    }
+
+    fn program(
+        self,
+        kind: Kind,
+        program: Program,
+        usual: &str,
+        properties: &[Property],
+    ) -> Result<Prepared, Diagnostics> {
+        let choice = self.model_choice(ModelChoice::BuiltIn(usual.to_string()));
+        let model = Models::new(&[], None).get(&choice)?;
+        let (model, is_compiled) = match kind {
+            // What models say of instructions was looked at before.
+            Kind::Machine => (model, false),
+            _ => model_of_c(&program, model, properties)?,
+        };
+        let name = shown(self.input.first());
+        let is_machine_code = kind == Kind::Machine;
+        let subject = Subject { name, is_machine_code, ..Subject::of(program) };
+        Ok(self.prepared(kind, subject, model, is_compiled))
+    }
+
+    fn prepared(
+        self,
+        kind: Kind,
+        subject: Subject,
+        model: Arc<Model>,
+        is_compiled: bool,
+    ) -> Prepared {
+        Prepared {
+            kind,
+            subject,
+            model,
+            properties: Vec::new(),
+            is_compiled,
+            is_by_name: false,
+            is_settled: false,
+            request: self,
+        }
+    }
+}
+
+impl Prepared {
+    pub(crate) fn query(&self) -> Query<'_> {
+        let request = &self.request;
+        Query {
+            subject: &self.subject,
+            model: self.model.clone(),
+            is_compiled: self.is_compiled,
+            properties: self.properties.clone(),
+            unroll: request.unroll,
+            nondet: request.nondet,
+            wanted: if request.all { Wanted::All } else { Wanted::First },
+            extensions: request.extensions.clone(),
+        }
+    }
+
+    /// The instructions of machine code that places in an answer point into.
+    pub fn listing(&self) -> Option<&str> {
+        let program = self.subject.program.as_ref().filter(|_| self.kind == Kind::Machine)?;
+        Some(parallax_frontend_x86::listing(program))
+    }
+}
+
+/// The model for a program in C, and whether the program has to be compiled for it. Programs in C have
+/// races under every model, by the rules of C where the model has none.
+pub fn model_of_c(
+    program: &Program,
+    model: Arc<Model>,
+    properties: &[Property],
+) -> Result<(Arc<Model>, bool), Diagnostics> {
+    let spoken = spoken(program);
+    let is_c = spoken.is_empty() || spoken.contains(&Language::C);
+    let language = if is_c { Some(Language::C) } else { spoken.first().copied() };
+    let machine = language.map(|language| compiled_for(&model, language)).transpose();
+    let machine: Option<Machine> = machine.map_err(|error| vec![error])?.flatten();
+    let model = match is_c && properties.contains(&Property::Race) && !model.flags_races() {
+        true => Arc::new(model.with_races_of_c()?),
+        false => model,
+    };
+    Ok((model, machine.is_some()))
+}
+
+/// Models of languages, and of other machines, say nothing about the instructions of x86-64.
+pub fn check_machine_model(model: Option<&str>) -> Result<(), Diagnostics> {
+    let asked = model.unwrap_or(MACHINE_MODEL);
+    let mut others = Model::builtin_names().map(|(name, ..)| name);
+    if matches!(asked, "sc" | "tso" | "pso") {
+        return Ok(());
+    }
+    if !others.any(|name| name == asked) {
+        let model = Models::new(&[], None).get(&ModelChoice::parse(asked, Path::new("")))?;
+        return compiled_for(&model, Language::X86).map(|_| ()).map_err(|error| vec![error]);
+    }
+    let error = format!("the model '{asked}' does not speak of the instructions of x86-64");
+    let help = "models of machine code are sc, tso and pso, and cat files of your own";
+    Err(vec![Diagnostic::new(error).with_help(help)])
+}
+
+/// Machine code does not say which accesses were meant to be atomic.
+pub fn check_machine_properties(properties: &[Property]) -> Result<(), Diagnostics> {
+    if properties.contains(&Property::Race) {
+        let error = Diagnostic::new("machine code has no data races to look for");
+        let help = "races are errors of the language that it was compiled from, and nothing here \
+                    says which accesses were atomic there: leave out race";
+        return Err(vec![error.with_help(help)]);
+    }
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! Operation structures: the forms of the program that engines take, and the models that speak of
+//! them.
+
+use std::sync::Arc;
+
+use parallax_engine_inductive::MARK;
+use parallax_frontend_ops::isa::Fence;
+use parallax_frontend_ops::syntax::{OpKind, Structures};
+use parallax_frontend_ops::{Assertion, Judging, Lowered, lower, marked, parse};
+use parallax_memory::Model;
+use parallax_program::{Diagnostic, Diagnostics, Program, SourceFile};
+use parallax_query::{Final, Marked, NumberOrder, Subject, Wording};
+use parallax_verdict::Execution;
+
+use crate::MACHINE_MODEL;
+use crate::input::Input;
+use crate::text::{read, shown};
+
+/// Models of machines whose fences the structures can have.
+const MODELS: [&str; 7] = ["sc", "tso", "pso", "rmo", "arm", "aarch64", "power"];
+
+/// Reads a file of operation structures.
+pub fn load(input: &Input) -> Result<Structures, Diagnostics> {
+    let path = input.first();
+    parse(&shown(path), &read(path)?)
+}
+
+/// The model of the machine that structures are for.
+pub fn usual_model(structures: &Structures) -> &'static str {
+    structures.isa.map_or(MACHINE_MODEL, |isa| isa.usual_model())
+}
+
+/// The program that engines with assertions run.
+pub fn lowered(structures: &Structures) -> Result<Lowered, Diagnostics> {
+    lower(structures, Judging::of(structures))
+}
+
+/// All forms of the program.
+pub fn subject(structures: &Structures, name: String) -> Result<Subject, Diagnostics> {
+    let program = lowered(structures)?.program;
+    let marked = marked(structures, MARK)?;
+    Ok(Subject {
+        name,
+        program: Some(program),
+        finals: finals(structures)?,
+        marked: Some(Marked { program: marked, order: NumberOrder::Unsigned }),
+        is_machine_code: false,
+        is_judged_at_end: Judging::of(structures) != Judging::AtOnce,
+    })
+}
+
+/// Final states say whether an assertion has failed.
+fn finals(structures: &Structures) -> Result<Option<Final>, Diagnostics> {
+    let Lowered { program, question, assertions } = lower(structures, Judging::ByQuestion)?;
+    let Some(bad) = question else { return Ok(None) };
+    let wording = wording(&program, assertions);
+    Ok(Some(Final { program, bad, wording }))
+}
+
+fn wording(program: &Program, assertions: Vec<Assertion>) -> Wording {
+    let source: SourceFile = program.source.clone();
+    Wording(Arc::new(move |execution| {
+        let failed = failed_assertion(&assertions, execution);
+        let message = failed.map_or("an assertion fails", |failed| &failed.message).to_string();
+        (message, failed.map(|failed| source.location(failed.span)))
+    }))
+}
+
+/// The final state says which assertion has failed.
+fn failed_assertion<'a>(
+    assertions: &'a [Assertion],
+    execution: &Execution,
+) -> Option<&'a Assertion> {
+    execution.final_state.iter().find_map(|value| {
+        let thread = value.name.strip_suffix(":failed")?;
+        let number = usize::try_from(value.bits.unsigned()).ok()?.checked_sub(1)?;
+        let mut own = assertions.iter().filter(|assertion| assertion.thread == thread);
+        own.nth(number)
+    })
+}
+
+/// Fences have to mean something to the model, and no more than they mean to the machine.
+pub fn check_model(structures: &Structures, model: &str) -> Result<(), Diagnostics> {
+    let is_built_in = Model::builtin_names().any(|(name, ..)| name == model);
+    if is_built_in && !MODELS.contains(&model) {
+        let message = format!("the model '{model}' does not speak of operation structures");
+        let help = format!("models for them are {}, and cat files of your own", MODELS.join(", "));
+        return Err(vec![Diagnostic::new(message).with_help(help)]);
+    }
+    if !is_built_in || matches!(model, "sc" | "tso") {
+        return Ok(());
+    }
+    let only_loads = Fence::named("membar(wr)");
+    let mut errors = Vec::new();
+    structures.operations(&mut |op| {
+        if matches!(op.kind, OpKind::Fence(fence) if Some(fence) == only_loads) {
+            let message = format!("membar(wr) orders less than any fence of the model '{model}'");
+            let error = structures.source.error(op.mark.0, message);
+            errors.push(error.with_help("membar orders everything; stbar orders stores"));
+        }
+    });
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
