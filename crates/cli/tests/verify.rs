@@ -200,7 +200,9 @@ fn users_models_are_read() {
     folder.run(&["verify", "--model", "mine.cat", "message.program"]).ends_with(0);
     folder.write("half.cat", interleaving);
     let half = folder.run(&["verify", "--model", "half.cat", "message.program"]);
-    half.ends_with(2).complains("exploration cannot use the model 'half'");
+    half.ends_with(0).says("engine bounded");
+    let half = ["verify", "--engine", "explore", "--model", "half.cat", "message.program"];
+    folder.run(&half).ends_with(2).complains("exploration cannot use the model 'half'");
     let gone = folder.run(&["verify", "--model", "gone.cat", "message.program"]);
     gone.ends_with(2).complains("gone.cat");
     let fancy = folder.run(&["verify", "--model", "fancy", "message.program"]);
@@ -291,7 +293,7 @@ fn bad_input_is_refused() {
         (&["--engine", "inductive", "SB.litmus"], "not for inputs of this kind"),
         (&["SB.litmus", "MP.litmus"], "one input"),
         (&["SB.litmus", "message.program"], "different kinds"),
-        (&["--engine", "symbolic", "message.program"], "the engine 'symbolic' is not available"),
+        (&["--engine", "symbolic", "message.program"], "there is no engine 'symbolic'"),
         (&["SB.litmus", "--", "-O2"], "for C files only"),
         (&["--engine", "explore", "SB.litmus"], "needs its own engine"),
         (&["--property", "race", "SB.litmus"], "only the final condition"),

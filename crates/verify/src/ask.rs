@@ -83,7 +83,7 @@ impl Prepared {
             Kind::Machine => vec![first("explore"), last("bounded")],
             Kind::C | Kind::Text => {
                 let states = entrant("states", Start::At(HEAD_START), RARELY);
-                vec![first("explore"), later("bounded"), states.filter(|_| has_machine)]
+                vec![first("explore"), later("bounded"), states]
             }
         }
         .into_iter()
@@ -94,9 +94,11 @@ impl Prepared {
     fn portfolio(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
         let mut refused: Vec<(&'static str, Diagnostics)> = Vec::new();
         let mut entrants = Vec::new();
-        for entrant in self.entrants(query) {
+        let knows_all =
+            |entrant: &Entrant<'_>| query.extensions.are_among(&entrant.engine.extensions());
+        for entrant in self.entrants(query).into_iter().filter(knows_all) {
             let has_begun = !entrants.is_empty();
-            match check(entrant.engine, query) {
+            match entrant.engine.admits(query) {
                 Ok(()) if has_begun && !covers(entrant.engine, query) => {}
                 Ok(()) => entrants.push(entrant),
                 Err(error) => refused.push((entrant.engine.name(), vec![error])),
@@ -194,6 +196,10 @@ fn has_machine(model: &Model) -> bool {
 
 /// No engine can be asked: each says why.
 fn nobody(refused: Vec<(&'static str, Diagnostics)>) -> Diagnostics {
+    if refused.is_empty() {
+        let error = Diagnostic::new("no engine knows all that was asked for");
+        return vec![error.with_help("leave out options that are for different engines")];
+    }
     let several = refused.len() > 1;
     let all = refused.into_iter().flat_map(|(engine, errors)| {
         errors.into_iter().map(move |mut error| {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use parallax_engine_bounded::Machine;
+use parallax_engine_bounded::{Asking, Machine};
 use parallax_frontend_litmus::parse;
 use parallax_memory::{Language, Model};
 use parallax_program::{Diagnostic, Diagnostics, Program, Property};
@@ -53,6 +53,7 @@ impl Request {
     /// Reads the input and the model.
     pub fn prepare(self) -> Result<Prepared, Diagnostics> {
         let kind = self.input.kind()?;
+        check_integers(kind, &self.extensions)?;
         let wanted = self.properties.clone().unwrap_or_else(|| Properties::usual_of(kind));
         let properties = wanted.properties_of(kind)?;
         let mut prepared = match kind {
@@ -76,6 +77,11 @@ impl Request {
         Ok(prepared)
     }
 
+    /// Whether it is for proofs by invariants, which take a form of their own.
+    fn is_proved(&self) -> bool {
+        self.engine == Choice::Named("inductive")
+    }
+
     /// The model that was asked for, or else the usual one.
     fn model_choice(&self, usual: ModelChoice) -> ModelChoice {
         let asked = self.model.as_deref().map(|name| ModelChoice::parse(name, Path::new("")));
@@ -96,7 +102,8 @@ impl Request {
         let structures = structures::load(&self.input)?;
         let usual = structures::usual_model(&structures);
         structures::check_model(&structures, self.model.as_deref().unwrap_or(usual))?;
-        let subject = structures::subject(&structures, shown(self.input.first()))?;
+        let subject =
+            structures::subject(&structures, shown(self.input.first()), self.is_proved())?;
         let choice = self.model_choice(ModelChoice::BuiltIn(usual.to_string()));
         let model = Models::new(&[], None).get(&choice)?;
         Ok(self.prepared(Kind::Structures, subject, model, false))
@@ -105,14 +112,13 @@ impl Request {
     fn c(self, wanted: &Properties, properties: &[Property]) -> Result<Prepared, Diagnostics> {
         let mut checks = wanted.checks()?;
         let mut named = self.input.clone();
-        let proves = self.engine == Choice::Named("inductive");
-        if proves {
+        if self.is_proved() {
             // Proofs show the names that the source has, and are of assertions only.
             named = named.with_names();
             checks.overflow = false;
         }
         let mut program = input::load_c(&named, &checks)?;
-        let races = properties.contains(&Property::Race) && !proves;
+        let races = properties.contains(&Property::Race) && !self.is_proved();
         let is_settled = races && input::settle(&mut program);
         let prepared = self.program(Kind::C, program, C_MODEL, properties)?;
         Ok(Prepared { is_settled, ..prepared })
@@ -178,6 +184,17 @@ impl Prepared {
         let program = self.subject.program.as_ref().filter(|_| self.kind == Kind::Machine)?;
         Some(parallax_frontend_x86::listing(program))
     }
+}
+
+/// Other programs look at the bits of their values.
+fn check_integers(kind: Kind, extensions: &Extensions) -> Result<(), Diagnostics> {
+    let is_asked = extensions.get::<Asking>().is_some_and(|asking| asking.integers);
+    if is_asked && kind != Kind::Structures {
+        let error = Diagnostic::new("--integers is for operation structures (.ops)");
+        let help = "other programs shift, mask and divide words, which integers cannot express";
+        return Err(vec![error.with_help(help)]);
+    }
+    Ok(())
 }
 
 /// The model for a program in C, and whether the program has to be compiled for it. Programs in C have

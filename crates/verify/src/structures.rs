@@ -35,15 +35,22 @@ pub fn lowered(structures: &Structures) -> Result<Lowered, Diagnostics> {
     lower(structures, Judging::of(structures))
 }
 
-/// All forms of the program.
-pub fn subject(structures: &Structures, name: String) -> Result<Subject, Diagnostics> {
+/// All forms of the program, that for proofs only where it is needed.
+pub fn subject(
+    structures: &Structures,
+    name: String,
+    is_proved: bool,
+) -> Result<Subject, Diagnostics> {
     let program = lowered(structures)?.program;
-    let marked = marked(structures, MARK)?;
+    let marked = match is_proved {
+        true => Some(marked(structures, MARK)?),
+        false => None,
+    };
     Ok(Subject {
         name,
         program: Some(program),
         finals: finals(structures)?,
-        marked: Some(Marked { program: marked, order: NumberOrder::Unsigned }),
+        marked: marked.map(|program| Marked { program, order: NumberOrder::Unsigned }),
         is_machine_code: false,
         is_judged_at_end: Judging::of(structures) != Judging::AtOnce,
     })

@@ -1,0 +1,209 @@
+//! Engines side by side: the answer depends on work, not on the clock or on how many threads there
+//! are. The engines are toys, which also shows what it takes to add one.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parallax_control::Control;
+use parallax_memory::Model;
+use parallax_program::{Diagnostic, Diagnostics, Property};
+use parallax_query::{Answer, Engine, Extensions, Query, Subject, Wanted};
+use parallax_verdict::{Conclusion, Counts, Gaps, Reason, Scope, Searched, stopped};
+use parallax_verify::portfolio::{Entrant, Said, Start, race};
+
+/// Works for a while, at some pace, and says what it is told to say.
+struct Toy {
+    name: &'static str,
+    /// Nominal milliseconds.
+    work: u64,
+    /// Real microseconds for each of them.
+    pace: u64,
+    says: Says,
+}
+
+#[derive(Clone, Copy)]
+enum Says {
+    Safe,
+    Bounded,
+    Partly,
+    Unknown,
+    Nothing,
+    Panics,
+    /// Goes on for ever.
+    Never,
+}
+
+impl Engine for Toy {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn admits(&self, _: &Query<'_>) -> Result<(), Diagnostic> {
+        Ok(())
+    }
+
+    fn run(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
+        let mut searched = Searched {
+            scope: Scope::Complete,
+            all: false,
+            gaps: Gaps::default(),
+            properties: query.properties.clone(),
+            counts: Counts::default(),
+            violations: Vec::new(),
+            notes: Vec::new(),
+        };
+        let mut done = 0;
+        while done < self.work || matches!(self.says, Says::Never) {
+            std::thread::sleep(Duration::from_micros(self.pace));
+            done += 1;
+            control.spend(1_000_000);
+            if let Some(stop) = control.reason() {
+                searched.gaps.add(stopped(stop));
+                return Ok(Answer::new(searched.conclude(), self.name));
+            }
+        }
+        match self.says {
+            Says::Safe | Says::Never => {}
+            Says::Bounded => searched.scope = Scope::Bounded(3),
+            Says::Partly => searched.properties.clear(),
+            Says::Unknown => {
+                let message = format!("{} does not know", self.name);
+                searched.gaps.add(Reason { message, place: None, help: None });
+            }
+            Says::Nothing => return Err(vec![Diagnostic::new("not for me")]),
+            // Without a message: this is no news for the reader of the test.
+            Says::Panics => std::panic::resume_unwind(Box::new(())),
+        }
+        Ok(Answer::new(searched.conclude(), self.name))
+    }
+}
+
+fn toy(name: &'static str, work: u64, pace: u64, says: Says) -> Toy {
+    Toy { name, work, pace, says }
+}
+
+/// Who wins, and what is heard of each of the others.
+fn outcome(
+    toys: &[(Toy, Start)],
+    jobs: usize,
+    limit: Option<Duration>,
+) -> (Option<&'static str>, Vec<String>) {
+    let entrants: Vec<Entrant<'_>> =
+        toys.iter().map(|(engine, start)| Entrant { engine, start: *start, slowness: 1 }).collect();
+    let subject = Subject::default();
+    let model = Model::builtin("sc").expect("a model").expect("a good model");
+    let query = Query {
+        subject: &subject,
+        model: Arc::clone(&model),
+        is_compiled: false,
+        properties: vec![Property::Assert],
+        unroll: None,
+        nondet: None,
+        wanted: Wanted::First,
+        extensions: Extensions::default(),
+    };
+    let jobs = NonZeroUsize::new(jobs).expect("a thread");
+    let control = Control { jobs, ..Control::default().within(limit) };
+    let (answer, others) = race(&entrants, &query, &control);
+    let heard = others.iter().map(|other| {
+        let said = match &other.said {
+            Said::Answered(answer) if answer.verdict.conclusion() == Conclusion::Safe => "safe",
+            Said::Answered(_) => "unknown",
+            Said::Refused(_) => "refused",
+            Said::Unfinished => "unfinished",
+        };
+        format!("{} {said}", other.engine)
+    });
+    (answer.map(|answer| answer.engine), heard.collect())
+}
+
+const FIRST: Start = Start::At(0);
+
+/// On one, two and eight threads.
+fn always(toys: &[(Toy, Start)], winner: Option<&str>, others: &[&str]) {
+    for jobs in [1, 2, 8] {
+        let (found, heard) = outcome(toys, jobs, None);
+        assert_eq!(found, winner, "{jobs} threads");
+        assert_eq!(heard, others, "{jobs} threads");
+    }
+}
+
+#[test]
+fn less_work_wins_however_slow() {
+    let slow = (toy("slow", 5, 4_000, Says::Safe), FIRST);
+    let fast = (toy("fast", 8, 10, Says::Safe), FIRST);
+    always(&[slow, fast], Some("slow"), &["fast unfinished"]);
+    let one = (toy("one", 5, 500, Says::Safe), FIRST);
+    let other = (toy("other", 5, 10, Says::Safe), FIRST);
+    always(&[one, other], Some("one"), &["other unfinished"]);
+}
+
+#[test]
+fn who_joins_late_is_late() {
+    let first = (toy("first", 10, 100, Says::Safe), FIRST);
+    let late = (toy("late", 1, 10, Says::Safe), Start::At(20_000_000));
+    always(&[first, late], Some("first"), &["late unfinished"]);
+    let first = (toy("first", 60, 100, Says::Safe), FIRST);
+    let late = (toy("late", 1, 10, Says::Safe), Start::At(20_000_000));
+    always(&[first, late], Some("late"), &["first unfinished"]);
+}
+
+#[test]
+fn who_knows_nothing_leaves_it_to_others() {
+    let unsure = (toy("unsure", 2, 10, Says::Unknown), FIRST);
+    let last = (toy("last", 3, 10, Says::Safe), Start::Last);
+    always(&[unsure, last], Some("last"), &["unsure unknown"]);
+    let sure = (toy("sure", 2, 10, Says::Safe), FIRST);
+    let last = (toy("last", 3, 10, Says::Safe), Start::Last);
+    always(&[sure, last], Some("sure"), &["last unfinished"]);
+    let unsure = (toy("unsure", 2, 10, Says::Unknown), FIRST);
+    let not_for_it = (toy("other", 2, 10, Says::Nothing), Start::Last);
+    always(&[unsure, not_for_it], None, &["unsure unknown", "other refused"]);
+}
+
+#[test]
+fn a_panic_does_not_hold_up_the_others() {
+    let started = Instant::now();
+    let broken = (toy("broken", 1, 10, Says::Panics), FIRST);
+    let right = (toy("right", 20, 100, Says::Safe), FIRST);
+    always(&[broken, right], Some("right"), &["broken refused"]);
+    let broken = (toy("broken", 1, 10, Says::Panics), FIRST);
+    always(&[broken], None, &["broken refused"]);
+    assert!(started.elapsed() < Duration::from_secs(60));
+}
+
+#[test]
+fn an_answer_for_all_executions_is_worth_waiting_for() {
+    let part = (toy("part", 5, 10, Says::Bounded), FIRST);
+    let whole = (toy("whole", 50, 10, Says::Safe), FIRST);
+    always(&[part, whole], Some("whole"), &["part safe"]);
+    let part = (toy("part", 5, 10, Says::Bounded), FIRST);
+    let unsure = (toy("unsure", 50, 10, Says::Unknown), FIRST);
+    always(&[part, unsure], Some("part"), &["unsure unknown"]);
+    let partly = (toy("partly", 5, 10, Says::Partly), FIRST);
+    let whole = (toy("whole", 50, 10, Says::Safe), FIRST);
+    always(&[partly, whole], Some("whole"), &["partly safe"]);
+}
+
+#[test]
+fn an_answer_for_a_part_is_not_waited_on_for_ever() {
+    let part = (toy("part", 5, 10, Says::Bounded), FIRST);
+    let endless = (toy("endless", 5, 10, Says::Never), FIRST);
+    let (found, heard) = outcome(&[part, endless], 2, None);
+    assert_eq!((found, heard), (Some("part"), vec!["endless unfinished".to_string()]));
+}
+
+#[test]
+fn limits_end_everybody() {
+    let limit = Some(Duration::from_millis(50));
+    for jobs in [1, 2] {
+        let toys = [
+            (toy("one", 5, 1_000, Says::Never), FIRST),
+            (toy("other", 5, 1_000, Says::Never), FIRST),
+        ];
+        let (found, heard) = outcome(&toys, jobs, limit);
+        assert_eq!(found, None);
+        assert_eq!(heard, ["one unknown", "other unknown"]);
+    }
+}
