@@ -91,6 +91,7 @@ fn paths<'p>(
 ) -> Vec<Paths<'p>> {
     let starts = &code.program.threads;
     let explore = |(thread, start): (usize, _)| {
+        let unlimited = Control::default();
         let mut explorer = Explorer {
             code,
             terms,
@@ -100,7 +101,7 @@ fn paths<'p>(
             threads: starts.len() as u32,
             asked: &observer.variables(thread as u32),
             memory: usize::MAX,
-            watch: &mut Watch::new(&Control::default()),
+            watch: &mut Watch::new(&unlimited),
         };
         explorer.explore(start).ok().expect("supported")
     };
