@@ -23,7 +23,7 @@ pub struct Response {
 }
 
 /// Exploration is alone for so long: most programs are answered by then.
-const HEAD_START: u64 = 500_000_000;
+const HEAD_START: u64 = 200_000_000;
 
 /// The search through states gets a small share.
 const RARELY: u64 = 5;

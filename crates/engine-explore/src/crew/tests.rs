@@ -91,7 +91,7 @@ fn program(bodies: &[String]) -> Program {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases() / 8, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn several_threads_find_what_one_does(
         bodies in prop::collection::vec(body(), 2..4),

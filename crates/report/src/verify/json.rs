@@ -13,6 +13,9 @@ use super::story::Story;
 use super::trace::Detail;
 use crate::json::to_line;
 
+/// Of the form of the object. Fields may be added without a new one.
+const VERSION: u32 = 1;
+
 /// One line without its end.
 pub fn verdict_json(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
     let (scope, bound) = match verdict.scope {
@@ -23,6 +26,7 @@ pub fn verdict_json(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
     };
     let reason = verdict.reason.as_ref();
     let answer = Answer {
+        version: VERSION,
         verdict: verdict.conclusion().name(),
         scope,
         bound,
@@ -53,6 +57,7 @@ pub fn verdict_json(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
 
 #[derive(Serialize)]
 struct Answer<'a> {
+    version: u32,
     verdict: &'static str,
     scope: Option<&'static str>,
     bound: Option<u32>,
