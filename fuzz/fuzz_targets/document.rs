@@ -6,6 +6,9 @@
 use libfuzzer_sys::fuzz_target;
 use parallax_fences::source::{Activity, Document, Language, Style};
 
+/// At so many places it is looked for orders and fences.
+const LOOKS: usize = 20;
+
 /// A word that no text has by accident.
 const FENCE: &str = "\u{2021}";
 
@@ -20,7 +23,7 @@ fuzz_target!(|text: &str| {
         for style in [Style::Inline, Style::Lines] {
             fence_all(&document, style);
         }
-        for (at, _) in text.char_indices() {
+        for (at, _) in text.char_indices().step_by(text.len() / LOOKS + 1) {
             if let Some(orders) = document.orders(at) {
                 let _ = format!("{orders:?}");
             }

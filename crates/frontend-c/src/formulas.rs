@@ -40,11 +40,24 @@ fn called(formula: &str) -> Option<&str> {
 const FORMULAS: [(&str, Property); 6] = [
     ("G!data-race", Property::Race),
     ("G!overflow", Property::Overflow),
-    ("Gvalid-free", Property::Memory),
-    ("Gvalid-deref", Property::Memory),
-    ("Gvalid-memtrack", Property::Leak),
-    ("Gvalid-memcleanup", Property::Leak),
+    ("G valid-free", Property::Memory),
+    ("G valid-deref", Property::Memory),
+    ("G valid-memtrack", Property::Leak),
+    ("G valid-memcleanup", Property::Leak),
 ];
+
+/// A line without space, but for one where two words would become one.
+fn compact(line: &str) -> String {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut text = String::new();
+    for part in line.split_whitespace() {
+        if text.ends_with(is_word) && part.starts_with(is_word) {
+            text.push(' ');
+        }
+        text += part;
+    }
+    text
+}
 
 /// Reads a property file.
 pub fn parse_formulas(name: &str, text: &str) -> Result<Formulas, Diagnostics> {
@@ -55,7 +68,7 @@ pub fn parse_formulas(name: &str, text: &str) -> Result<Formulas, Diagnostics> {
     for line in text.split_inclusive('\n') {
         let span = Span::new(start, start + line.trim_end().len());
         start += line.len();
-        let formula: String = line.chars().filter(|c| !c.is_whitespace()).collect();
+        let formula = compact(line);
         if formula.is_empty() {
             continue;
         }
@@ -96,6 +109,11 @@ mod tests {
         let calls = ["reach_error", "my_error"].map(str::to_string).to_vec();
         assert_eq!(found, Ok(Formulas { properties: vec![Property::Assert], calls }));
         assert!(parse_formulas("p", "CHECK( init(main()), LTL(G ! call(f(1))) )").is_err());
+        // Two words are no name.
+        assert!(
+            parse_formulas("p", "CHECK( init(main()), LTL(G ! call(reach error())) )").is_err()
+        );
+        assert!(parse_formulas("p", "CHECK(init(main()),LTL(G!call( reach_error() )))").is_ok());
         let error = parse_formulas("p.prp", "\nCHECK( init(main()), LTL(F end) )\n").unwrap_err();
         assert!(error[0].to_string().starts_with("p.prp:2:1: error: this property"));
         assert!(parse_formulas("p", "").is_err());
