@@ -38,6 +38,10 @@ impl Engine for Enumerate {
         Ok(())
     }
 
+    fn looks_for(&self, property: Property) -> bool {
+        property == Property::Assert
+    }
+
     fn run(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
         self.admits(query).map_err(|error| vec![error])?;
         let Some(asked) = &query.subject.finals else { return Err(Vec::new()) };

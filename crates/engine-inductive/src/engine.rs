@@ -43,6 +43,10 @@ impl Engine for Inductive {
         false
     }
 
+    fn looks_for(&self, property: Property) -> bool {
+        property == Property::Assert
+    }
+
     fn run(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
         let Some(searched) = &query.subject.program else {
             return Err(self.admits(query).err().into_iter().collect());

@@ -60,6 +60,10 @@ impl Engine for States {
         vec![TypeId::of::<Reductions>(), TypeId::of::<Schedules>()]
     }
 
+    fn looks_for(&self, property: Property) -> bool {
+        Options::PROPERTIES.contains(&property)
+    }
+
     fn run(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
         self.admits(query).map_err(|error| vec![error])?;
         let subject = query.subject;

@@ -82,6 +82,11 @@ pub trait Engine: Sync {
         Vec::new()
     }
 
+    /// Whether it looks for a property at all.
+    fn looks_for(&self, _: Property) -> bool {
+        true
+    }
+
     /// Whether the number of executions in its counts is that of all that it has looked at.
     fn counts_executions(&self) -> bool {
         true

@@ -38,12 +38,12 @@ impl Prepared {
             false => self.answer(&query, control)?,
         };
         let races = answer.verdict.properties.contains(&Property::Race);
-        if self.is_settled && !races && answer.engine != "inductive" {
+        if self.is_settled && !races {
             let note = "stores that an attempt of a weak compare-and-swap repeats were taken to \
                         race with nothing";
             answer.verdict.notes.push(note.to_string());
         }
-        if self.kind == Kind::Litmus && answer.engine != "states" {
+        if self.kind == Kind::Litmus {
             answer.verdict.notes.push(litmus::NOTE.to_string());
         }
         let answer = self.without_vacuity(answer);
@@ -109,7 +109,7 @@ impl Prepared {
             [only] => only.engine.run(query, control),
             _ => {
                 let (answer, others) = race(&entrants, query, control);
-                decided(answer, others, control)
+                decided(answer, others)
             }
         }
     }
@@ -185,8 +185,7 @@ fn check(engine: &dyn Engine, query: &Query<'_>) -> Result<(), Diagnostic> {
 /// Whether an engine that joins later looks for all that is asked: otherwise its answer would be for
 /// nothing.
 fn covers(engine: &dyn Engine, query: &Query<'_>) -> bool {
-    let races = query.properties.contains(&Property::Race);
-    engine.name() != "states" || !races
+    query.properties.iter().all(|property| engine.looks_for(*property))
 }
 
 /// Whether there is an operational machine for a model.
@@ -213,18 +212,13 @@ fn nobody(refused: Vec<(&'static str, Diagnostics)>) -> Diagnostics {
 }
 
 /// What is said in the end, by the winner or by all who cannot tell.
-fn decided(
-    answer: Option<Answer>,
-    others: Vec<Outcome>,
-    control: &Control<'_>,
-) -> Result<Answer, Diagnostics> {
+fn decided(answer: Option<Answer>, others: Vec<Outcome>) -> Result<Answer, Diagnostics> {
     if let Some(mut answer) = answer {
         let notes = others.iter().filter_map(|other| note(other, answer.engine));
         let notes: Vec<String> = notes.collect();
         answer.verdict.notes.extend(notes);
         return Ok(answer);
     }
-    let _ = control;
     let (mut unknown, mut refused) = (Vec::new(), Vec::new());
     for Outcome { engine, said } in others {
         match said {
