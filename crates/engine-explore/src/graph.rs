@@ -6,7 +6,7 @@
 //! undone. So every change costs time in its own size, and memory stays linear in the length of
 //! an execution, as in the paper that the search follows (see [`crate::search`]).
 
-use parallax_program::{AllocKind, Bits};
+use parallax_program::{AllocKind, Bits, Slots};
 
 use crate::clocks::{Clocks, Synchronisation};
 use crate::event::{Event, Id, Kind, Loc};
@@ -349,7 +349,7 @@ impl<'p> Graph<'p> {
 
     /// The allocated object that an address lies in or right behind, as thread and number.
     pub fn find_object(&self, address: u64) -> Option<(usize, usize)> {
-        let owner = Object::owner(address)?;
+        let owner = Slots::owner(address)?;
         let objects = &self.threads.get(owner)?.objects;
         let after = objects.partition_point(|object| object.address <= address);
         let index = after.checked_sub(1)?;
@@ -415,22 +415,5 @@ impl<'p> Graph<'p> {
     /// Events of the graph.
     pub fn len(&self) -> usize {
         self.order.len()
-    }
-}
-
-impl Object {
-    /// Each thread allocates in a region of its own, so that addresses do not depend on what
-    /// other threads do.
-    const REGION_BITS: u32 = 36;
-    pub const GAP: u64 = 64;
-    /// What one thread may allocate.
-    pub const LARGEST: u64 = 1 << 35;
-
-    pub fn region(thread: usize) -> u64 {
-        (thread as u64 + 1) << Self::REGION_BITS
-    }
-
-    fn owner(address: u64) -> Option<usize> {
-        ((address >> Self::REGION_BITS) as usize).checked_sub(1)
     }
 }

@@ -78,6 +78,7 @@ pub fn load(paths: &[PathBuf], options: &Options) -> Result<Program, Diagnostics
         errors: options.errors.clone(),
     };
     parallax_library::link(&mut program, &library)?;
+    parallax_layout::guard(&mut program);
     Ok(program)
 }
 

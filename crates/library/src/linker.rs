@@ -14,8 +14,9 @@ use crate::inline::{At, inline, is_small};
 use crate::modules::{Definition, Modules, plain_name};
 use crate::{Errors, Through, adapt, errors, message, rewrite};
 
-/// Its calls say something to those who know it, and stay.
-const MARK: &str = "__PARALLAX_invariant";
+/// Their calls stay: those of the one say something to those who know it, and the other looks at
+/// addresses as only the library may.
+const STAY: [&str; 2] = ["__PARALLAX_invariant", "memory.overlap"];
 
 pub(crate) struct Linker<'p> {
     program: &'p mut Program,
@@ -134,7 +135,7 @@ impl<'p> Linker<'p> {
             return Ok(false);
         };
         adapt_callbacks(self.program, &transfer.name, &mut args);
-        if transfer.spawn || !is_small(function) || transfer.name == MARK {
+        if transfer.spawn || !is_small(function) || STAY.contains(&transfer.name.as_str()) {
             let target = self.add(definition)?;
             self.direct(caller, at, target, args, &transfer);
             return Ok(false);

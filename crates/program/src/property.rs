@@ -20,9 +20,13 @@ pub enum Property {
     Liveness,
     /// Arithmetic that the language leaves undefined.
     Overflow,
+    /// Where objects lie in memory decides what happens. Nobody asks for it: what comes after is
+    /// another thing in another layout, so that nothing is concluded.
+    Layout,
 }
 
 impl Property {
+    /// Those that people ask for.
     pub const ALL: [Property; 8] = [
         Property::Assert,
         Property::Race,
@@ -44,6 +48,7 @@ impl Property {
             Property::Lock => "lock",
             Property::Liveness => "liveness",
             Property::Overflow => "overflow",
+            Property::Layout => "layout",
         }
     }
 

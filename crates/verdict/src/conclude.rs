@@ -69,7 +69,7 @@ impl From<Reason> for Gaps {
 /// executed as the model has it.
 pub fn leaves_all_open(property: Property) -> bool {
     match property {
-        Property::Memory | Property::Lock | Property::Overflow => true,
+        Property::Memory | Property::Lock | Property::Overflow | Property::Layout => true,
         Property::Assert
         | Property::Race
         | Property::Leak
@@ -80,6 +80,10 @@ pub fn leaves_all_open(property: Property) -> bool {
 
 /// Why nothing is concluded where an execution violates a property that was not asked for.
 pub fn unasked(property: Property, message: &str, place: Option<Location>) -> Reason {
+    if property == Property::Layout {
+        let help = "the answer would be one of many layouts: decide by what holds in all of them";
+        return Reason { message: message.to_string(), place, help: Some(help.to_string()) };
+    }
     Reason {
         message: format!("what follows is open, and '{property}' is not checked: {message}"),
         place,

@@ -200,6 +200,7 @@ pub fn load_text(input: &Input) -> Result<Program, Diagnostics> {
     let path = input.first();
     let mut program = parse_program(&shown(path), &read(path)?)?;
     program.check()?;
+    parallax_layout::guard(&mut program);
     if input.reading.no_spurious_failures {
         program.make_compare_and_swaps_strong();
     }

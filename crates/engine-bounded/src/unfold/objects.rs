@@ -1,6 +1,6 @@
 //! Objects that a program makes and frees.
 
-use parallax_program::{AllocKind, Bits};
+use parallax_program::{AllocKind, Bits, Slots};
 
 use super::state::State;
 use super::{Free, Object, Unfolder};
@@ -8,10 +8,8 @@ use crate::event::{Kind, Step, TagChoice};
 use crate::value::Value;
 
 impl Unfolder<'_, '_, '_> {
-    /// Objects are far from globals and functions, those of each thread for themselves.
-    const FIRST_OBJECT: u64 = 1 << 40;
-    const REGION: u64 = 1 << 36;
-    const GAP: u64 = 64;
+    /// The largest object that is followed.
+    const LARGEST: u64 = 1 << 32;
 
     /// The address of a new object. None where its size is not known, or too large.
     pub(super) fn alloc(
@@ -23,14 +21,12 @@ impl Unfolder<'_, '_, '_> {
         zeroed: bool,
     ) -> Option<Value> {
         let size = self.result.values.terms.as_constant(size.term)?;
-        let size = u64::try_from(size.unsigned()).ok().filter(|size| *size < Self::REGION / 16)?;
         let width = self.code.program.pointer_width;
-        let region = Self::FIRST_OBJECT + u64::from(self.thread) * Self::REGION;
-        let own = self.result.objects.iter().filter(|object| object.address >= region);
-        let next = own.map(|object| object.address + object.size + Self::GAP).max();
-        let align = u64::from(align.max(16)).next_power_of_two();
-        let address = next.unwrap_or(region).next_multiple_of(align);
-        if width < 64 || address + size >= region + Self::REGION {
+        let own = self.result.objects.iter().map(|object| (object.address, object.size));
+        let last = own.filter(|last| Slots::owner(last.0) == Some(self.thread as usize)).max();
+        let address = Slots::next(self.thread, last, size.unsigned(), align)?;
+        let size = u64::try_from(size.unsigned()).ok().filter(|size| *size < Self::LARGEST)?;
+        if width != 64 {
             return None;
         }
         let value = self.bits(Bits::new(width, u128::from(address)));

@@ -1,10 +1,10 @@
 //! What comes next: which thread, and in which ways its next event can be added.
 
-use parallax_program::Bits;
+use parallax_program::{Bits, Slots};
 
 use super::{Node, Search};
 use crate::event::{Event, Id, Kind, Loc, Marks};
-use crate::graph::{Object, ThreadGraph};
+use crate::graph::ThreadGraph;
 use crate::memory::Parts;
 use crate::standing::{At, SECTIONS, Standing};
 
@@ -265,25 +265,16 @@ impl<'p> Search<'_, 'p> {
         Some(child)
     }
 
-    /// An address for a new object of a thread, behind its older ones. The gap tells accesses
-    /// out of bounds.
+    /// An address for a new object of a thread, behind its older ones.
     fn fresh_address(&mut self, thread: usize, size: u128, align: u32) -> Option<u64> {
-        let region = Object::region(thread);
-        let objects = &self.graph.threads[thread].objects;
-        let next = objects.last().map_or(region, |last| {
-            last.address.saturating_add(last.size).saturating_add(Object::GAP)
-        });
-        let address = next.next_multiple_of(u64::from(align.max(16)).next_power_of_two());
-        let fits = u64::try_from(size).is_ok_and(|size| {
-            self.runner.code.program.pointer_width == 64
-                && size <= Object::LARGEST
-                && address.saturating_add(size) < region + Object::LARGEST
-        });
-        if !fits {
+        let last = self.graph.threads[thread].objects.last();
+        let last = last.map(|last| (last.address, last.size));
+        let place = Slots::next(thread as u32, last, size, align);
+        let place = place.filter(|_| self.runner.code.program.pointer_width == 64);
+        if place.is_none() {
             let site = self.graph.now(thread).and_then(Standing::site);
             self.observer.unsupported("an object of that size", site);
-            return None;
         }
-        Some(address)
+        place
     }
 }

@@ -1,9 +1,8 @@
 //! Objects that threads make, and what may be wrong with an access.
 
-use parallax_program::AllocKind;
+use parallax_program::{AllocKind, Slots};
 
 use super::fingerprint::fingerprint;
-use super::pages::Page;
 
 /// An object that a thread has allocated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,32 +20,11 @@ pub struct Object {
 }
 
 impl Object {
-    /// Each thread allocates in a region of its own, so that addresses do not depend on what
-    /// other threads do.
-    const REGION_BITS: u32 = 36;
-    /// What one thread may allocate.
-    const LARGEST: u64 = 1 << 35;
-
-    fn region(thread: u32) -> u64 {
-        (u64::from(thread) + 1) << Self::REGION_BITS
-    }
-
-    /// The thread in whose region an address lies.
-    pub(crate) fn owner(address: u64) -> Option<usize> {
-        ((address >> Self::REGION_BITS) as usize).checked_sub(1)
-    }
-
     /// An address for a new object of a thread, behind its older ones; None where there is no
-    /// room. No two objects share a page, and the gap tells accesses out of bounds.
+    /// room. No two objects share a page.
     pub(crate) fn place(thread: u32, objects: &[Object], size: u128, align: u32) -> Option<u64> {
-        let region = Self::region(thread);
-        let next = objects.last().map_or(region, |last| {
-            last.address.saturating_add(last.size).saturating_add(2 * Page::SIZE - 1)
-        });
-        let align = u64::from(align).max(Page::SIZE).checked_next_power_of_two()?;
-        let address = next.checked_next_multiple_of(align)?;
-        let size = u64::try_from(size).ok().filter(|size| *size <= Self::LARGEST)?;
-        (address.saturating_add(size) < region + Self::LARGEST).then_some(address)
+        let last = objects.last().map(|last| (last.address, last.size));
+        Slots::next(thread, last, size, align)
     }
 
     /// The last of a thread's objects that starts at an address or before it.

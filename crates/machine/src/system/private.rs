@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use parallax_program::{AllocKind, Bits, Property};
+use parallax_program::{AllocKind, Bits, Property, Slots};
 
 use super::fingerprint::Digest;
 use super::local::{At, Local, Out};
@@ -24,7 +24,7 @@ impl<'p> Local<'p> {
         let (Some(end), Some(site)) = (end, self.site()) else {
             return;
         };
-        if Object::owner(end) != Some(self.number as usize) {
+        if Slots::owner(end) != Some(self.number as usize) {
             return;
         }
         let after = self.objects.partition_point(|object| object.address <= end);
@@ -48,7 +48,7 @@ impl<'p> Local<'p> {
     /// The thread's own object that an address belongs to, if only it uses that one; what is wrong
     /// with an access there.
     fn own(&self, address: u64, bytes: u8, marks: Marks) -> Option<Result<(), BadAccess>> {
-        if Object::owner(address) != Some(self.number as usize) {
+        if Slots::owner(address) != Some(self.number as usize) {
             return None;
         }
         let object = Object::find(&self.objects, address).filter(|object| object.is_private)?;
@@ -133,7 +133,7 @@ impl<'p> Local<'p> {
                     && !marks.is_locked()
                     && !self.in_section
                     && outs.len() < setup.options.buffer;
-                let global = setup.globals.at(address).filter(|_| Object::owner(address).is_none());
+                let global = setup.globals.at(address).filter(|_| Slots::owner(address).is_none());
                 let is_there = global.is_some_and(|global| {
                     let offset = address - global.address;
                     !global.constant

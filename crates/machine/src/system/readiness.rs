@@ -1,10 +1,10 @@
 //! Whether a thread can do what it stands at, and if not, what it waits for.
 
-use parallax_program::{AllocKind, Bits, Property};
+use parallax_program::{AllocKind, Bits, Property, Slots};
 
 use super::local::{At, Input, Local};
 use super::marks::Marks;
-use super::objects::{BadAccess, Object};
+use super::objects::BadAccess;
 use super::record::Log;
 use super::{MemoryKind, Slot, System};
 
@@ -109,7 +109,7 @@ impl<'p> System<'_, 'p> {
     /// Whether an address is in an object that only another thread was thought to use.
     fn escape(&self, thread: u32, address: u64) -> Option<Readiness> {
         let object = self.object(address).filter(|object| object.is_private)?;
-        let foreign = Object::owner(address) != Some(thread as usize);
+        let foreign = Slots::owner(address) != Some(thread as usize);
         // Whether a weak compare-and-swap fails is a choice, as only operations on what threads
         // share have.
         let at = self.slot(thread).map(|slot| &slot.local.at);
@@ -251,7 +251,7 @@ impl<'p> System<'_, 'p> {
             };
         }
         match self.setup.globals.at(address) {
-            _ if Object::owner(address).is_some() => Some(BadAccess::Wild),
+            _ if Slots::owner(address).is_some() => Some(BadAccess::Wild),
             None => Some(BadAccess::Wild),
             Some(global) => {
                 let offset = address - global.address;

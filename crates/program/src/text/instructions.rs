@@ -93,6 +93,7 @@ impl Mnemonic<'_> {
     fn property(&self, parser: &Parser<'_>) -> Parsed<Property> {
         match self.parts[1..] {
             [] => Ok(Property::Assert),
+            [name] if name == Property::Layout.name() => Ok(Property::Layout),
             [name] => Property::named(name).ok_or_else(|| self.unknown(parser)),
             _ => Err(self.unknown(parser)),
         }

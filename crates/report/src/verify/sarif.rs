@@ -50,6 +50,7 @@ fn rule(property: Property) -> Value {
         Property::Lock => "A lock is used wrongly",
         Property::Liveness => "A loop waits for a write that nobody makes",
         Property::Overflow => "Arithmetic that the language leaves undefined",
+        Property::Layout => "Where objects lie in memory decides what happens",
     };
     json!({ "id": property.name(), "shortDescription": { "text": description } })
 }

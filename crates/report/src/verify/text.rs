@@ -259,6 +259,7 @@ pub fn what_holds(verdict: &Verdict) -> String {
         Lock => "locking error",
         Liveness => "endless waiting",
         Overflow => "overflow",
+        Layout => "dependence on where objects lie",
     });
     let words: Vec<String> = words.map(str::to_string).collect();
     match words.as_slice() {

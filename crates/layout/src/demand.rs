@@ -1,0 +1,264 @@
+//! What has to hold of operands so that an operator gives the same in every layout, as an expression.
+//!
+//! A value that may be an address or a number is told by what it is: objects lie far from zero, so
+//! small numbers are none. That two addresses are of one object shows in the
+//! [slots](parallax_program::Slots) that they are in, or in the bounds of a global.
+
+use parallax_program::{BinaryOp, Expr, GlobalId, Slots};
+
+use crate::flow::Flow;
+use crate::reader::Operand;
+use crate::stride::Stride;
+use crate::value::{Base, Offset, Value};
+
+/// Numbers that are no address in any layout: null, small numbers, error codes.
+const NEVER: u64 = 4096;
+/// Numbers that are no address here.
+const SMALL: u64 = 1 << 28;
+
+pub struct Demand;
+
+fn number(value: u64) -> Expr {
+    Expr::constant(64, u128::from(value))
+}
+
+fn at_most(value: Expr, most: u64) -> Expr {
+    Expr::binary(BinaryOp::Ule, value, number(most))
+}
+
+/// The number, if it is a constant.
+fn known(operand: Operand<'_>) -> Option<u64> {
+    match operand.expr {
+        Expr::Const(bits) => u64::try_from(bits.unsigned()).ok(),
+        _ => None,
+    }
+}
+
+impl Demand {
+    /// Whether a value that may be an address is one.
+    pub fn is_address(expr: &Expr, width: u32) -> Expr {
+        if width > 64 {
+            let high = expr.clone().extract(64, width - 64).resize(width - 64, 64);
+            return Self::is_address(&expr.clone().extract(0, 64), 64)
+                | Self::is_address(&high, 64);
+        }
+        let moved = expr.clone().resize(width, 64) + number(SMALL);
+        !at_most(moved, 2 * SMALL)
+    }
+
+    fn is_pointer(operand: Operand<'_>) -> Expr {
+        Self::is_address(operand.expr, 64)
+    }
+
+    /// Whether a value is no address in any layout.
+    fn is_never(operand: Operand<'_>) -> Expr {
+        at_most(operand.expr.clone() + number(NEVER), 2 * NEVER)
+    }
+
+    /// An address against a number; None where there is nothing to demand.
+    fn against_number(address: Operand<'_>, other: Operand<'_>) -> Option<Expr> {
+        match known(other) {
+            Some(other) if other.wrapping_add(NEVER) <= 2 * NEVER => None,
+            Some(_) => Some(!Self::is_pointer(address)),
+            None => Some(!Self::is_pointer(address) | Self::is_never(other)),
+        }
+    }
+
+    /// Whether two addresses are of one object.
+    fn same(flow: &Flow<'_>, a: Operand<'_>, b: Operand<'_>) -> Expr {
+        let slot = |operand: Operand<'_>| {
+            Expr::binary(BinaryOp::LShr, operand.expr.clone(), number(u64::from(Slots::SLOT_BITS)))
+        };
+        let mut same = Expr::constant(1, 0);
+        let is_made = |value: &Value| value.places.keys().any(|base| matches!(base, Base::Made(_)));
+        if is_made(a.value) && is_made(b.value) {
+            let is_made = !at_most(a.expr.clone(), Slots::FIRST - 1);
+            same = slot(a).eq(slot(b)) & is_made;
+        }
+        for base in a.value.places.keys().filter(|base| b.value.places.contains_key(base)) {
+            if let (Base::Global(global), Some(size)) = (base, flow.size(*base)) {
+                let within = |operand: Operand<'_>| {
+                    at_most(operand.expr.clone() - Expr::Address(GlobalId(*global)), size)
+                };
+                same = same | within(a) & within(b);
+            }
+        }
+        same
+    }
+
+    /// Whether both can only be addresses of the same global, or null.
+    fn are_surely_same(a: Operand<'_>, b: Operand<'_>) -> bool {
+        let is_null = |value: &Value| value.number.is_none_or(|number| number == Stride::exact(0));
+        let global = |value: &Value| match value.places.keys().collect::<Vec<_>>()[..] {
+            [Base::Global(global)] => Some(*global),
+            _ => None,
+        };
+        let same = global(a.value).is_some_and(|one| global(b.value) == Some(one));
+        same && is_null(a.value) && is_null(b.value)
+    }
+
+    pub fn ordered(flow: &Flow<'_>, a: Operand<'_>, b: Operand<'_>) -> Option<Expr> {
+        match (a.value.is_number(), b.value.is_number()) {
+            (true, true) => None,
+            (false, true) => Self::against_number(a, b),
+            (true, false) => Self::against_number(b, a),
+            (false, false) if Self::are_surely_same(a, b) => None,
+            (false, false) => {
+                let numbers = !Self::is_pointer(a) & !Self::is_pointer(b);
+                let never = Self::is_never(a) | Self::is_never(b);
+                Some(numbers | never | Self::same(flow, a, b))
+            }
+        }
+    }
+
+    /// Two addresses are equal in every layout or in none, unless the one is behind the end of its
+    /// object and the other at the start of another.
+    pub fn equal(flow: &Flow<'_>, a: Operand<'_>, b: Operand<'_>) -> Option<Expr> {
+        match (a.value.is_number(), b.value.is_number()) {
+            (true, true) => return None,
+            (false, true) => return Self::against_number(a, b),
+            (true, false) => return Self::against_number(b, a),
+            (false, false) if Self::are_surely_same(a, b) => return None,
+            (false, false) => {}
+        }
+        let adjoin = |a: Operand<'_>, b: Operand<'_>| {
+            let end = Self::is_at(flow, a, |base| flow.size(base).filter(|size| *size > 0))?;
+            Some(end & Self::is_at(flow, b, |_| Some(0))?)
+        };
+        let adjoin = match (adjoin(a, b), adjoin(b, a)) {
+            (None, None) => return None,
+            (Some(one), Some(two)) => one | two,
+            (one, two) => one.or(two)?,
+        };
+        Some(!adjoin | Self::same(flow, a, b))
+    }
+
+    /// Whether an address may be, and is, at some place of its object.
+    fn is_at(
+        flow: &Flow<'_>,
+        operand: Operand<'_>,
+        place: impl Fn(Base) -> Option<u64>,
+    ) -> Option<Expr> {
+        let is_here = operand.value.places.iter().filter_map(|(base, offset)| {
+            let place = place(*base)?;
+            let may_be = i64::try_from(place).is_ok_and(|place| offset.stride.has(place));
+            let at = offset_in(*base, operand.expr).filter(|_| may_be)?;
+            let within = Self::is_in(flow, *base, operand.expr);
+            Some(within & at.eq(number(place)))
+        });
+        is_here.reduce(|one, two| one | two)
+    }
+
+    /// Whether an address is in an object of that kind, or right behind it.
+    fn is_in(flow: &Flow<'_>, base: Base, address: &Expr) -> Expr {
+        match (base, flow.size(base)) {
+            (Base::Global(global), Some(size)) => {
+                at_most(address.clone() - Expr::Address(GlobalId(global)), size)
+            }
+            _ => !at_most(address.clone(), Slots::FIRST - 1),
+        }
+    }
+
+    pub fn sum(a: Operand<'_>, b: Operand<'_>) -> Option<Expr> {
+        match (a.value.is_number(), b.value.is_number()) {
+            (true, true) => None,
+            (false, false) => Some(!(Self::is_pointer(a) & Self::is_pointer(b))),
+            (false, true) => Self::step(a, b),
+            (true, false) => Self::step(b, a),
+        }
+    }
+
+    /// A step from an address that could lead to what looks like a number.
+    fn step(address: Operand<'_>, step: Operand<'_>) -> Option<Expr> {
+        let far = known(step).is_some_and(|step| step.wrapping_add(SMALL) > 2 * SMALL);
+        far.then(|| !Self::is_pointer(address))
+    }
+
+    pub fn difference(flow: &Flow<'_>, a: Operand<'_>, b: Operand<'_>) -> Option<Expr> {
+        if b.value.is_number() {
+            return Self::step(a, b);
+        }
+        if Self::are_surely_same(a, b) {
+            return None;
+        }
+        Some(!Self::is_pointer(b) | Self::same(flow, a, b))
+    }
+
+    pub fn low_bits(
+        op: BinaryOp,
+        address: Operand<'_>,
+        mask: Operand<'_>,
+        align: u64,
+    ) -> Option<Expr> {
+        let is_low = match op {
+            BinaryOp::URem | BinaryOp::SRem => {
+                let divides = |by: &u64| by.is_power_of_two() && *by <= align;
+                known(mask).filter(divides).is_none().then(|| Expr::constant(1, 0))
+            }
+            _ => Self::mask(mask, align, op == BinaryOp::And),
+        };
+        Some(!Self::is_pointer(address) | is_low?)
+    }
+
+    /// That a mask has only bits below an alignment; one that is intersected with an address may have
+    /// all others instead.
+    pub fn mask(mask: Operand<'_>, align: u64, intersects: bool) -> Option<Expr> {
+        let is_low = |mask: u64| mask < align || intersects && !mask < align;
+        if let Some(mask) = known(mask) {
+            return (!is_low(mask)).then(|| Expr::constant(1, 0));
+        }
+        let low = at_most(mask.expr.clone(), align - 1);
+        match intersects {
+            true => Some(low | at_most(!mask.expr.clone(), align - 1)),
+            false => Some(low),
+        }
+    }
+
+    /// That an access of few bytes touches no address that was stored.
+    pub fn apart(flow: &Flow<'_>, address: Operand<'_>, bytes: u64) -> Option<Expr> {
+        let mut touched = None;
+        for (base, offset) in &address.value.places {
+            let Some(at) = offset_in(*base, address.expr) else { continue };
+            let within = Self::is_in(flow, *base, address.expr);
+            for stored in flow.stored_at(*base, *offset, bytes) {
+                let here = within.clone() & touches(&at, bytes, stored.offset, stored.bytes);
+                touched = Some(touched.map_or(here.clone(), |others: Expr| others | here));
+            }
+        }
+        touched.map(|touched| !touched)
+    }
+}
+
+/// Where in its object an address is.
+fn offset_in(base: Base, address: &Expr) -> Option<Expr> {
+    match base {
+        Base::Global(global) => Some(address.clone() - Expr::Address(GlobalId(global))),
+        Base::Made(_) => Some(address.clone() & number((1 << Slots::SLOT_BITS) - 1)),
+        Base::Function(_) => None,
+    }
+}
+
+/// Whether an access at an offset has a byte in common with another one.
+fn touches(at: &Expr, bytes: u64, stored: Offset, others: u64) -> Expr {
+    let Stride { residue, modulus } = stored.stride;
+    let both = bytes + others - 1;
+    // As many bytes below the other one are touched as the access has, but for the first.
+    let ahead = at.clone() + number((bytes - 1).wrapping_sub(residue as u64));
+    let meets = match modulus {
+        0 => at_most(ahead, both - 1),
+        modulus if modulus <= both => Expr::constant(1, 1),
+        modulus => {
+            // Offsets are not negative: what is ahead of a residue may be, by less than a step.
+            let ahead = ahead + number(modulus);
+            at_most(Expr::binary(BinaryOp::URem, ahead, number(modulus)), both - 1)
+        }
+    };
+    match stored.within {
+        Some((low, high)) if modulus != 0 => {
+            let low = low.saturating_sub_unsigned(bytes - 1);
+            let range = high.saturating_sub(low).saturating_sub(1).max(0);
+            meets & at_most(at.clone() - number(low as u64), range as u64)
+        }
+        _ => meets,
+    }
+}
