@@ -334,6 +334,7 @@ impl<'p> Exploration<'_, 'p> {
         Sees {
             races: is_asked && self.native.is_some() && self.model.flags_races(),
             happens_before: self.native.is_some_and(Native::is_of_language),
+            by_file: self.native.is_none(),
         }
     }
 

@@ -1,7 +1,9 @@
 //! What can be wrong with a program, each kind once with it and once without.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use parallax_control::{Control, Progress};
 use parallax_engine_explore::{Options, Reductions, explore};
 use parallax_memory::Model;
 use parallax_program::{Property, parse_program};
@@ -423,4 +425,25 @@ fn rounds_that_change_nothing_race_between_like_threads() {
         thread main = main()\n";
     expect(text, "rc11", Property::Race);
     expect_safe(text, "sc");
+}
+
+/// A cat file takes the longer for a step the more events there are, and the clock is looked at the more often.
+#[test]
+fn large_executions_are_interrupted_in_time() {
+    let stores = "store.4 &x, 1:32 [A, RLX]\n".repeat(200);
+    let text = format!(
+        "program p pointers 64\nglobal x: 4\nfn main() {{\n{stores}}}\nthread main = main()\n"
+    );
+    let program = parse_program("p", &text).expect("a program");
+    let looks = |name: &str| {
+        let count = AtomicUsize::new(0);
+        let watcher = |_: &Progress| {
+            count.fetch_add(1, Ordering::Relaxed);
+        };
+        let control = Control { progress: Some(&watcher), ..Control::default() };
+        let options = Options { properties: vec![Property::Assert], control, ..Options::default() };
+        explore(&program, &model(name), &options).expect("explored");
+        count.into_inner()
+    };
+    assert!(looks("imm") > looks("rc11"), "{} {}", looks("imm"), looks("rc11"));
 }

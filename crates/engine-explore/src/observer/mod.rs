@@ -81,6 +81,8 @@ pub struct Sees {
     /// Whether the model's own happens-before is followed: in it, the use of an object comes before
     /// its end or not, and what is torn is a race.
     pub happens_before: bool,
+    /// Whether a cat file judges executions, so that a step takes the longer the more events there are.
+    pub by_file: bool,
 }
 
 pub struct Observer<'a, 'p> {
@@ -100,6 +102,11 @@ pub struct Observer<'a, 'p> {
     told: (u64, u64),
     /// Nothing is reported.
     is_silent: bool,
+}
+
+/// What judging so many events by a cat file costs, in steps.
+fn cost(events: usize) -> u32 {
+    u32::try_from(events * events / 1024).unwrap_or(u32::MAX)
 }
 
 impl<'a, 'p> Observer<'a, 'p> {
@@ -279,6 +286,9 @@ impl<'a, 'p> Observer<'a, 'p> {
             return;
         }
         self.findings.counts.events += 1;
+        if self.sees.by_file {
+            self.patience = self.patience.saturating_sub(cost(graph.order.len())).max(1);
+        }
         let event = graph.event(id);
         self.findings.skips.note(graph, id, event);
         if event.loc != Loc::NONE {
