@@ -59,9 +59,9 @@ suites: ## the corpus, and the suite beside the project if there is one
 examples: ## compile the programs in examples/x86, by all compilers at all levels
 	@sh examples/x86/build-all "$(TARGET)/examples-x86"
 
-long: ## all of examples/x86, the rows that take minutes included; all of examples/c by a solver, with proofs
+long: ## all of examples/x86, the rows that take minutes included; all of examples/c by a solver, with proofs, and by several threads
 	PARALLAX_LONG=1 $(CARGO) test --locked --release -p parallax-cli --test x86_examples \
-		--test certificates
+		--test certificates --test jobs
 	$(CARGO) test --locked --release -p parallax-engine-bounded -- --ignored
 
 bench: build ## timings: whole suites and scaling families

@@ -11,6 +11,7 @@ mod litmus;
 mod models;
 mod one_test;
 mod output;
+mod panics;
 mod progress;
 mod shell;
 mod translate;
@@ -53,6 +54,7 @@ impl Exit {
 }
 
 fn main() -> ExitCode {
+    panics::install();
     let arguments = Arguments::parse();
     let exit = match &arguments.command {
         Command::Litmus(options) => litmus::run(options),

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -172,7 +173,7 @@ impl Programs {
         loaded
     }
 
-    fn verify(&self, row: &Row) -> Verdict {
+    fn verify(&self, row: &Row, jobs: NonZeroUsize) -> Verdict {
         let asked = Asked::parse(&row.options);
         let program = self.get(row, &asked);
         let model = Model::builtin(&row.model).expect("a model").expect("a good model");
@@ -182,11 +183,19 @@ impl Programs {
             unroll: asked.unroll,
             nondet: asked.nondet,
             reductions: asked.reductions,
-            control: Control::lasting(PATIENCE),
+            control: Control { jobs, ..Control::lasting(PATIENCE) },
             ..Default::default()
         };
         let verdict = explore(program.get().expect("a program"), &model, &options);
         verdict.unwrap_or_else(|errors| panic!("{}: {}", row.name(), errors[0]))
+    }
+
+    /// Whether several threads give another answer than one has given. Where nothing is found they
+    /// would take as long again; see `jobs.rs` for those.
+    fn is_chance(&self, row: &Row, verdict: &Verdict) -> bool {
+        let mut several = [2, 8].into_iter().filter_map(NonZeroUsize::new);
+        verdict.conclusion() != Conclusion::Safe
+            && several.any(|jobs| self.verify(row, jobs) != *verdict)
     }
 }
 
@@ -223,7 +232,7 @@ fn answers(rows: &[Row]) -> Vec<(Row, Option<String>)> {
     let work = || {
         while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
             let start = Instant::now();
-            let verdict = programs.verify(row);
+            let verdict = programs.verify(row, NonZeroUsize::MIN);
             let answer = row.answered(&verdict);
             if is_told {
                 let mut text = answer.line();
@@ -231,7 +240,9 @@ fn answers(rows: &[Row]) -> Vec<(Row, Option<String>)> {
                 tell(&verdict, &mut text);
                 println!("{text}");
             }
-            let difference = difference(row, &answer, &verdict);
+            let chance = || format!("{}: several threads say something else", row.name());
+            let difference = difference(row, &answer, &verdict)
+                .or_else(|| programs.is_chance(row, &verdict).then(chance));
             let number = rows.iter().position(|other| other == row).expect("a row");
             let _ = found[number].set((answer, difference));
         }

@@ -4,8 +4,8 @@
 //! the [`Control`], which the caller owns, and leaves what it finds in a flag that is shared.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::thread;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::thread::{self, Thread};
 use std::time::Duration;
 
 use parallax_control::{Control, Stop};
@@ -69,10 +69,10 @@ pub(crate) fn watched<R>(
     if signal.is_set() {
         return search();
     }
-    let done = AtomicU8::new(0);
+    let done = AtomicBool::new(false);
     thread::scope(|scope| {
-        let watcher = scope.spawn(|| {
-            while done.load(Ordering::Relaxed) == 0 {
+        let watch = || {
+            while !done.load(Ordering::Relaxed) {
                 if let Some(stop) = control.reason() {
                     signal.set(stop);
                     interrupt();
@@ -80,16 +80,38 @@ pub(crate) fn watched<R>(
                 }
                 thread::park_timeout(PAUSE);
             }
-        });
-        let result = search();
-        done.store(1, Ordering::Relaxed);
-        watcher.thread().unpark();
-        result
+        };
+        match thread::Builder::new().spawn_scoped(scope, watch) {
+            Ok(watcher) => {
+                let _done = Done { done: &done, watcher: watcher.thread() };
+                search()
+            }
+            // What nobody watches might go on for ever.
+            Err(_) => {
+                signal.set(Stop::MemoryLimit);
+                search()
+            }
+        }
     })
+}
+
+/// Lets the watcher know that the search is over, also by a panic.
+struct Done<'a> {
+    done: &'a AtomicBool,
+    watcher: &'a Thread,
+}
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.done.store(true, Ordering::Relaxed);
+        self.watcher.unpark();
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
     use super::*;
 
     #[test]
@@ -109,6 +131,16 @@ mod tests {
             },
         );
         assert_eq!(signal.reason(), Some(Stop::Cancelled));
+    }
+
+    #[test]
+    fn nobody_waits_after_a_panic() {
+        let (control, signal) = (Control::default(), Signal::default());
+        let panic = || resume_unwind(Box::new(7));
+        let search = || watched(&control, &signal, || {}, panic);
+        let caught: Result<(), _> = catch_unwind(AssertUnwindSafe(search));
+        assert_eq!(caught.unwrap_err().downcast_ref(), Some(&7));
+        assert!(!signal.is_set());
     }
 
     #[test]
