@@ -185,6 +185,20 @@ fn locking_errors() {
     expect(&text(false), "rc11", Property::Lock);
 }
 
+/// The older one of two like threads waits after it has asked for its number, with an old value that
+/// nobody gets any more; the younger one would fail with it.
+#[test]
+fn like_threads_differ_by_their_numbers_even_if_one_is_stuck() {
+    let text = "fn storer() {\nstore.4 &x, 2:32 [A, RLX]\n}\nfn like() {\nvar r: 32\n\
+                r = load.4 &x [A, RLX]\nbranch r == 1:32, old, end\nold:\nr = threadid\n\
+                wait r == 3:32\nassert r == 2:32, \"third\"\nend:\nreturn\n}\n\
+                fn main() {\nstore.4 &x, 1:32 [A, RLX]\nspawn storer()\nspawn like()\n\
+                spawn like()\n}\nthread main = main()\n";
+    for name in ["sc", "tso", "rc11"] {
+        expect(text, name, Property::Assert);
+    }
+}
+
 #[test]
 fn what_cannot_be_followed_is_unknown() {
     let text = |call: &str| format!("fn main() {{\n{call}\n}}\nthread main = main()\n");
