@@ -3,7 +3,7 @@
 //! The search adds events in an order of program order and reads-from, and undoes only their
 //! ends. So it is complete for a model only if that model forbids cycles of the two (no load
 //! buffering), if a graph that it allows is still allowed when last events are taken away, and
-//! if the engine can tell it all that it asks about. Models with rules of their own in the engine
+//! if the engine can provide all that it asks about. Models with rules of their own in the engine
 //! are known to be so. Of others the text is looked at, and the model is asked about every small
 //! load-buffering shape with the tags that it knows. Where it allows one, the search watches out
 //! for programs that may show it; see [`crate::buffering`].

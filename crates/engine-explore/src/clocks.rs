@@ -2,7 +2,7 @@
 //!
 //! Four kinds are kept. *Prefix*: program order and reads-from (porf), which the search itself
 //! goes by. *Happens-before*: program order and synchronisation, as RC11 defines it. *Message*: what
-//! an acquiring read of a write learns. *Pending*: what the reads so far have been told and an
+//! an acquiring read of a write learns. *Pending*: what the reads so far have got and an
 //! acquire fence would learn. All are final when an event is added, since events are added after
 //! everything that comes before them.
 

@@ -14,15 +14,15 @@ use parallax_verdict::{Counts, Endings, Gaps, Suspicion};
 use crate::buffering::Seen;
 use crate::skips::{Order, Skips};
 
-/// Why a search ends before all is explored. Of several reasons in one place the last one here
-/// counts: after those that make the search start anew, nothing that was found does.
+/// Why a search ends before all is explored. All but the first make it start anew, and nothing that
+/// was found counts then. Of several reasons at one place the last one in this list is taken.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum End {
     /// A violation, and one is enough.
     Found,
     /// The order of arrival at a barrier makes a difference.
     BarrierOrder,
-    /// Threads that do the same can be told apart.
+    /// Symmetric threads can be distinguished.
     Asymmetric,
     /// A cell was split.
     Split,

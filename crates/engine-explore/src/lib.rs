@@ -89,7 +89,7 @@ pub fn explore(
     let mut runner = Runner::new(Code::new(program), limits, options.nondet, native);
     let (mut cells, start) = (Cells::default(), Instant::now());
     let mut has_twins = options.reductions.contains(Reduction::Symmetry);
-    let (mut noticed, mut may_skip) = (BTreeSet::new(), spins);
+    let (mut observable, mut may_skip) = (BTreeSet::new(), spins);
     let mut has_barriers =
         options.reductions.contains(Reduction::Barriers) && barriers::are_in(program);
     for _ in 0..MOST_SPLITS {
@@ -102,7 +102,7 @@ pub fn explore(
             runner: &runner,
             options,
             has_twins,
-            noticed: &noticed,
+            observable: &observable,
             may_skip,
             has_barriers,
             start,
@@ -111,9 +111,9 @@ pub fn explore(
             Run::Done(verdict) => return Ok(*verdict),
             Run::Split(finer) => cells = finer,
             Run::Asymmetric => (cells, has_twins) = (Cells::default(), false),
-            Run::Crowded => (cells, has_barriers) = (Cells::default(), false),
-            Run::Noticed(more) => {
-                noticed.extend(more);
+            Run::BarrierOrder => (cells, has_barriers) = (Cells::default(), false),
+            Run::Observable(more) => {
+                observable.extend(more);
                 cells = Cells::default();
             }
             Run::Skipped => {
@@ -129,16 +129,16 @@ pub fn explore(
 }
 
 /// The expected number of executions, and the standard deviation of that expectation. None where
-/// it cannot be told; the error is a model that the engine cannot use.
+/// there is none; the error is a model that the engine cannot use.
 pub fn estimate(
     program: &Program,
     model: &Model,
     options: &Options<'_>,
 ) -> Result<Option<(f64, f64)>, Diagnostics> {
-    let told = std::sync::Mutex::new(None);
+    let estimated = std::sync::Mutex::new(None);
     let cancel = Cancel::default();
     let progress = |progress: &Progress| {
-        *told.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = progress.estimate;
+        *estimated.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = progress.estimate;
         cancel.cancel();
     };
     let control = Control { progress: Some(&progress), ..Control::default() };
@@ -151,7 +151,7 @@ pub fn estimate(
         ..*options
     };
     explore(program, model, &options)?;
-    Ok(told.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
+    Ok(estimated.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
 struct Exploration<'a, 'p> {
@@ -164,8 +164,8 @@ struct Exploration<'a, 'p> {
     options: &'a Options<'a>,
     /// Whether threads that do the same are kept in order.
     has_twins: bool,
-    /// Where stores are not quiet though they put what is there already.
-    noticed: &'a BTreeSet<u64>,
+    /// Where stores are not quiet though they put what is there already: others can observe them.
+    observable: &'a BTreeSet<u64>,
     /// Whether rounds that change nothing are left out, all of them.
     may_skip: bool,
     /// Whether the order in which threads arrive at barriers is left out.
@@ -177,12 +177,12 @@ enum Run {
     Done(Box<Verdict>),
     /// Cells were split: once more with these.
     Split(Cells),
-    /// Threads that do the same can be told apart: once more without using that they cannot.
+    /// Symmetric threads can be distinguished: once more without that reduction.
     Asymmetric,
     /// The order of arrival at a barrier makes a difference: once more with it.
-    Crowded,
-    /// Stores that were taken for quiet are noticed: once more without quiet stores there.
-    Noticed(BTreeSet<u64>),
+    BarrierOrder,
+    /// Stores that were taken for quiet can be observed: once more without quiet stores there.
+    Observable(BTreeSet<u64>),
     /// What rounds do that were left out may matter: once more with one of them for each loop.
     Skipped,
 }
@@ -220,7 +220,7 @@ impl<'p> Exploration<'_, 'p> {
         match findings.end {
             Some(End::Split) => Run::Split(known.into_cells()),
             Some(End::Asymmetric) => Run::Asymmetric,
-            Some(End::BarrierOrder) => Run::Crowded,
+            Some(End::BarrierOrder) => Run::BarrierOrder,
             Some(End::Found) => Run::Done(Box::new(self.verdict(findings))),
             None => {
                 let again = self.is_too_short(&findings);
@@ -234,7 +234,7 @@ impl<'p> Exploration<'_, 'p> {
     fn search(&self, memory: &Memory) -> (Whole, Option<Reason>) {
         let findings = Findings::new(self.order());
         let (crew, first) = Crew::new(findings, memory.known.clone());
-        let mut shared = Shared::new(self.options, self.start, self.noticed);
+        let mut shared = Shared::new(self.options, self.start, self.observable);
         if self.options.estimate {
             shared.estimate = self.estimate(self.searcher(memory, &shared, &crew));
         }
@@ -310,9 +310,9 @@ impl<'p> Exploration<'_, 'p> {
             return None;
         }
         let skips = &findings.skips;
-        let noticed = skips.noticed();
-        if !noticed.is_subset(self.noticed) {
-            return Some(Run::Noticed(noticed));
+        let observable = skips.observable();
+        if !observable.is_subset(self.observable) {
+            return Some(Run::Observable(observable));
         }
         // What comes after an error of memory is open, whoever asks for what.
         let races = self.options.properties.contains(&Property::Race) && skips.may_race();
@@ -356,7 +356,7 @@ impl<'p> Exploration<'_, 'p> {
 
     fn estimate(&self, mut search: Search<'_, 'p>) -> Option<(f64, f64)> {
         search.observer = search.observer.silent();
-        // Should it panic, the search will do so as well, and tell.
+        // Should it panic, the search will do so as well, and report it.
         catch_unwind(AssertUnwindSafe(|| estimate::estimate(&mut search))).ok().flatten()
     }
 

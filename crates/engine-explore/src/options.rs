@@ -18,7 +18,7 @@ pub struct Options<'a> {
     /// Whether to estimate the number of executions first.
     pub estimate: bool,
     /// Who gets every bad execution, and not only the first of each kind at each place, which the
-    /// verdict has.
+    /// verdict has. One thread searches then, so that there is one order.
     pub every: Option<&'a Every<'a>>,
 }
 

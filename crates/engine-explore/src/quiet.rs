@@ -17,11 +17,11 @@ use crate::graph::Graph;
 use crate::memory::{Memory, Parts};
 
 /// Whether the last store of a thread, whose last event is `id`, put what the thread had stored
-/// there before; `noticed` are the addresses where that makes a difference.
+/// there before; `observable` are the addresses where others can observe that.
 pub fn is_quiet(
     graph: &Graph<'_>,
     memory: &Memory,
-    noticed: &BTreeSet<u64>,
+    observable: &BTreeSet<u64>,
     id: Id,
     parts: &Parts,
 ) -> bool {
@@ -32,7 +32,7 @@ pub fn is_quiet(
         let is_own = before.thread() == id.thread() && last.thread() == id.thread();
         is_own
             && graph.event(*before).value == graph.event(*last).value
-            && !noticed.contains(&memory.address(loc))
+            && !observable.contains(&memory.address(loc))
     };
     (0..parts.count).all(|part| repeats(parts.loc(part)))
 }

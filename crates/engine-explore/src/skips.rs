@@ -202,10 +202,10 @@ impl Skips {
     }
 
     /// Where quiet stores are left out though others write there.
-    pub fn noticed(&self) -> BTreeSet<u64> {
-        let is_noticed =
+    pub fn observable(&self) -> BTreeSet<u64> {
+        let is_observable =
             |place: &&Use| place.quiet != 0 && place.writers & (place.writers - 1) != 0;
-        let places = self.uses.iter().filter(|(_, place)| is_noticed(place));
+        let places = self.uses.iter().filter(|(_, place)| is_observable(place));
         places.map(|(address, _)| *address).collect()
     }
 

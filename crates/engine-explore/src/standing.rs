@@ -494,7 +494,7 @@ impl<'p> Standing<'p> {
         self.thread.operations()
     }
 
-    /// Whether the thread has its next step to take, as far as it alone can tell.
+    /// Whether the thread has a next step to take, if nothing outside of it is in the way.
     pub fn is_ready(&self) -> bool {
         !matches!(
             self.at,

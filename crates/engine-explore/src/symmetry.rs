@@ -3,7 +3,7 @@
 //!
 //! Two threads are *twins* if one parent starts them one right after the other, with the same
 //! function and the same arguments. Exchange what twins do, and a consistent execution stays one,
-//! as long as nobody can tell them apart. So the search keeps to executions in which, at the first
+//! as long as nobody can distinguish them. So the search keeps to executions in which, at the first
 //! step where twins differ, the older one comes first in coherence order: it reads the earlier
 //! write, or writes first.
 //!
@@ -12,13 +12,13 @@
 //! twin ahead of the older one, where the revisiting write depends on the one and not on the
 //! other. Such a graph is dropped: the write with the roles exchanged leads to its image, in which
 //! the older twin is ahead. There the younger one may then do anything, also what would put it
-//! first: the write has told them apart.
+//! first: the write has distinguished them.
 //!
 //! After the idea of M. Kokologiannakis, I. Marmanis, V. Vafeiadis, SPORE: combining symmetry and
 //! partial order reduction, PLDI 2024. That each execution is found once up to the names of twins
 //! is tested on random programs.
 //!
-//! Whether twins can be told apart by what they do is known only when an execution is complete: if
+//! Whether twins can be distinguished by what they do is known only when an execution is complete: if
 //! one asks for its number, makes an object (objects have addresses) or an own choice, starts or
 //! joins threads, if the parent does something that others see between starting or joining them,
 //! or if someone else joins them, the whole exploration starts anew without this reduction. So it
@@ -48,7 +48,7 @@ pub fn is_out_of_order(graph: &Graph<'_>, id: Id) -> bool {
     let wrong = |older: usize, younger: usize| {
         let twins = Twins { graph, older, younger };
         twins.first_difference() == Some((id.index(), Ordering::Greater))
-            && !twins.is_told_apart(id.index())
+            && !twins.is_distinguished(id.index())
     };
     older_twins(graph, id.thread()).any(|older| wrong(older, id.thread()))
         || younger_twins(graph, id.thread()).any(|younger| wrong(id.thread(), younger))
@@ -91,7 +91,7 @@ impl Twins<'_, '_> {
     }
 
     /// Whether another thread knew of the older twin's step before the younger one took its own.
-    fn is_told_apart(&self, index: usize) -> bool {
+    fn is_distinguished(&self, index: usize) -> bool {
         let Graph { threads, clocks, order, .. } = self.graph;
         let step = Id::new(self.older, index);
         let taken = threads[self.older].events[index].stamp;
@@ -154,7 +154,7 @@ pub fn twins(graph: &Graph<'_>) -> impl Iterator<Item = usize> {
     (0..graph.threads.len()).filter(move |number| is_twin(&graph.threads[*number]))
 }
 
-/// Whether someone can tell twins apart in a complete graph.
+/// Whether someone can distinguish twins in a complete graph.
 pub fn is_broken(graph: &Graph<'_>) -> bool {
     let stands_out = |number: usize| {
         let thread = &graph.threads[number];
@@ -164,13 +164,13 @@ pub fn is_broken(graph: &Graph<'_>) -> bool {
         };
         thread.events.iter().any(differs) || thread.standings.iter().any(meets)
     };
-    let tells = |parent: usize| {
+    let distinguishes = |parent: usize| {
         let family = Family { graph, parent };
         family.acts_between(|at| matches!(at, At::Spawn { .. }))
             || family.acts_between(|at| matches!(at, At::Join { .. }))
             || family.joins_others()
     };
-    graph.has_twins && (twins(graph).any(stands_out) || (0..graph.threads.len()).any(tells))
+    graph.has_twins && (twins(graph).any(stands_out) || (0..graph.threads.len()).any(distinguishes))
 }
 
 /// A thread and the twins that it has started.
@@ -420,7 +420,7 @@ pub mod tests {
     }
 
     #[test]
-    fn twins_that_can_be_told_apart_are_none() {
+    fn twins_that_can_be_distinguished_are_none() {
         let add = "r0 = rmw.add.4 &x, 1:32 [A, RLX]";
         let load = "r = load.4 &x [A, RLX]";
         let own = "store.4 &y, 1:32 [A, RLX]";

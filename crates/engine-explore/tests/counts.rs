@@ -172,8 +172,8 @@ fn additions_come_in_every_order() {
 fn the_estimate_is_near() {
     let program = program(&vec!["rmw.add.4 &x, 1:32 [A, RLX]".to_string(); 5]);
     for name in NATIVE {
-        let told = estimate(&program, &model(name), &Options::default()).expect("a model");
-        let (mean, deviation) = told.expect("an estimate");
+        let estimated = estimate(&program, &model(name), &Options::default()).expect("a model");
+        let (mean, deviation) = estimated.expect("an estimate");
         assert!((mean - 120.0).abs() < 4.0 * deviation + 1.0, "{mean} ± {deviation} under {name}");
         assert!(deviation < 40.0, "{mean} ± {deviation} under {name}");
     }

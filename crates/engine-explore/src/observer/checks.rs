@@ -112,7 +112,7 @@ impl<'p> Observer<'_, 'p> {
         }
     }
 
-    /// An access of several cells is not one event. Where races are errors nobody can tell; where
+    /// An access of several cells is not one event. Where races are errors nobody can see that; where
     /// they are not, others may come in between only if that is what the machine does.
     pub(super) fn look_at_parts(&mut self, graph: &Graph<'p>, id: Id, event: &Event) {
         if !self.sees.happens_before && is_between_parts(graph, id, event) {
@@ -133,8 +133,9 @@ impl<'p> Observer<'_, 'p> {
             return;
         };
         let object = graph.threads[owner].objects[index];
-        let tells = self.model.is_some_and(|model| model.happens_before().is_some());
-        let kind = if tells && self.sees.happens_before { Clock::Happens } else { Clock::Prefix };
+        let has_order = self.model.is_some_and(|model| model.happens_before().is_some());
+        let kind =
+            if has_order && self.sees.happens_before { Clock::Happens } else { Clock::Prefix };
         let clock = graph.clocks.get(kind, id);
         let is_before = |user: Id| match self.is_in_order(graph.event(user).is_write()) {
             true => Clocks::covers(clock, user),
@@ -156,7 +157,7 @@ impl<'p> Observer<'_, 'p> {
                 continue;
             };
             let mut users = place.co.iter().chain(&place.reads).filter(may_be_late);
-            late.extend(users.find(|user| tells || self.is_late(graph, memory, **user, id)));
+            late.extend(users.find(|user| has_order || self.is_late(graph, memory, **user, id)));
         }
         for user in late {
             self.late_user(graph, memory, user, id);

@@ -34,7 +34,7 @@ pub struct Shared<'a> {
     pub options: &'a Options<'a>,
     pub start: Instant,
     /// Where stores are not quiet; see [`crate::quiet`].
-    pub noticed: &'a BTreeSet<u64>,
+    pub observable: &'a BTreeSet<u64>,
     /// Why the search has to end though not all is explored.
     limit: OnceLock<Reason>,
     executions: AtomicU64,
@@ -43,11 +43,15 @@ pub struct Shared<'a> {
 }
 
 impl<'a> Shared<'a> {
-    pub fn new(options: &'a Options<'a>, start: Instant, noticed: &'a BTreeSet<u64>) -> Shared<'a> {
+    pub fn new(
+        options: &'a Options<'a>,
+        start: Instant,
+        observable: &'a BTreeSet<u64>,
+    ) -> Shared<'a> {
         Shared {
             options,
             start,
-            noticed,
+            observable,
             limit: OnceLock::new(),
             executions: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
@@ -99,7 +103,7 @@ pub struct Observer<'a, 'p> {
     /// Steps until the clock is looked at.
     patience: u32,
     /// Executions, and blocked ones, that are in the totals already.
-    told: (u64, u64),
+    in_totals: (u64, u64),
     /// Nothing is reported.
     is_silent: bool,
 }
@@ -130,7 +134,7 @@ impl<'a, 'p> Observer<'a, 'p> {
             code,
             model: None,
             patience: 1,
-            told: (0, 0),
+            in_totals: (0, 0),
             is_silent: false,
         }
     }
@@ -167,27 +171,27 @@ impl<'a, 'p> Observer<'a, 'p> {
     /// What was found in the segment that ends here.
     pub fn finish(&mut self) -> Findings {
         self.update_totals();
-        self.told = (0, 0);
+        self.in_totals = (0, 0);
         let order = self.findings.skips.order();
         std::mem::replace(&mut self.findings, Findings::new(order))
     }
 
     /// Ends the search for a reason other than its end.
     /// What is found here ends the search.
-    fn end_by(&mut self, end: End) {
+    pub fn end_by(&mut self, end: End) {
         self.findings.end_by(end);
         self.is_over = true;
     }
 
     /// Adds what is new to the totals.
     fn update_totals(&mut self) -> (u64, u64) {
-        let more = |total: &AtomicU64, now: u64, told: &mut u64| {
-            let new = now - std::mem::replace(told, now);
+        let more = |total: &AtomicU64, now: u64, before: &mut u64| {
+            let new = now - std::mem::replace(before, now);
             total.fetch_add(new, Ordering::Relaxed) + new
         };
         let (shared, counts) = (self.shared, &self.findings.counts);
-        let executions = more(&shared.executions, counts.executions, &mut self.told.0);
-        (executions, more(&shared.blocked, counts.blocked, &mut self.told.1))
+        let executions = more(&shared.executions, counts.executions, &mut self.in_totals.0);
+        (executions, more(&shared.blocked, counts.blocked, &mut self.in_totals.1))
     }
 
     fn look_at_limits(&mut self) {
@@ -364,18 +368,8 @@ impl<'a, 'p> Observer<'a, 'p> {
         self.report(graph, memory, property, message, None, involved);
     }
 
-    /// Someone can tell twins apart: nothing that was found counts.
-    pub fn tell_twins_apart(&mut self) {
-        self.end_by(End::Asymmetric);
-    }
-
-    /// The order of arrival at a barrier makes a difference: nothing that was found counts.
-    pub fn break_barriers(&mut self) {
-        self.end_by(End::BarrierOrder);
-    }
-
     /// What the model's file lets us see in a complete graph.
-    pub fn notice(&mut self, graph: &Graph<'p>, memory: &Memory, look: Look) {
+    pub fn inspect(&mut self, graph: &Graph<'p>, memory: &Memory, look: Look) {
         if self.is_silent {
             return;
         }

@@ -262,11 +262,11 @@ impl<'a, 'p> Search<'a, 'p> {
                 None => false,
             },
             None if symmetry::is_broken(&self.graph) => {
-                self.observer.tell_twins_apart();
+                self.observer.end_by(End::Asymmetric);
                 false
             }
             None if barriers::is_broken(&self.graph) => {
-                self.observer.break_barriers();
+                self.observer.end_by(End::BarrierOrder);
                 false
             }
             None => {
@@ -274,7 +274,7 @@ impl<'a, 'p> Search<'a, 'p> {
                     self.observer.flag(&self.graph, &self.memory, &flag, involved);
                 }
                 let look = self.judge.look(&self.graph, &self.memory);
-                self.observer.notice(&self.graph, &self.memory, look);
+                self.observer.inspect(&self.graph, &self.memory, look);
                 self.observer.complete(&self.graph, &self.memory);
                 false
             }

@@ -56,8 +56,8 @@ impl<'p> Search<'_, 'p> {
             && newest.is_some_and(|newest| waits(self.graph.event(*newest).value))
     }
 
-    /// Whether an event was added in the default way, as far as the write that is next in
-    /// `thread` can tell: a read reads the last write, and a write is the last one, of those
+    /// Whether an event was added in the default way, as the write that is next in
+    /// `thread` sees it: a read reads the last write, and a write is the last one, of those
     /// that were there or lead to the new write; and no older read was made to read it.
     fn is_default(&self, thread: usize, length: usize, id: Id) -> bool {
         let event = self.graph.event(id);

@@ -277,7 +277,7 @@ impl<'p> Search<'_, 'p> {
                     return runner.within(standing, 0, false);
                 }
                 let (graph, memory) = (&self.graph, &self.memory);
-                match quiet::is_quiet(graph, memory, self.observer.shared.noticed, id, &parts) {
+                match quiet::is_quiet(graph, memory, self.observer.shared.observable, id, &parts) {
                     true => runner.pass_quietly(number, standing),
                     false => runner.pass(number, standing),
                 }
