@@ -65,7 +65,7 @@ fn seldom() -> impl Strategy<Value = String> {
 
 fn body() -> impl Strategy<Value = String> {
     let part = (line(), prop::option::weighted(0.4, (0..3u32, seldom())));
-    prop::collection::vec(part, 1..4).prop_map(|parts| {
+    prop::collection::vec(part, 1..3).prop_map(|parts| {
         let text = parts.into_iter().enumerate().map(|(number, (line, seldom))| match seldom {
             Some((value, seldom)) => format!(
                 "{line}\nbranch r0 == {value}:32, then{number}, end{number}\nthen{number}:\n\
@@ -101,7 +101,7 @@ proptest! {
         property in prop::option::of(prop::sample::select(vec![Property::Assert, Property::Race])),
     ) {
         let mut bodies = bodies;
-        if is_twice {
+        if is_twice && bodies.len() == 2 {
             bodies.push(bodies[bodies.len() - 1].clone());
         }
         let program = program(&bodies);
