@@ -19,7 +19,7 @@ fn said(text: &str, engine: &str, model: &str) -> String {
 }
 
 /// What is different in another layout, whether the answer would be `safe` or `unsafe` in ours.
-const DEPENDS: [&str; 21] = [
+const DEPENDS: [&str; 23] = [
     // Bits of an address.
     "int main(void) { int *p = malloc(4); assert((int)(long)p != 5); }",
     "int main(void) { int *p = malloc(4); assert((unsigned)(uintptr_t)p == 0); }",
@@ -49,6 +49,11 @@ const DEPENDS: [&str; 21] = [
     "int x, y; int main(void) { int *p = &x, *q = &y; assert(memcmp(&p, &q, 8) < 0); }",
     "int x; struct { int a; int *p; } s[2]; int main(void) { for (int i = 0; i < 2; i++) s[i].p = &x;\n\
      assert(*(int *)&s[1].p == 0); }",
+    "struct s { char name[8]; void *p; }; int main(void) { struct s *s = calloc(1, sizeof *s); s->p = s;\n\
+     unsigned char *b = (unsigned char *)s; int n = 0; for (int i = 0; i < 16; i++) n += b[i];\n\
+     assert(n == 0); }",
+    // By way of the library.
+    "int main(void) { int *p = malloc(4); long l = labs((long)p); assert(l % 1024 == 0); }",
     // Another thread's.
     "_Atomic(int *) shared; void *give(void *u) { atomic_store(&shared, malloc(4)); return 0; }\n\
      int main(void) { pthread_t t; pthread_create(&t, 0, give, 0); int *p = atomic_load(&shared);\n\
@@ -70,7 +75,7 @@ fn what_another_layout_would_change_is_unknown() {
 }
 
 /// What is the same in every layout.
-const KEEPS: [&str; 16] = [
+const KEEPS: [&str; 19] = [
     // Addresses as numbers, and back.
     "int x; int main(void) { int *p = (int *)(long)&x; *(int *)(char *)(uintptr_t)p = 3;\n\
      assert(x == 3 && p == &x); }",
@@ -101,6 +106,22 @@ const KEEPS: [&str; 16] = [
      pthread_join(b, &r); assert(r == &z && z == 4 && seen[1]); }",
     "struct { int kind; union { int i; int *p; } u; } v[2]; int x = 9;\n\
      int main(void) { v[0].kind = 0; v[0].u.p = &x; int n = *v[0].u.p; assert(n == 9); }",
+    "struct v { int k; union { long i; double d; void *p; } u; }; int x;\n\
+     long get(struct v *v) { return v->k == 0 ? v->u.i : v->k == 1 ? (long)v->u.d : v->u.p == &x; }\n\
+     int main(void) { struct v v[3]; v[0].k = 0; v[0].u.i = 5; v[1].k = 1; v[1].u.d = 2.0; v[2].k = 2;\n\
+     v[2].u.p = &x; long s = 0; for (int i = 0; i < 3; i++) s += get(&v[i]); assert(s == 8); }",
+    // Objects of different types by one function.
+    "void *make(size_t n) { void *p = malloc(n); if (!p) abort(); return p; } int x;\n\
+     struct a { int k; int *p; }; struct b { int *p; int k[2]; };\n\
+     int main(void) { struct a *a = make(sizeof *a); struct b *b = make(sizeof *b); a->k = 1; a->p = &x;\n\
+     b->p = &x; b->k[0] = 2; b->k[1] = 3; int s = a->k; for (int i = 0; i < 2; i++) s += b->k[i];\n\
+     assert(s == 6); free(a); free(b); }",
+    // Arrays of pointers beside numbers.
+    "struct n { struct n *next; int v; }; struct { struct n *free[4]; int count; struct n all[4]; } pool;\n\
+     struct n *get(void) { return pool.free[--pool.count]; }\n\
+     void put(struct n *n) { pool.free[pool.count++] = n; }\n\
+     int main(void) { for (int i = 0; i < 4; i++) put(&pool.all[i]); struct n *a = get(), *b = get();\n\
+     a->v = 1; b->v = 2; a->next = b; assert(pool.count == 2 && a->next->v == 2 && a - pool.all == 3); }",
     // Copies.
     "struct s { int k; char name[12]; struct s *next; int t[2]; };\n\
      int main(void) { struct s a = { 1, \"abc\", 0, { 5, 6 } }, b, *c = malloc(sizeof *c); a.next = &a;\n\

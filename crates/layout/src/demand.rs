@@ -13,8 +13,10 @@ use crate::value::{Base, Offset, Value};
 
 /// Numbers that are no address in any layout: null, small numbers, error codes.
 const NEVER: u64 = 4096;
-/// Numbers that are no address here.
+/// Numbers below are no address here.
 const SMALL: u64 = 1 << 28;
+/// Of more globals, nobody finds out which one two addresses are of.
+const MOST_COMPARED: usize = 64;
 
 pub struct Demand;
 
@@ -42,8 +44,8 @@ impl Demand {
             return Self::is_address(&expr.clone().extract(0, 64), 64)
                 | Self::is_address(&high, 64);
         }
-        let moved = expr.clone().resize(width, 64) + number(SMALL);
-        !at_most(moved, 2 * SMALL)
+        let above = expr.clone().resize(width, 64) - number(SMALL);
+        at_most(above, Slots::END - SMALL)
     }
 
     fn is_pointer(operand: Operand<'_>) -> Expr {
@@ -75,7 +77,8 @@ impl Demand {
             let is_made = !at_most(a.expr.clone(), Slots::FIRST - 1);
             same = slot(a).eq(slot(b)) & is_made;
         }
-        for base in a.value.places.keys().filter(|base| b.value.places.contains_key(base)) {
+        let common = a.value.places.keys().filter(|base| b.value.places.contains_key(base));
+        for base in common.take(MOST_COMPARED) {
             if let (Base::Global(global), Some(size)) = (base, flow.size(*base)) {
                 let within = |operand: Operand<'_>| {
                     at_most(operand.expr.clone() - Expr::Address(GlobalId(*global)), size)

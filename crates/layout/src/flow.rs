@@ -5,7 +5,7 @@
 //! What is said here is never too little: guards are left out where it says that a value is
 //! a number.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use parallax_program::{
@@ -19,12 +19,18 @@ use crate::value::{Base, Offset, Value};
 /// An instruction, by its place in the program; the end of a block comes last.
 pub type Site = (FunctionId, BlockId, usize);
 
-/// An instruction that allocates.
+/// What an instruction allocates. What a function returns of its own allocations is told apart by the
+/// calls, so that a function that wraps `malloc` does not make one object of all.
 pub struct Made {
     pub align: u64,
     /// Where it is always the same.
     pub size: Option<u64>,
     shape: Option<Arc<Shape>>,
+    home: FunctionId,
+    /// How many calls it is told apart by.
+    depth: u32,
+    /// The same objects, as those see them who know more or fewer of the calls.
+    kin: Vec<u32>,
 }
 
 /// What was stored somewhere, if it may be an address.
@@ -38,6 +44,8 @@ pub struct Flow<'p> {
     pub program: &'p Program,
     pub made: Vec<Made>,
     sites: HashMap<Site, u32>,
+    /// What calls return of what was made.
+    returned: HashMap<(u32, Site), u32>,
     /// The variables of each function.
     pub vars: Vec<Vec<Value>>,
     results: Vec<Value>,
@@ -46,8 +54,19 @@ pub struct Flow<'p> {
     /// library's.
     linked: Vec<Vec<Vec<bool>>>,
     stored: BTreeMap<Base, Vec<Stored>>,
-    changed: bool,
+    has_stored: bool,
+    /// Who has to look again.
+    queue: VecDeque<FunctionId>,
+    waits: Vec<bool>,
+    callers: Vec<BTreeSet<FunctionId>>,
 }
+
+/// With more instructions that allocate, those that make the same are not told apart; with many
+/// more, none.
+const MANY: usize = 64;
+
+/// By so many calls an allocation is told apart.
+const DEEPEST: u32 = 2;
 
 /// More places of one object are not told apart: copies within it would go on for ever.
 const MOST_STORED: usize = 64;
@@ -62,23 +81,44 @@ impl<'p> Flow<'p> {
             program,
             made: Vec::new(),
             sites: HashMap::new(),
+            returned: HashMap::new(),
             vars: program.functions.iter().map(|f| vec![Value::default(); f.vars.len()]).collect(),
             results: vec![Value::default(); program.functions.len()],
             reached: vec![false; program.functions.len()],
             linked: program.functions.iter().map(|function| linked(program, function)).collect(),
             stored: BTreeMap::new(),
-            changed: true,
+            has_stored: false,
+            queue: VecDeque::new(),
+            waits: vec![false; program.functions.len()],
+            callers: vec![BTreeSet::new(); program.functions.len()],
         };
         flow.find_allocations();
         flow.start();
-        while std::mem::take(&mut flow.changed) {
-            for number in 0..program.functions.len() {
-                if flow.reached[number] {
-                    flow.function(FunctionId(number as u32));
-                }
+        flow.settle();
+        flow
+    }
+
+    /// Goes on until nothing new is learned.
+    fn settle(&mut self) {
+        loop {
+            while let Some(function) = self.queue.pop_front() {
+                self.waits[function.0 as usize] = false;
+                self.function(function);
+            }
+            if !std::mem::take(&mut self.has_stored) {
+                return;
+            }
+            for number in (0..self.reached.len()).filter(|number| self.reached[*number]) {
+                self.queue.push_back(FunctionId(number as u32));
+                self.waits[number] = true;
             }
         }
-        flow
+    }
+
+    fn look_again(&mut self, function: FunctionId) {
+        if !std::mem::replace(&mut self.waits[function.0 as usize], true) {
+            self.queue.push_back(function);
+        }
     }
 
     pub fn is_reached(&self, function: FunctionId) -> bool {
@@ -116,21 +156,35 @@ impl<'p> Flow<'p> {
     }
 
     fn find_allocations(&mut self) {
+        let mut found: Vec<(Site, Made)> = Vec::new();
         for (number, function) in self.program.functions.iter().enumerate() {
             for (block, body) in function.blocks.iter().enumerate() {
                 for (index, inst) in body.insts.iter().enumerate() {
-                    let InstKind::Alloc { size, align, shape, .. } = &inst.kind else {
-                        continue;
-                    };
-                    let site = (FunctionId(number as u32), BlockId(block as u32), index);
-                    self.sites.insert(site, self.made.len() as u32);
-                    let size = match size {
-                        Expr::Const(size) => u64::try_from(size.unsigned()).ok(),
-                        _ => None,
-                    };
-                    let align = u64::from(*align).max(1);
-                    self.made.push(Made { align, size, shape: shape.clone() });
+                    let home = FunctionId(number as u32);
+                    let made = made(&inst.kind, home);
+                    found.extend(made.map(|made| ((home, BlockId(block as u32), index), made)));
                 }
+            }
+        }
+        let is_told_apart = found.len() <= MANY;
+        let mut alike: HashMap<String, u32> = HashMap::new();
+        for (site, mut made) in found {
+            let next = self.made.len() as u32;
+            let number = match is_told_apart {
+                true => next,
+                false => {
+                    made.depth = DEEPEST;
+                    let shape = if alike.len() < MANY { &made.shape } else { &None };
+                    let size = made.size.filter(|_| shape.is_some());
+                    *alike.entry(format!("{} {size:?} {shape:?}", made.align)).or_insert(next)
+                }
+            };
+            self.sites.insert(site, number);
+            if number == next {
+                self.made.push(made);
+            } else if let Some(first) = self.made.get_mut(number as usize) {
+                first.size = first.size.filter(|size| made.size == Some(*size));
+                first.shape = first.shape.take().filter(|shape| made.shape.as_ref() == Some(shape));
             }
         }
     }
@@ -153,8 +207,9 @@ impl<'p> Flow<'p> {
     }
 
     fn enter(&mut self, function: FunctionId, args: Vec<Value>) {
-        let number = function.0 as usize;
-        self.changed |= !std::mem::replace(&mut self.reached[number], true);
+        if !std::mem::replace(&mut self.reached[function.0 as usize], true) {
+            self.look_again(function);
+        }
         for (param, arg) in args.iter().enumerate() {
             self.join(function, param, arg);
         }
@@ -165,7 +220,7 @@ impl<'p> Flow<'p> {
         let new = self.joined(old, value);
         if let Some(new) = new {
             self.vars[function.0 as usize][var] = new;
-            self.changed = true;
+            self.look_again(function);
         }
     }
 
@@ -198,12 +253,12 @@ impl<'p> Flow<'p> {
         let same = known.iter().position(|it| it.offset == offset && it.bytes == bytes);
         let Some(same) = same else {
             known.push(Stored { offset, bytes, value: value.clone() });
-            self.changed = true;
+            self.has_stored = true;
             return;
         };
         let old = std::mem::take(&mut known[same].value);
         let new = self.joined(&old, value);
-        self.changed |= new.is_some();
+        self.has_stored |= new.is_some();
         if let Some(kept) = self.stored.get_mut(&base).and_then(|known| known.get_mut(same)) {
             kept.value = new.unwrap_or(old);
         }
@@ -215,15 +270,25 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// What was stored where an access may go, and may be an address.
+    /// What was stored in an object, and may be an address.
+    fn stored_in(&self, base: Base) -> impl Iterator<Item = &Stored> {
+        let kin = match base {
+            Base::Made(made) => self.made[made as usize].kin.as_slice(),
+            _ => &[],
+        };
+        let kin = kin.iter().map(|made| Base::Made(*made));
+        [base].into_iter().chain(kin).filter_map(|base| self.stored.get(&base)).flatten()
+    }
+
+    /// The same, where an access may go. A view of a whole object may leave the array that it began in.
     pub fn stored_at(
         &self,
         base: Base,
         offset: Offset,
         bytes: u64,
     ) -> impl Iterator<Item = &Stored> {
-        let known = self.stored.get(&base).into_iter().flatten();
-        known.filter(move |it| it.offset.meets(it.bytes, offset, bytes))
+        let offset = Offset { within: None, ..offset };
+        self.stored_in(base).filter(move |it| it.offset.meets(it.bytes, offset, bytes))
     }
 
     /// What an access may read. Parts of addresses are numbers: a guard sees to it that they are not
@@ -260,7 +325,8 @@ impl<'p> Flow<'p> {
                 let old = &self.results[id.0 as usize];
                 if let Some(new) = self.joined(old, &value) {
                     self.results[id.0 as usize] = new;
-                    self.changed = true;
+                    let callers = self.callers[id.0 as usize].clone();
+                    callers.into_iter().for_each(|caller| self.look_again(caller));
                 }
             }
         }
@@ -303,10 +369,12 @@ impl<'p> Flow<'p> {
                 (Some(*dst), Value::place(Base::Made(*made)))
             }
             InstKind::Spawn { callee, args, .. } => {
-                self.transfer(id, callee, args, linked);
+                self.transfer(site, callee, args, linked);
                 return;
             }
-            InstKind::Call { dst, callee, args } => (*dst, self.transfer(id, callee, args, linked)),
+            InstKind::Call { dst, callee, args } => {
+                (*dst, self.transfer(site, callee, args, linked))
+            }
             InstKind::ThreadId { dst }
             | InstKind::HeapSize { dst, .. }
             | InstKind::Choose { dst, .. }
@@ -319,8 +387,8 @@ impl<'p> Flow<'p> {
     }
 
     /// A call; the result is what it may return.
-    fn transfer(&mut self, id: FunctionId, callee: &Callee, args: &[Expr], linked: bool) -> Value {
-        let reader = Reader::new(self, id, linked);
+    fn transfer(&mut self, site: Site, callee: &Callee, args: &[Expr], linked: bool) -> Value {
+        let reader = Reader::new(self, site.0, linked);
         let args: Vec<Value> = args.iter().map(|arg| reader.value(arg)).collect();
         let targets: Vec<FunctionId> = match callee {
             Callee::Direct(function) => vec![*function],
@@ -344,9 +412,46 @@ impl<'p> Flow<'p> {
                 continue;
             }
             self.enter(target, args.clone());
-            result = self.both(result, &self.results[target.0 as usize]);
+            self.callers[target.0 as usize].insert(site.0);
+            let returned = self.returned(target, site);
+            result = self.both(result, &returned);
         }
         result
+    }
+
+    /// What a call returns. Of what the function has made itself, every call has its own.
+    fn returned(&mut self, target: FunctionId, site: Site) -> Value {
+        let Value { number, places } = self.results[target.0 as usize].clone();
+        let own = |flow: &mut Self, base: Base| match base {
+            Base::Made(made) if flow.made[made as usize].is_told_apart(target) => {
+                Base::Made(flow.made_by_call(made, site))
+            }
+            _ => base,
+        };
+        let places = places.into_iter().map(|(base, offset)| (own(self, base), offset)).collect();
+        Value { number, places }
+    }
+
+    fn made_by_call(&mut self, made: u32, site: Site) -> u32 {
+        if let Some(known) = self.returned.get(&(made, site)) {
+            return *known;
+        }
+        let own = self.made.len() as u32;
+        let Made { align, size, ref shape, depth, ref kin, .. } = self.made[made as usize];
+        let less: Vec<u32> = kin.iter().copied().filter(|it| self.is_outer(*it, depth)).collect();
+        let kin: Vec<u32> = less.into_iter().chain([made]).collect();
+        let (shape, home, depth) = (shape.clone(), site.0, depth + 1);
+        for other in &kin {
+            self.made[*other as usize].kin.push(own);
+        }
+        self.made.push(Made { align, size, shape, home, depth, kin });
+        self.returned.insert((made, site), own);
+        own
+    }
+
+    /// Whether what was made is told apart by fewer calls than so many.
+    fn is_outer(&self, made: u32, depth: u32) -> bool {
+        self.made[made as usize].depth < depth
     }
 
     /// What one object holds, another one does from now on.
@@ -354,7 +459,7 @@ impl<'p> Flow<'p> {
         let [to, from, ..] = args else { return };
         let mut copies = Vec::new();
         for (source, at) in &from.places {
-            for stored in self.stored.get(source).into_iter().flatten() {
+            for stored in self.stored_in(*source) {
                 let inner = stored.offset.moved(at.stride.negated(), None);
                 for (target, start) in &to.places {
                     let offset = match (at.stride.known(), start.stride.known()) {
@@ -371,6 +476,25 @@ impl<'p> Flow<'p> {
             self.keep(target, offset, bytes, &value);
         }
     }
+}
+
+impl Made {
+    /// Whether a call of a function tells apart what it returns of this.
+    fn is_told_apart(&self, function: FunctionId) -> bool {
+        self.home == function && self.depth < DEEPEST
+    }
+}
+
+fn made(kind: &InstKind, home: FunctionId) -> Option<Made> {
+    let InstKind::Alloc { size, align, shape, .. } = kind else {
+        return None;
+    };
+    let size = match size {
+        Expr::Const(size) => u64::try_from(size.unsigned()).ok(),
+        _ => None,
+    };
+    let (align, shape) = (u64::from(*align).max(1), shape.clone());
+    Some(Made { align, size, shape, home, depth: 0, kin: Vec::new() })
 }
 
 fn linked(program: &Program, function: &Function) -> Vec<Vec<bool>> {

@@ -13,6 +13,8 @@ impl Slots {
     pub const SLOT_BITS: u32 = 20;
     /// Globals and functions are below, objects that threads make from here on.
     pub const FIRST: u64 = 1 << Self::REGION_BITS;
+    /// There is none from here on: threads have numbers of 16 bits.
+    pub const END: u64 = Self::FIRST << 17;
     /// The largest object.
     pub const LARGEST: u64 = 1 << 35;
 
