@@ -48,6 +48,16 @@ pub(crate) fn allows(
     View::new(execution, derived).by_checker(model).map(|judged| judged.is_ok())
 }
 
+/// Whether the model may allow an execution once reads have sources that have none yet. False is
+/// final, true promises nothing.
+pub(crate) fn may_become_allowed(
+    execution: &Execution,
+    derived: &Derived,
+    model: &Model,
+) -> Result<bool, String> {
+    View::new(execution, derived).checked(model, |checker| checker.may_be_allowed())
+}
+
 /// The pairs of accesses that race in an execution that the model allows. The error is also that the
 /// model does not say so.
 pub(crate) fn races(

@@ -4,5 +4,6 @@ mod claims;
 mod interleavings;
 mod judged;
 mod large;
+mod late;
 mod operations;
 mod people;
