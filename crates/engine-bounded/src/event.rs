@@ -7,6 +7,20 @@ use parallax_solver::Term;
 use crate::guard::Guard;
 use crate::value::Sources;
 
+/// A call or a round of a loop, inside of which something happens.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Turn {
+    /// The instruction that calls, in the function that the turns before lead to.
+    Call {
+        block: u32,
+        index: u32,
+    },
+    Round {
+        head: u32,
+        number: u32,
+    },
+}
+
 /// One event. It happens in the executions in which its guard holds.
 #[derive(Clone, Debug)]
 pub struct Event {
@@ -34,8 +48,8 @@ pub struct Event {
     pub step: Step,
     /// For the read of an atomic operation that may fail for no reason, whether it does.
     pub fails: Option<Term>,
-    /// The loops that it is in: calls, heads and rounds.
-    pub rounds: Vec<(u32, u32, u32)>,
+    /// The calls and the loops that it is in.
+    pub turns: Vec<Turn>,
 }
 
 /// What an event is to its thread.

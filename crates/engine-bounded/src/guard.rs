@@ -53,7 +53,8 @@ impl Guard {
 
     /// Whether this one holds wherever the other does, as far as can be seen.
     pub fn follows_from(&self, other: &Guard) -> bool {
-        self.parts.iter().all(|part| other.parts.contains(part))
+        let common = self.common(other);
+        self.parts[common..].iter().all(|part| other.parts.contains(part))
     }
 
     /// How many conditions two guards begin with that are the same.

@@ -399,16 +399,17 @@ impl Search<'_, '_> {
         let ending = |thread: usize| {
             let own = stuck.iter().map(|number| &waits[*number]);
             let mut own = own.filter(|wait| wait.stop.thread as usize == thread);
-            match own.next().map(|wait| wait.kind) {
-                Some(WaitKind::Spin)
-                    if involved.iter().any(|read| {
-                        encoding.structure.events[*read].thread == Some(thread as u32)
-                    }) =>
-                {
-                    ThreadEnding::Spinning { from: 0 }
+            let happens = |event: &u32| encoding.circuit.holds(encoding.executed[*event as usize]);
+            match own.next() {
+                Some(wait) if wait.kind == WaitKind::Spin => {
+                    let reads = wait.reads.iter().map(|(_, read)| read);
+                    match reads.chain(&wait.writes).any(happens) {
+                        true => ThreadEnding::Spinning { from: 0 },
+                        false => ThreadEnding::Stopped,
+                    }
                 }
-                Some(WaitKind::Spin) | None => ThreadEnding::Stopped,
                 Some(_) => ThreadEnding::Waiting,
+                None => ThreadEnding::Stopped,
             }
         };
         let message = match property {

@@ -157,7 +157,7 @@ fn initial_write(at: Footprint, terms: &mut Terms, memory: &Memory) -> Event {
         pairs: Vec::new(),
         step: Step::Access { whole: at.bytes },
         fails: None,
-        rounds: Vec::new(),
+        turns: Vec::new(),
     }
 }
 

@@ -1,11 +1,12 @@
-//! Threads that wait for ever: all others have ended or wait too, and those that wait have seen the
-//! newest values there are.
+//! Threads that wait for ever: all others have ended or wait too, those that wait have seen the
+//! newest values there are, and what they store while they wait is what is there already. This is
+//! the definition of the replayer, which says why.
 
 use parallax_program::Property;
 use parallax_solver::Literal;
 
 use crate::encoding::Encoding;
-use crate::event::Step;
+use crate::event::{Step, Turn};
 use crate::unfold::{Stop, WaitKind, Waiting};
 
 /// When an execution is stuck for ever.
@@ -116,7 +117,8 @@ fn rests(
     encoding.circuit.or(&ways)
 }
 
-/// Whether a wait has seen the newest values, or the thread that it waits for has not ended.
+/// Whether a wait has seen the newest values and changed none, or the thread that it waits for has
+/// not ended.
 fn is_stuck(encoding: &mut Encoding, wait: &Waiting) -> Literal {
     let mut all = Vec::new();
     for (when, read) in &wait.reads {
@@ -134,6 +136,11 @@ fn is_stuck(encoding: &mut Encoding, wait: &Waiting) -> Literal {
         let stuck = encoding.circuit.and(&[newest, !fails]);
         all.push(encoding.circuit.or(&[!counts, stuck]));
     }
+    for write in &wait.writes {
+        let write = *write as usize;
+        let repeats = repeats(encoding, write);
+        all.push(encoding.circuit.or(&[!encoding.executed[write], repeats]));
+    }
     encoding.circuit.and(&all)
 }
 
@@ -149,8 +156,8 @@ fn waits_in_vain(encoding: &mut Encoding, join: usize) -> Literal {
     !encoding.circuit.or(&ended)
 }
 
-/// Whether there is no newer write than the one that a read takes its value from, but those of its
-/// own thread later on.
+/// Whether there is no newer value than the one that a read takes: all writes that are newer are
+/// of its own thread later on, or of loops, and put the same.
 fn is_newest(encoding: &mut Encoding, read: usize) -> Literal {
     let sources = encoding.communication.sources[read].clone();
     let events = encoding.structure.events.len();
@@ -161,11 +168,58 @@ fn is_newest(encoding: &mut Encoding, read: usize) -> Literal {
             let Some(later) = encoding.communication.order.get(&(write, newer)).copied() else {
                 continue;
             };
-            if !encoding.structure.in_program_order(read, newer) {
-                none.push(!encoding.circuit.and(&[later, encoding.executed[newer]]));
+            if encoding.structure.in_program_order(read, newer) {
+                continue;
             }
+            let mut fits = vec![!later, !encoding.executed[newer]];
+            let turns = &encoding.structure.events[newer].turns;
+            if turns.iter().any(|turn| matches!(turn, Turn::Round { .. })) {
+                fits.push(puts_the_same(encoding, write, newer));
+            }
+            none.push(encoding.circuit.or(&fits));
         }
         ways.push(encoding.circuit.and(&none));
     }
     encoding.circuit.or(&ways)
+}
+
+/// Whether a write puts what the one before it in coherence has put.
+fn repeats(encoding: &mut Encoding, write: usize) -> Literal {
+    let before = |encoding: &Encoding, first: usize, last: usize| {
+        encoding.communication.order.get(&(first, last)).copied().unwrap_or(Literal::FALSE)
+    };
+    let events = 0..encoding.structure.events.len();
+    let earlier: Vec<(usize, Literal)> = events
+        .map(|other| (other, before(encoding, other, write)))
+        .filter(|(other, before)| *other != write && *before != Literal::FALSE)
+        .collect();
+    let mut all = Vec::new();
+    for (other, is_before) in &earlier {
+        let same = puts_the_same(encoding, *other, write);
+        if same == Literal::TRUE {
+            continue;
+        }
+        let mut ways = vec![same, !*is_before, !encoding.executed[*other]];
+        for (between, is_too) in &earlier {
+            let follows = before(encoding, *other, *between);
+            let happens = encoding.executed[*between];
+            ways.push(encoding.circuit.and(&[*is_too, follows, happens]));
+        }
+        all.push(encoding.circuit.or(&ways));
+    }
+    encoding.circuit.and(&all)
+}
+
+/// Whether two writes to one place put the same.
+fn puts_the_same(encoding: &mut Encoding, first: usize, last: usize) -> Literal {
+    let Encoding { circuit, structure, .. } = encoding;
+    let value = |event: usize| structure.events[event].kind.value();
+    let Some((first, last)) = value(first).zip(value(last)) else {
+        return Literal::FALSE;
+    };
+    if circuit.terms.width(first) != circuit.terms.width(last) {
+        return Literal::FALSE;
+    }
+    let same = circuit.terms.equals(first, last);
+    circuit.literal(same)
 }

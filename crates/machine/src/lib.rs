@@ -28,4 +28,4 @@ pub use globals::{GlobalObject, Globals};
 pub use merge::Merge;
 pub use operation::{DECIDED_BY_UNDEFINED, Fault, Operation, modify};
 pub use retries::settle as settle_retries;
-pub use thread::Thread;
+pub use thread::{Return, Thread};

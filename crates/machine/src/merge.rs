@@ -54,16 +54,22 @@ impl<V: Clone> Thread<V> {
         join(&mut self.registers, &other.registers, domain);
         let (effects, others) = (self.effects, other.effects);
         let newest = effects.max(others);
+        let (deeds, their_deeds) = (self.deeds, other.deeds);
+        let most_deeds = deeds.max(their_deeds);
         for (frame, theirs) in self.frames.iter_mut().zip(&other.frames) {
             join(&mut frame.vars, &theirs.vars, domain);
-            // A round counts only where both ways have just looked since it began.
+            // A round counts only where both ways have just looked and stored since it began.
             frame.rounds.retain_mut(|round| {
-                let other = theirs.round(round.head).filter(|other| other.effects == others);
-                let Some(other) = other.filter(|_| round.effects == effects) else {
+                let other = theirs.round(round.head).filter(|other| other.deeds == their_deeds);
+                let Some(other) = other.filter(|_| round.deeds == deeds) else {
                     return false;
                 };
+                let have_only_looked = round.effects == effects && other.effects == others;
                 join(&mut round.vars, &other.vars, domain);
-                round.effects = newest;
+                // Whoever has stored has at least one effect.
+                round.effects = if have_only_looked { newest } else { newest.saturating_sub(1) };
+                round.deeds = most_deeds;
+                round.earlier = None;
                 round.operations = round.operations.max(other.operations);
                 round.idle = round.idle.min(other.idle);
                 true
@@ -71,6 +77,7 @@ impl<V: Clone> Thread<V> {
         }
         self.control = self.merged_control(other, domain, merge);
         self.effects = newest;
+        self.deeds = most_deeds;
         self.forgiven = newest - lasting;
         self.operations = self.operations.max(other.operations);
         self.decided = self.decided.max(other.decided);

@@ -24,8 +24,12 @@ pub struct Thread<V> {
     /// Visible operations so far, and those that others may notice.
     pub(crate) operations: u32,
     pub(crate) effects: u32,
-    /// Whether others cannot notice the operation that the thread stands at.
+    /// Those of them that are more than stores.
+    pub(crate) deeds: u32,
+    /// Whether others cannot notice the operation that the thread stands at, and whether it is no
+    /// more than a store.
     is_silent: bool,
+    is_store: bool,
     /// Those of the effects that were undone when the thread woke up without a signal.
     pub(crate) forgiven: u32,
     /// How things were when the thread began to wait for a signal last.
@@ -61,12 +65,24 @@ pub(crate) struct Round<V> {
     pub(crate) head: BlockId,
     pub(crate) operations: u32,
     pub(crate) effects: u32,
+    pub(crate) deeds: u32,
     /// The variables that are live there.
     pub(crate) vars: Vec<V>,
     /// How many rounds have changed nothing since.
     pub(crate) idle: u32,
-    /// Those of the round before, if the thread has only looked since: until somebody asks.
-    pub(crate) earlier: Vec<V>,
+    /// The round before, if the thread has only looked and stored since: until somebody asks.
+    pub(crate) earlier: Option<Return<V>>,
+}
+
+/// A thread is back at the head of a loop, and has done no more than to look and to store since it
+/// was there.
+#[derive(Clone)]
+pub struct Return<V> {
+    /// What matters, as it was then and as it is now. If all of it is the same, the thread does
+    /// the same again, as far as others let it.
+    pub pairs: Vec<(V, V)>,
+    /// Whether it has only looked.
+    pub has_only_looked: bool,
 }
 
 /// How often a block was entered, and its branch found undecided.
@@ -93,7 +109,7 @@ impl<V: Clone> Thread<V> {
         let registers = code.program.registers.iter();
         let registers: Vec<V> =
             registers.map(|register| domain.constant(Bits::zero(register.width))).collect();
-        let frame = Frame::new(code, function, args, &registers, None, (0, 0), domain);
+        let frame = Frame::new(code, function, args, &registers, None, (0, 0, 0), domain);
         Thread {
             frames: vec![frame],
             registers,
@@ -102,7 +118,9 @@ impl<V: Clone> Thread<V> {
             chosen: 0,
             operations: 0,
             effects: 0,
+            deeds: 0,
             is_silent: false,
+            is_store: false,
             forgiven: 0,
             asleep: None,
             wakes: false,
@@ -247,6 +265,7 @@ impl<V: Clone> Thread<V> {
                 match operation {
                     Some(_) => {
                         self.is_silent = is_silent(visible);
+                        self.is_store = is_store(visible);
                         self.wakes = code.live().is_some() && sleep::ends(visible);
                     }
                     None => frame.index += 1,
@@ -268,6 +287,7 @@ impl<V: Clone> Thread<V> {
     fn count(&mut self) {
         self.operations += 1;
         self.effects += u32::from(!self.is_silent);
+        self.deeds += u32::from(!self.is_silent && !self.is_store);
         if self.wakes {
             self.is_woken_early();
         }
@@ -418,18 +438,12 @@ impl<V: Clone> Thread<V> {
         self.new_round(code, limits.idle, domain)
     }
 
-    /// Where the thread has just come back to the head of a loop, and has only looked since it was
-    /// there: what matters, as it was then and as it is now. If all of it is the same, it waits.
-    pub fn take_return(&mut self) -> Vec<(V, V)> {
-        let Some(frame) = self.frames.last_mut().filter(|frame| frame.index == 0) else {
-            return Vec::new();
-        };
+    /// Where the thread has just come back to the head of a loop, and has only looked and stored
+    /// since it was there: how.
+    pub fn take_return(&mut self) -> Option<Return<V>> {
+        let frame = self.frames.last_mut().filter(|frame| frame.index == 0)?;
         let head = frame.block;
-        let Some(round) = frame.rounds.iter_mut().find(|round| round.head == head) else {
-            return Vec::new();
-        };
-        let earlier = std::mem::take(&mut round.earlier);
-        earlier.into_iter().zip(round.vars.iter().cloned()).collect()
+        frame.rounds.iter_mut().find(|round| round.head == head)?.earlier.take()
     }
 
     /// Whether the thread, having come to the head of a loop, has been there before with all
@@ -440,7 +454,7 @@ impl<V: Clone> Thread<V> {
         idle: Idle,
         domain: &D,
     ) -> Option<Operation<'p, V>> {
-        let (operations, effects) = (self.operations, self.effects);
+        let (operations, effects, deeds) = (self.operations, self.effects, self.deeds);
         let frame = self.frames.last_mut()?;
         let head = frame.block;
         let idle = code.idle(frame.function, head, idle);
@@ -449,8 +463,8 @@ impl<V: Clone> Thread<V> {
         let known = frame.rounds.iter_mut().find(|round| round.head == head);
         let Some(round) = known else {
             let vars = vars.cloned().collect();
-            let earlier = Vec::new();
-            frame.rounds.push(Round { head, operations, effects, vars, idle: 0, earlier });
+            let (idle, earlier) = (0, None);
+            frame.rounds.push(Round { head, operations, effects, deeds, vars, idle, earlier });
             return None;
         };
         let mut pairs = round.vars.iter().zip(vars.clone());
@@ -460,11 +474,14 @@ impl<V: Clone> Thread<V> {
             return (round.idle > idle).then_some(Operation::Spin { since });
         }
         round.idle = 0;
-        if D::COMPARES && round.effects == effects {
-            round.earlier.clone_from(&round.vars);
+        if D::COMPARES && round.deeds == deeds {
+            let pairs = round.vars.iter().cloned().zip(vars.clone().cloned()).collect();
+            let has_only_looked = round.effects == effects;
+            round.earlier = Some(Return { pairs, has_only_looked });
         }
         round.operations = operations;
         round.effects = effects;
+        round.deeds = deeds;
         round.vars.clear();
         round.vars.extend(vars.cloned());
         None
@@ -508,7 +525,7 @@ impl<V: Clone> Thread<V> {
         }
         let args = args.iter().map(|arg| code.evaluate(arg, &frame.vars, domain)).collect();
         self.keep_registers(code);
-        let since = (self.operations, self.effects);
+        let since = (self.operations, self.effects, self.deeds);
         self.frames.push(Frame::new(code, function, args, &self.registers, dst, since, domain));
         None
     }
@@ -559,6 +576,17 @@ impl Thread<Bits> {
     }
 }
 
+/// Whether an instruction puts something where others may see it, and does no more.
+fn is_store(kind: &InstKind) -> bool {
+    matches!(
+        kind,
+        InstKind::Store { .. }
+            | InstKind::StoreConditional { .. }
+            | InstKind::Rmw { .. }
+            | InstKind::Cas { .. }
+    )
+}
+
 /// Whether an instruction only looks. So does a compare-and-swap that fails.
 fn is_silent(kind: &InstKind) -> bool {
     matches!(
@@ -587,7 +615,7 @@ impl<V: Clone> Frame<V> {
         args: Vec<V>,
         registers: &[V],
         result: Option<VarId>,
-        since: (u32, u32),
+        since: (u32, u32, u32),
         domain: &mut D,
     ) -> Frame<V> {
         let body = code.program.function(function);
@@ -607,9 +635,10 @@ impl<V: Clone> Frame<V> {
             head: block,
             operations: since.0,
             effects: since.1,
+            deeds: since.2,
             vars: live.iter().map(|var| vars[var.0 as usize].clone()).collect(),
             idle: 0,
-            earlier: Vec::new(),
+            earlier: None,
         });
         let rounds = rounds.into_iter().collect();
         Frame { function, block, index: 0, vars, result, visits, rounds }

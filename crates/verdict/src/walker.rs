@@ -176,14 +176,6 @@ impl<'a, 'p> Walker<'a, 'p> {
         self.last_round
     }
 
-    /// The write that is due puts what its thread had put there before. Where it is a store, it
-    /// does not count as something that the thread does.
-    pub(crate) fn stores_quietly(&mut self) {
-        if self.access.as_ref().is_some_and(|access| matches!(access.kind, Kind::Store)) {
-            self.thread.leaves_no_trace();
-        }
-    }
-
     /// How many operations the thread has done.
     pub(crate) fn operations(&self) -> u32 {
         self.thread.operations()
@@ -344,8 +336,10 @@ impl<'a, 'p> Walker<'a, 'p> {
             return;
         };
         let old = access.old_value(self.traces);
+        // Whether the stores of a round that is repeated change something is looked at where that
+        // matters.
         let is_pair = matches!(access.kind, Kind::Rmw { .. } | Kind::Cas { .. });
-        if is_pair && access.new.as_ref().is_some_and(|new| new.bits == old.bits) {
+        if !is_pair || access.new.as_ref().is_some_and(|new| new.bits == old.bits) {
             self.thread.leaves_no_trace();
         }
         match &access.kind {

@@ -68,8 +68,8 @@ impl Unfolder<'_, '_, '_> {
     /// What a place holds that only this thread accesses, where it is known.
     fn held(&mut self, state: &State, address: Value, bytes: u32) -> Option<Term> {
         let (place, initial) = self.own_place(address, bytes)?;
-        match state.cells.get(&place) {
-            Some(written) => Some(*written),
+        match state.held(place) {
+            Some(written) => Some(written),
             None if initial.is_undefined() => None,
             None => Some(self.result.values.terms.constant(initial)),
         }
@@ -141,7 +141,7 @@ impl Unfolder<'_, '_, '_> {
             events.push(number);
         }
         if let Some((place, _)) = self.own_place(address, size.bytes()) {
-            state.cells.insert(place, value.term);
+            state.hold(place, value.term);
         }
         self.accesses += 1;
         events
@@ -193,7 +193,7 @@ impl Unfolder<'_, '_, '_> {
             pairs: Vec::new(),
             step,
             fails: None,
-            rounds: state.rounds(),
+            turns: state.turns(),
         });
         number
     }

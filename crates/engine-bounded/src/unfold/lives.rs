@@ -60,7 +60,7 @@ impl Unfolder<'_, '_, '_> {
             pairs: Vec::new(),
             step: Step::Begin,
             fails: None,
-            rounds: Vec::new(),
+            turns: Vec::new(),
         };
         self.result.events.push(begin);
         self.accesses += 1;
@@ -103,7 +103,8 @@ impl Unfolder<'_, '_, '_> {
         let guard = terms.and(before.guard, not_yet);
         let truth = terms.truth();
         let stop = Stop { guard, ..before };
-        self.result.waits.push(Waiting { stop, kind: WaitKind::Join, reads: vec![(truth, event)] });
+        let (kind, reads) = (WaitKind::Join, vec![(truth, event)]);
+        self.result.waits.push(Waiting { stop, kind, reads, writes: Vec::new() });
         true
     }
 
@@ -111,20 +112,27 @@ impl Unfolder<'_, '_, '_> {
     pub(super) fn wait_for_reads(&mut self, state: &State) {
         let stop = self.stop(state);
         let reads = state.last_reads.clone();
-        self.result.waits.push(Waiting { stop, kind: WaitKind::Wait, reads });
+        let (kind, writes) = (WaitKind::Wait, Vec::new());
+        self.result.waits.push(Waiting { stop, kind, reads, writes });
     }
 
-    /// A thread that is back at the head of a loop as it was before.
-    pub(super) fn spin(&mut self, state: &State) {
+    /// A thread that is back at the head of a loop as it was before. If it has stored something, that
+    /// has to be what was there.
+    pub(super) fn spin(&mut self, state: &State, has_stored: bool) {
         let stop = self.stop(state);
         let truth = self.result.values.terms.truth();
-        let rounds = state.spinning_rounds();
-        let own = self.result.events.iter().enumerate().filter(|(_, event)| {
-            event.thread == Some(self.thread)
-                && event.kind.is_read()
-                && event.rounds.starts_with(&rounds)
-        });
-        let reads = own.map(|(number, _)| (truth, number as u32)).collect();
-        self.result.waits.push(Waiting { stop, kind: WaitKind::Spin, reads });
+        let round = state.spinning_round();
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        for (number, event) in (0u32..).zip(&self.result.events) {
+            if event.thread != Some(self.thread) || !event.turns.starts_with(&round) {
+                continue;
+            }
+            if event.kind.is_read() {
+                reads.push((truth, number));
+            } else if event.kind.is_write() && has_stored {
+                writes.push(number);
+            }
+        }
+        self.result.waits.push(Waiting { stop, kind: WaitKind::Spin, reads, writes });
     }
 }

@@ -15,7 +15,7 @@ mod state;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use parallax_machine::{Code, Idle, Limits, Operation, Site, Thread};
+use parallax_machine::{Code, Idle, Limits, Operation, Return, Site, Thread};
 use parallax_program::{AllocKind, Bits, Diagnostic, FunctionId, Property, VarId};
 use parallax_solver::{Stop as Halt, Term};
 use parallax_verdict::Reason;
@@ -27,7 +27,7 @@ use crate::refusal::{as_reason, stopped};
 use crate::value::{Value, Values};
 use crate::watch::Watch;
 
-use state::{Place, State};
+use state::{Jump, Place, State};
 
 /// How far to unfold, and how accesses are taken.
 #[derive(Clone, Debug, Default)]
@@ -146,6 +146,8 @@ pub struct Waiting {
     pub kind: WaitKind,
     /// Reads that have to see something else for the thread to go on, where that holds.
     pub reads: Vec<(Term, u32)>,
+    /// Writes of a loop that have to put what is there already for the thread to wait.
+    pub writes: Vec<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -154,7 +156,7 @@ pub enum WaitKind {
     Wait,
     /// For the end of a thread; the event happens where that has ended.
     Join,
-    /// In a loop that only waits.
+    /// In a loop that changes nothing.
     Spin,
 }
 
@@ -366,34 +368,53 @@ impl<'p> Unfolder<'_, 'p, '_> {
 
     /// A state that has jumped, called or returned.
     fn follow(&mut self, mut state: State, was_decided: bool, open: &mut Open) {
-        if !self.goes_on(&mut state) {
+        let back = state.thread.take_return();
+        let same = back.as_ref().map(|back| self.is_as_before(back));
+        let truth = self.result.values.terms.truth();
+        let is_as_before = same == Some(truth);
+        if let Some((back, same)) = back.zip(same).filter(|_| self.plan.waits)
+            && !self.goes_on(&mut state, same, back.has_only_looked)
+        {
             return;
         }
-        match state.follow(self.code, &self.blocks, was_decided, self.plan.bound) {
+        let how = Jump { was_decided, is_as_before };
+        match state.follow(self.code, &self.blocks, how, self.plan.bound) {
             Ok(()) => self.wait(state, open),
             Err(_) => self.exceed(&state),
         }
     }
 
-    /// A thread that is back at the head of a loop, and has only looked since it was there, waits
-    /// where all that matters is as it was. Which loops those are does not always show: a loop
-    /// that compilers have rotated keeps what it has read. False if it never goes on.
-    fn goes_on(&mut self, state: &mut State) -> bool {
-        let pairs = state.thread.take_return();
-        if pairs.is_empty() || !self.plan.waits {
-            return true;
-        }
+    /// Whether all that matters to a thread that is back at the head of a loop is as it was.
+    fn is_as_before(&mut self, back: &Return<Value>) -> Term {
         let terms = &mut self.result.values.terms;
-        let same = pairs.iter().fold(terms.truth(), |all, (then, now)| {
+        back.pairs.iter().fold(terms.truth(), |all, (then, now)| {
             let same = terms.equals(then.term, now.term);
             terms.and(all, same)
-        });
-        let differs = terms.not(same);
-        let mut waiting = state.clone();
-        if waiting.guard.require(same, terms) {
-            self.spin(&waiting);
+        })
+    }
+
+    /// A thread that is back at the head of a loop, and has only looked since it was there, waits
+    /// where all that matters is as it was. Which loops those are does not always show: a loop
+    /// that compilers have rotated keeps what it has read. One that has stored as well may wait, if
+    /// its stores have changed nothing, or go on. False if it never goes on.
+    fn goes_on(&mut self, state: &mut State, same: Term, has_only_looked: bool) -> bool {
+        let terms = &mut self.result.values.terms;
+        if terms.as_constant(same).is_some_and(|same| same.is_zero()) {
+            return true;
         }
-        state.guard.require(differs, &mut self.result.values.terms)
+        let rests = match has_only_looked {
+            true => same,
+            false => {
+                let stays = terms.variable(1);
+                terms.and(same, stays)
+            }
+        };
+        let goes_on = terms.not(rests);
+        let mut waiting = state.clone();
+        if waiting.guard.require(rests, terms) {
+            self.spin(&waiting, !has_only_looked);
+        }
+        state.guard.require(goes_on, &mut self.result.values.terms)
     }
 
     fn exceed(&mut self, state: &State) {
@@ -422,7 +443,7 @@ impl<'p> Unfolder<'_, 'p, '_> {
             }
             // A loop that only waits need not be repeated, or once if its rounds do more.
             match arm.thread.after_branch(self.code, &Self::LIMITS, values) {
-                Some(Operation::Spin { .. }) => self.spin(&arm),
+                Some(Operation::Spin { .. }) => self.spin(&arm, false),
                 _ => self.follow(arm, false, open),
             }
         }

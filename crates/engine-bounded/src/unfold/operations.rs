@@ -179,7 +179,7 @@ impl<'p> Unfolder<'_, 'p, '_> {
                 return Ok(None);
             }
             Operation::Spin { .. } => {
-                self.spin(&state);
+                self.spin(&state, false);
                 return Ok(None);
             }
             // The thread has waited all the time on another way.
@@ -258,7 +258,7 @@ impl<'p> Unfolder<'_, 'p, '_> {
             state.thread.results(self.code, old, ok);
             return Some(state);
         }
-        if state.rounds().is_empty() {
+        if !state.is_in_loop() {
             state.thread.results(self.code, old, ok);
             return Some(state);
         }

@@ -8,6 +8,7 @@ use parallax_solver::Term;
 
 use super::Private;
 use crate::arrangement::{Arrangement, targets};
+use crate::event::Turn;
 use crate::guard::Guard;
 use crate::value::{Meeting, Value, Values};
 
@@ -22,7 +23,18 @@ pub struct State {
     /// The events of the last read, where that holds.
     pub last_reads: Vec<(Term, u32)>,
     /// What was written to places that only this thread accesses.
-    pub cells: BTreeMap<u64, Term>,
+    cells: BTreeMap<u64, Term>,
+    /// How often that has changed.
+    changes: u32,
+}
+
+/// How a thread has come to the head of a loop again, or elsewhere.
+#[derive(Clone, Copy)]
+pub struct Jump {
+    /// Whether all branches were decided.
+    pub was_decided: bool,
+    /// Whether the thread knows what it knew when it was there last.
+    pub is_as_before: bool,
 }
 
 /// Where a call stands, as far as loops go.
@@ -45,6 +57,8 @@ struct Round {
     open: u32,
     /// Whether a branch that could have left the loop was decided in this round.
     is_counted: bool,
+    /// [`State::changes`] when it began.
+    changes: u32,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -71,7 +85,7 @@ impl State {
         guard: Guard,
         blocks: &[Arrangement],
     ) -> State {
-        let levels = vec![Level::enter(function, blocks)];
+        let levels = vec![Level::enter(function, blocks, 0)];
         State {
             thread,
             guard,
@@ -79,6 +93,7 @@ impl State {
             reservations: Vec::new(),
             last_reads: Vec::new(),
             cells: BTreeMap::new(),
+            changes: 0,
         }
     }
 
@@ -97,24 +112,36 @@ impl State {
         (position, looked)
     }
 
-    /// The loops that the thread is in: calls, heads and rounds.
-    pub fn rounds(&self) -> Vec<(u32, u32, u32)> {
-        let levels = self.levels.iter().enumerate();
-        let rounds = levels.flat_map(|(call, level)| {
-            level.loops.iter().map(move |round| (call as u32, round.head, round.number))
-        });
-        rounds.collect()
+    /// The calls and the loops that the thread is in.
+    pub fn turns(&self) -> Vec<Turn> {
+        let mut turns = Vec::new();
+        let mut sites = self.thread.stack();
+        for (call, level) in self.levels.iter().enumerate() {
+            if call > 0
+                && let Some(site) = sites.next()
+            {
+                turns.push(Turn::Call { block: site.block.0, index: site.index });
+            }
+            let rounds = level.loops.iter();
+            turns
+                .extend(rounds.map(|round| Turn::Round { head: round.head, number: round.number }));
+        }
+        turns
     }
 
-    /// The loops up to the one that the thread, which has just jumped, is at the head of.
-    pub fn spinning_rounds(&self) -> Vec<(u32, u32, u32)> {
-        let call = self.levels.len().saturating_sub(1) as u32;
-        let head = self.thread.site().map(|site| site.block.0);
-        let mut rounds = self.rounds();
-        if let Some(at) = rounds.iter().rposition(|(c, h, _)| *c == call && Some(*h) == head) {
-            rounds.truncate(at + 1);
+    pub fn is_in_loop(&self) -> bool {
+        self.levels.iter().any(|level| !level.loops.is_empty())
+    }
+
+    /// The turns up to the loop that the thread, which has just jumped, is at the head of.
+    pub fn spinning_round(&self) -> Vec<Turn> {
+        let at = self.thread.site().map(|site| site.block.0);
+        let mut turns = self.turns();
+        let is_it = |turn: &Turn| matches!(turn, Turn::Round { head, .. } if Some(*head) == at);
+        if let Some(at) = turns.iter().rposition(is_it) {
+            turns.truncate(at + 1);
         }
-        rounds
+        turns
     }
 
     pub fn has_forked(&mut self) {
@@ -128,9 +155,10 @@ impl State {
         &mut self,
         code: &Code<'_>,
         blocks: &[Arrangement],
-        was_decided: bool,
+        how: Jump,
         bound: u32,
     ) -> Result<(), Exceeded> {
+        let changes = self.changes;
         let Some(site) = self.thread.site() else {
             return Ok(());
         };
@@ -142,11 +170,11 @@ impl State {
         if depth > self.levels.len() {
             let same = |level: &&Level| level.function == site.function.0 && level.has_forked;
             let again = self.levels.iter().filter(same).count();
-            self.levels.push(Level::enter(site.function, blocks));
+            self.levels.push(Level::enter(site.function, blocks, changes));
             return if again > bound as usize { Err(Exceeded) } else { Ok(()) };
         }
         match self.levels.last_mut() {
-            Some(level) => level.jump(code, blocks, site.block.0, was_decided, bound),
+            Some(level) => level.jump(code, blocks, site.block.0, how, changes, bound),
             None => Ok(()),
         }
     }
@@ -189,9 +217,24 @@ impl State {
 }
 
 impl State {
+    /// What was written to a place that only this thread accesses.
+    pub fn held(&self, place: u64) -> Option<Term> {
+        self.cells.get(&place).copied()
+    }
+
+    pub fn hold(&mut self, place: u64, written: Term) {
+        let before = self.cells.insert(place, written);
+        self.changes += u32::from(before != Some(written));
+    }
+
     /// What was never written holds its first value. Where it has none, it may hold anything, and
     /// whoever reads it asks which write it gets.
     fn meet_cells(&mut self, other: &State, first: Term, private: &Private, values: &mut Values) {
+        self.changes = self.changes.max(other.changes);
+        if self.cells == other.cells {
+            return;
+        }
+        self.changes += 1;
         for (place, initial) in private {
             let (mine, others) = (self.cells.get(place), other.cells.get(place));
             let is_open = mine.is_none() || others.is_none();
@@ -207,9 +250,9 @@ impl State {
 }
 
 impl Level {
-    fn enter(function: FunctionId, blocks: &[Arrangement]) -> Level {
+    fn enter(function: FunctionId, blocks: &[Arrangement], changes: u32) -> Level {
         let heads = blocks[function.0 as usize].loops(0).iter();
-        let loops = heads.map(|head| Round::first(*head)).collect();
+        let loops = heads.map(|head| Round::first(*head, changes)).collect();
         Level { function: function.0, block: 0, loops, has_forked: false }
     }
 
@@ -218,11 +261,12 @@ impl Level {
         code: &Code<'_>,
         blocks: &[Arrangement],
         target: u32,
-        was_decided: bool,
+        how: Jump,
+        changes: u32,
         bound: u32,
     ) -> Result<(), Exceeded> {
         let arrangement = &blocks[self.function as usize];
-        if was_decided {
+        if how.was_decided {
             self.count_exits(code, arrangement);
         }
         let heads = arrangement.loops(target);
@@ -232,9 +276,9 @@ impl Level {
         let again = heads[..kept].iter().position(|head| *head == target);
         self.loops.truncate(kept);
         self.block = target;
-        self.loops.extend(heads[kept..].iter().map(|head| Round::first(*head)));
+        self.loops.extend(heads[kept..].iter().map(|head| Round::first(*head, changes)));
         match again.and_then(|position| self.loops.get_mut(position)) {
-            Some(round) => round.again(bound),
+            Some(round) => round.again(how.is_as_before, changes, bound),
             None => Ok(()),
         }
     }
@@ -257,14 +301,17 @@ impl Level {
 }
 
 impl Round {
-    fn first(head: u32) -> Round {
-        Round { head, number: 0, open: 0, is_counted: false }
+    fn first(head: u32, changes: u32) -> Round {
+        Round { head, number: 0, open: 0, is_counted: false, changes }
     }
 
-    fn again(&mut self, bound: u32) -> Result<(), Exceeded> {
+    /// A loop counts only if its rounds change something that its branches know.
+    fn again(&mut self, is_as_before: bool, changes: u32, bound: u32) -> Result<(), Exceeded> {
+        let counts = self.is_counted && !(is_as_before && self.changes == changes);
         self.number += 1;
-        self.open += u32::from(!self.is_counted);
+        self.open += u32::from(!counts);
         self.is_counted = false;
+        self.changes = changes;
         match self.open > bound || self.number > State::MOST_ROUNDS {
             true => Err(Exceeded),
             false => Ok(()),

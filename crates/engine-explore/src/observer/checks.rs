@@ -189,6 +189,8 @@ impl<'p> Observer<'_, 'p> {
     /// Threads that wait though they have seen the newest values wait for ever.
     pub(super) fn look_for_endless_waits(&mut self, graph: &Graph<'p>, memory: &Memory) {
         let (mut waiting, mut joining, mut spinning) = (Vec::new(), Vec::new(), Vec::new());
+        // Threads that spin may put the same again and again.
+        let mut spinners = Vec::new();
         let (mut stuck, mut endless) = (false, false);
         for (number, thread) in graph.threads.iter().enumerate() {
             let length = thread.events.len();
@@ -205,6 +207,7 @@ impl<'p> Observer<'_, 'p> {
                 }
                 Some(At::Spinning { since } | At::Cut { since: Some(since) }) => {
                     endless = true;
+                    spinners.push(number);
                     let round = thread.first_after(*since)..length;
                     // A compare-and-swap that fails for no reason does not do so for ever.
                     if thread.events[round.clone()].iter().any(|event| event.marks.is_spurious()) {
@@ -226,10 +229,12 @@ impl<'p> Observer<'_, 'p> {
             if event.loc == Loc::NONE || !event.is_read() {
                 return true;
             }
-            // What the thread itself has written since is what it had read: it spins.
             let place = graph.place(event.loc);
             let newer = &place.co[place.position(event.rf)..];
-            newer.iter().all(|write| write.thread() == id.thread() && write.index() > id.index())
+            let repeats = |write: &Id| {
+                graph.event(*write).value == event.value && spinners.contains(&write.thread())
+            };
+            newer.iter().all(repeats)
         };
         // Who waits for the end of a thread waits for what that one waits for.
         waiting.append(&mut joining);
@@ -262,7 +267,7 @@ impl<'p> Observer<'_, 'p> {
     }
 }
 
-/// Whether a write puts what is there already, and nobody else writes there after it.
+/// Whether a write puts what is there already, and nobody puts something else after it.
 fn is_settled(graph: &Graph<'_>, write: Id) -> bool {
     let event = graph.event(write);
     if event.loc == Loc::NONE {
@@ -272,8 +277,7 @@ fn is_settled(graph: &Graph<'_>, write: Id) -> bool {
     let position = graph.place(event.loc).position(write);
     let repeats = |before: &Id| graph.event(*before).value == event.value;
     let before = position.checked_sub(2).and_then(|before| co.get(before));
-    (event.marks.is_rmw() || before.is_some_and(repeats))
-        && co[position..].iter().all(|later| later.thread() == write.thread())
+    (event.marks.is_rmw() || before.is_some_and(repeats)) && co[position..].iter().all(repeats)
 }
 
 /// Whether no access inside of an atomic section meets one outside of all of them, where one of

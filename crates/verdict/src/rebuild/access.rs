@@ -1,7 +1,5 @@
 //! Steps that access memory.
 
-use std::collections::HashMap;
-
 use parallax_program::{Bits, Program};
 
 use super::{Promise, Rebuild};
@@ -93,16 +91,7 @@ impl Rebuild<'_, '_> {
         let (location, shown) = self.names(address, value);
         self.record(id, EventKind::Write { location, address, size, value, shown })?;
         let event = self.number_of(id);
-        let run = &mut self.threads[id.thread as usize];
-        let is_quiet = *run.repeats.get_or_insert_with(|| run.content.holds(address, rest));
-        run.content.put(address, value);
-        if size == rest.width() / 8 {
-            run.repeats = None;
-        }
-        if let Some(walker) = &mut run.walker {
-            if is_quiet {
-                walker.stores_quietly();
-            }
+        if let Some(walker) = &mut self.threads[id.thread as usize].walker {
             walker.write(event, size, &mut self.derived);
         }
         Ok(())
@@ -112,26 +101,6 @@ impl Rebuild<'_, '_> {
         let location = self.objects.place(address).unwrap_or_else(|| format!("{address:#x}"));
         (location, self.objects.show(value))
     }
-}
-
-/// What a thread has written last, byte by byte.
-#[derive(Default)]
-pub(super) struct Content(HashMap<u64, u8>);
-
-impl Content {
-    /// Whether the thread's last writes to all bytes of a place left that value there.
-    fn holds(&self, address: u64, value: Bits) -> bool {
-        bytes_of(address, value).all(|(at, byte)| self.0.get(&at) == Some(&byte))
-    }
-
-    fn put(&mut self, address: u64, value: Bits) {
-        self.0.extend(bytes_of(address, value));
-    }
-}
-
-fn bytes_of(address: u64, value: Bits) -> impl Iterator<Item = (u64, u8)> {
-    let bytes = value.unsigned().to_le_bytes().into_iter().take(value.width() as usize / 8);
-    bytes.enumerate().map(move |(index, byte)| (address.wrapping_add(index as u64), byte))
 }
 
 /// Whether a program can access an address at all: not where the lives of threads show.

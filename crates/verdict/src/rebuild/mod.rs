@@ -33,7 +33,6 @@ use crate::traced::{Traced, Tracing};
 use crate::walker::{Due, Walker};
 use crate::{Call, Claim, Event, EventKind, Execution, Step, StepId, Suspicion, ThreadEnding};
 
-use access::Content;
 use objects::Objects;
 
 /// The execution that an engine claims, if it is one of the program and the model allows it. The
@@ -158,9 +157,6 @@ struct Run<'a, 'p> {
     sections: u32,
     /// What was chosen for the weak compare-and-swap that it stands at: whether it fails.
     fails: Option<bool>,
-    /// What it has written last, and whether the write that it is in the middle of repeats that.
-    content: Content,
-    repeats: Option<bool>,
 }
 
 /// What became of a step.
@@ -202,8 +198,6 @@ impl<'a, 'p> Rebuild<'a, 'p> {
                 has_ended: false,
                 sections: 0,
                 fails: None,
-                content: Content::default(),
-                repeats: None,
             });
             let steps = u32::try_from(thread.steps.len()).ok();
             let sum = steps.and_then(|steps| events.checked_add(steps));
