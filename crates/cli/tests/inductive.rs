@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use support::run_in;
+use support::{Folder, run_in};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -64,5 +64,18 @@ fn algorithms_without_invariants() {
     ] {
         let found = answer("inductive", model, &format!("examples/c/{file}"));
         assert_eq!(found["verdict"], verdict, "{file}: {found}");
+    }
+}
+
+/// A proof is for all inputs; a violation has to be one with the inputs that are asked about.
+#[test]
+fn what_is_wrong_is_so_for_the_inputs_asked_about() {
+    let folder = Folder::new();
+    let text = "#include <assert.h>\nint __VERIFIER_nondet_int(void);\n\
+                int main(void) { assert(__VERIFIER_nondet_int() != 7); }\n";
+    folder.write("input.c", text);
+    for (inputs, expected) in [("0..3", "unknown"), ("0..9", "unsafe")] {
+        let told = ["--engine", "inductive", "--model", "sc", "--nondet", inputs, "input.c"];
+        folder.run(&[&["verify", "--property", "assert"], &told[..]].concat()).says(expected);
     }
 }

@@ -105,6 +105,7 @@ fn answer(
             None => seen.notes.extend(vacuous.then(|| NONE_ENDS.to_string())),
         },
         Conclusion::NotProved(unproved) => {
+            // What is proved holds for all inputs; what is wrong has to be so for those asked about.
             let limit = control.deadline.is_none().then_some(SECOND_TRY);
             let control = control.clone().within(limit);
             let search = Options { control, nondet: query.nondet, ..search };
