@@ -50,6 +50,11 @@ impl<'a> Judge<'a> {
         matches!(self.model, Some(Native::Tso | Native::Pso))
     }
 
+    /// Whether the model's file judges the whole graph, which takes cubic time.
+    pub fn needs_file(&self, is_latest: bool) -> bool {
+        self.cat.is_some() && !(self.is_like_rc11 && is_latest)
+    }
+
     /// What the model's file finds wrong with a graph that it allows, and where.
     pub fn flags(&mut self, graph: &Graph<'_>) -> Vec<(String, Vec<Id>)> {
         self.cat.as_mut().map_or(Vec::new(), |cat| cat.flags(graph))

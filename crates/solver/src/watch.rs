@@ -55,11 +55,12 @@ impl Signal {
 
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Runs a search; when it should end, sets the signal and calls `interrupt` on another thread.
+/// Runs a search; when it should end, sets the signal and calls `interrupt` on another thread, again
+/// and again: a search may miss it between two of its phases.
 pub(crate) fn watched<R>(
     control: &Control,
     signal: &Signal,
-    interrupt: impl FnOnce() + Send,
+    interrupt: impl Fn() + Send,
     search: impl FnOnce() -> R,
 ) -> R {
     signal.clear();
@@ -69,21 +70,24 @@ pub(crate) fn watched<R>(
     if signal.is_set() {
         return search();
     }
-    let done = AtomicBool::new(false);
+    let done = &AtomicBool::new(false);
     thread::scope(|scope| {
-        let watch = || {
+        let watch = move || {
             while !done.load(Ordering::Relaxed) {
-                if let Some(stop) = control.reason() {
+                if !signal.is_set()
+                    && let Some(stop) = control.reason()
+                {
                     signal.set(stop);
+                }
+                if signal.is_set() {
                     interrupt();
-                    return;
                 }
                 thread::park_timeout(PAUSE);
             }
         };
         match thread::Builder::new().spawn_scoped(scope, watch) {
             Ok(watcher) => {
-                let _done = Done { done: &done, watcher: watcher.thread() };
+                let _done = Done { done, watcher: watcher.thread() };
                 search()
             }
             // What nobody watches might go on for ever.

@@ -31,6 +31,12 @@ struct Found {
     failed: Vec<Literal>,
 }
 
+impl Found {
+    fn nothing() -> Found {
+        Found { answer: SatResult::Unknown, model: vec![], numbers: vec![], failed: vec![] }
+    }
+}
+
 impl Z3 {
     pub fn new() -> Z3 {
         Z3::default()
@@ -122,7 +128,12 @@ impl Solver for Z3 {
 
 /// In the context of this thread.
 fn search(problem: &Problem, assumptions: &[Literal], signal: &Signal) -> Found {
-    let variables: Vec<Bool> = (0..problem.variables).map(Bool::new_const).collect();
+    let goes_on = |_: &u32| !signal.is_set();
+    let variables = (0..problem.variables).take_while(goes_on).map(Bool::new_const);
+    let variables: Vec<Bool> = variables.collect();
+    if signal.is_set() {
+        return Found::nothing();
+    }
     let literal = |literal: Literal| {
         let variable = variables[literal.variable() as usize].clone();
         if literal.is_negated() { variable.not() } else { variable }
@@ -130,6 +141,9 @@ fn search(problem: &Problem, assumptions: &[Literal], signal: &Signal) -> Found 
     let solver = z3::Solver::new();
     solver.assert(literal(Literal::TRUE));
     for clause in problem.clauses.iter() {
+        if signal.is_set() {
+            return Found::nothing();
+        }
         let clause: Vec<Bool> = clause.iter().map(|&member| literal(member)).collect();
         solver.assert(Bool::or(&clause));
     }
@@ -137,6 +151,9 @@ fn search(problem: &Problem, assumptions: &[Literal], signal: &Signal) -> Found 
         let name = |node: usize| format!("order-{number}-{node}");
         let clocks: Vec<Int> = (0..graph.nodes).map(|node| Int::new_const(name(node))).collect();
         for edge in &graph.edges {
+            if signal.is_set() {
+                return Found::nothing();
+            }
             let before = clocks[edge.from as usize].lt(&clocks[edge.to as usize]);
             solver.assert(literal(edge.when).implies(before));
         }
@@ -155,7 +172,7 @@ fn search(problem: &Problem, assumptions: &[Literal], signal: &Signal) -> Found 
         true => SatResult::Unknown,
         false => solver.check_assumptions(&assumed),
     };
-    let mut found = Found { answer, model: vec![], numbers: vec![], failed: vec![] };
+    let mut found = Found { answer, ..Found::nothing() };
     match answer {
         SatResult::Sat => match solver.get_model() {
             Some(model) => {
@@ -178,7 +195,8 @@ fn search(problem: &Problem, assumptions: &[Literal], signal: &Signal) -> Found 
         }
         SatResult::Unknown => {}
     }
-    found
+    // An interrupt may have cut short what was read of the answer.
+    if signal.is_set() { Found::nothing() } else { found }
 }
 
 /// The integers of a problem, in order.

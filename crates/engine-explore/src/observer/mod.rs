@@ -222,6 +222,26 @@ impl<'a, 'p> Observer<'a, 'p> {
         site.map(|site| self.code.program.source.origin(self.code.span(site)))
     }
 
+    /// The same before a step that takes long, because a model's file judges so many events: the
+    /// clock is looked at more often.
+    pub fn is_over_before(&mut self, events: usize) -> bool {
+        let times = u32::try_from((events / 16).pow(2)).unwrap_or(u32::MAX);
+        self.patience = self.patience.min(Self::PATIENCE / times.saturating_add(1) + 1);
+        self.is_over()
+    }
+
+    /// An execution has more events than the model's file can judge in time.
+    pub fn too_long(&mut self, most: usize) {
+        if !self.is_silent {
+            let message =
+                format!("an execution has more than {most} events, too many for this model");
+            let help =
+                "models with rules in the engine have no such limit, see the page on exploration";
+            let help = Some(help.to_string());
+            self.findings.gaps.add(Reason { message, place: None, help });
+        }
+    }
+
     /// The program does something that the engine cannot follow.
     pub fn unsupported(&mut self, what: &str, site: Option<Site>) {
         if self.is_silent {

@@ -108,6 +108,9 @@ impl<'a, 'p> Search<'a, 'p> {
     /// Steps back between two gifts of work, so that there is something to give. Tests want many.
     const PATIENCE: u32 = if cfg!(test) { 0 } else { 32 };
 
+    /// A file judges graphs of so many events in about a second.
+    const MOST_FOR_FILE: usize = 2_000;
+
     pub fn new(
         runner: &'a Runner<'p>,
         memory: Memory,
@@ -163,6 +166,26 @@ impl<'a, 'p> Search<'a, 'p> {
     /// Adds events as long as that is possible.
     fn forward(&mut self) {
         while self.extend() && !self.observer.is_over() {}
+    }
+
+    /// Whether the model allows the graph with new events. A search that is over goes on with none:
+    /// what is left out then is told.
+    fn allows(&mut self, new: &[Id], is_latest: bool) -> bool {
+        if !self.judge.needs_file(is_latest) {
+            return self.judge.allows(&self.graph, new, is_latest);
+        }
+        !self.is_too_long() && self.judge.allows(&self.graph, new, is_latest)
+    }
+
+    /// Whether the model's file is not to judge the graph: the search is over, or it would take too
+    /// long, which is told.
+    fn is_too_long(&mut self) -> bool {
+        let events = self.graph.order.len();
+        let is_too_long = events > Self::MOST_FOR_FILE;
+        if is_too_long {
+            self.observer.too_long(Self::MOST_FOR_FILE);
+        }
+        is_too_long || self.observer.is_over_before(events)
     }
 
     /// Goes back to the last node with something left to try, and tries it. False where there is
@@ -269,6 +292,7 @@ impl<'a, 'p> Search<'a, 'p> {
                 self.observer.end_by(End::BarrierOrder);
                 false
             }
+            None if self.judge.needs_file(false) && self.is_too_long() => false,
             None => {
                 for (flag, involved) in self.judge.flags(&self.graph) {
                     self.observer.flag(&self.graph, &self.memory, &flag, involved);

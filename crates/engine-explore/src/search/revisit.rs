@@ -172,7 +172,7 @@ impl<'p> Search<'_, 'p> {
         if symmetry::is_out_of_order(&self.graph, write)
             || symmetry::is_out_of_order(&self.graph, read)
             || symmetry::is_overtaken(&self.graph)
-            || !self.judge.allows(&self.graph, &[write, read], is_latest)
+            || !self.allows(&[write, read], is_latest)
         {
             self.graph.pop_early(read, at.restriction.from);
             self.graph.pop();

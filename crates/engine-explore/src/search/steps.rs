@@ -116,9 +116,7 @@ impl<'p> Search<'_, 'p> {
         // A read that its thread is stuck at, and not of the newest write, cannot be revisited:
         // nothing comes of it.
         let id = self.graph.push(thread, event, usize::MAX);
-        if symmetry::is_out_of_order(&self.graph, id)
-            || !self.judge.allows(&self.graph, &[id], is_latest)
-        {
+        if symmetry::is_out_of_order(&self.graph, id) || !self.allows(&[id], is_latest) {
             self.graph.pop();
             return false;
         }
@@ -220,9 +218,7 @@ impl<'p> Search<'_, 'p> {
             return false;
         }
         let id = self.graph.push(thread, event, position);
-        if symmetry::is_out_of_order(&self.graph, id)
-            || !self.judge.allows(&self.graph, &[id], is_latest)
-        {
+        if symmetry::is_out_of_order(&self.graph, id) || !self.allows(&[id], is_latest) {
             self.graph.pop();
             return false;
         }
