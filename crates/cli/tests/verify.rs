@@ -369,3 +369,30 @@ fn models_fit_the_input() {
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains("does not speak of the instructions of x86-64"), "{text}");
 }
+
+/// Each thread stores twice to one place and looks in between: what it sees of the other's stores
+/// comes in one order, with load buffering too.
+#[test]
+fn the_stores_of_a_place_have_one_order() {
+    for (asserted, expected) in [("!(a == 0 && b == 2)", "safe"), ("!(a == 1 && b == 0)", "unsafe")]
+    {
+        let folder = Folder::new();
+        let text = format!(
+            "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\natomic_int x;\n\
+             #define LOOK() atomic_load_explicit(&x, memory_order_relaxed)\n\
+             #define PUT(v) atomic_store_explicit(&x, v, memory_order_relaxed)\n\
+             void *one(void *p) {{ PUT(2); int a = LOOK(); int b = LOOK(); PUT(1); assert({asserted}); return 0; }}\n\
+             void *two(void *p) {{ PUT(1); LOOK(); LOOK(); PUT(0); return 0; }}\n\
+             int main(void) {{\n  pthread_t a, b;\n  pthread_create(&a, 0, one, 0);\n  \
+             pthread_create(&b, 0, two, 0);\n  pthread_join(a, 0);\n  pthread_join(b, 0);\n}}\n"
+        );
+        folder.write("stores.c", text);
+        for model in ["imm", "rc11", "sc"] {
+            for engine in ["auto", "bounded"] {
+                let told = ["--model", model, "--engine", engine, "--property", "assert"];
+                let run = folder.run(&[&["verify", "stores.c"], &told[..]].concat());
+                assert!(run.stdout.starts_with(expected), "{model} {engine}: {}", run.stdout);
+            }
+        }
+    }
+}
