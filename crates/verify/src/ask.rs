@@ -14,7 +14,7 @@ use crate::input::Kind;
 use crate::portfolio::{Entrant, Outcome, Said, Start, race};
 use crate::registry::{Choice, named};
 use crate::request::Prepared;
-use crate::{integers, litmus};
+use crate::{integers, litmus, stack};
 
 /// An answer, and the model that it is about.
 pub struct Response {
@@ -57,7 +57,7 @@ impl Prepared {
                 let engine = named(name)
                     .ok_or_else(|| vec![Diagnostic::new(format!("there is no engine '{name}'"))])?;
                 check(engine, query).map_err(|error| vec![error])?;
-                engine.run(query, control)
+                stack::run(engine, query, control)
             }
             Choice::Auto => self.portfolio(query, control),
         }
@@ -106,7 +106,7 @@ impl Prepared {
         }
         match entrants.as_slice() {
             [] => Err(nobody(refused)),
-            [only] => only.engine.run(query, control),
+            [only] => stack::run(only.engine, query, control),
             _ => {
                 let (answer, others) = race(&entrants, query, control);
                 decided(answer, others)

@@ -15,7 +15,7 @@ use parallax_query::{Engine, Extensions, Final, Found, Query, Subject, Wanted};
 use parallax_verdict::{Conclusion, Scope, Verdict, follow};
 
 use crate::litmus;
-use crate::stack::STACK_BYTES;
+use crate::stack::{self, STACK_BYTES};
 
 /// What all engines are asked.
 #[derive(Clone)]
@@ -115,7 +115,7 @@ impl Exploring<'_> {
     ) -> Result<Verdict, Diagnostics> {
         let wanted = if most > 1 { Wanted::All } else { Wanted::First };
         let query = self.0.query(subject, wanted);
-        Ok(Explore.run(&query, control)?.verdict)
+        Ok(stack::run(&Explore, &query, control)?.verdict)
     }
 
     /// What a solver says where exploration cannot decide, in what is left of the time.

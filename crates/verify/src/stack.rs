@@ -1,8 +1,12 @@
 //! Searches on large stacks, whose panics end a search and not the process.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-use parallax_program::Diagnostic;
+use parallax_control::Control;
+use parallax_program::{Diagnostic, Diagnostics};
+use parallax_query::{Answer, Engine, Query};
+use parallax_verdict::{Counts, Reason, Scope, Searched};
 
 /// Deeply nested input makes deep recursion; address space costs nothing until it is used.
 pub const STACK_BYTES: usize = 256 << 20;
@@ -21,6 +25,28 @@ pub fn with_stack<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Diagnos
             Err(Diagnostic::new(format!("cannot start a thread: {error}")))
         }
     }
+}
+
+/// Asks an engine. If it panics, the answer is unknown.
+pub fn run(
+    engine: &dyn Engine,
+    query: &Query<'_>,
+    control: &Control<'_>,
+) -> Result<Answer, Diagnostics> {
+    let answer = catch_unwind(AssertUnwindSafe(|| engine.run(query, control)));
+    answer.unwrap_or_else(|_| {
+        let Diagnostic { message, help, .. } = internal_error();
+        let searched = Searched {
+            scope: Scope::Complete,
+            all: query.goes_on(),
+            gaps: Reason { message, place: None, help }.into(),
+            properties: query.properties.clone(),
+            counts: Counts::default(),
+            violations: Vec::new(),
+            notes: Vec::new(),
+        };
+        Ok(Answer::new(searched.conclude(), engine.name()))
+    })
 }
 
 /// For a search that has panicked.

@@ -2,7 +2,6 @@
 //! are. The engines are toys, which also shows what it takes to add one.
 
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parallax_control::Control;
@@ -11,6 +10,7 @@ use parallax_program::{Diagnostic, Diagnostics, Property};
 use parallax_query::{Answer, Engine, Extensions, Query, Subject, Wanted};
 use parallax_verdict::{Conclusion, Counts, Gaps, Reason, Scope, Searched, stopped};
 use parallax_verify::portfolio::{Entrant, Said, Start, race};
+use parallax_verify::stack::run;
 
 /// Works for a while, at some pace, and says what it is told to say.
 struct Toy {
@@ -83,6 +83,30 @@ fn toy(name: &'static str, work: u64, pace: u64, says: Says) -> Toy {
     Toy { name, work, pace, says }
 }
 
+fn query(subject: &Subject) -> Query<'_> {
+    Query {
+        subject,
+        model: Model::builtin("sc").expect("a model").expect("a good model"),
+        is_compiled: false,
+        properties: vec![Property::Assert],
+        unroll: None,
+        nondet: None,
+        wanted: Wanted::First,
+        extensions: Extensions::default(),
+    }
+}
+
+#[test]
+fn who_panics_alone_is_unknown() {
+    let subject = Subject::default();
+    let toy = toy("broken", 1, 1, Says::Panics);
+    let answer = run(&toy, &query(&subject), &Control::default()).expect("an answer");
+    assert_eq!(answer.verdict.conclusion(), Conclusion::Unknown);
+    let reason = answer.verdict.reason.expect("a reason");
+    assert!(reason.message.contains("internal error"), "{}", reason.message);
+    assert!(reason.help.is_some_and(|help| help.contains("report")));
+}
+
 /// Who wins, and what is heard of each of the others.
 fn outcome(
     toys: &[(Toy, Start)],
@@ -92,17 +116,7 @@ fn outcome(
     let entrants: Vec<Entrant<'_>> =
         toys.iter().map(|(engine, start)| Entrant { engine, start: *start, slowness: 1 }).collect();
     let subject = Subject::default();
-    let model = Model::builtin("sc").expect("a model").expect("a good model");
-    let query = Query {
-        subject: &subject,
-        model: Arc::clone(&model),
-        is_compiled: false,
-        properties: vec![Property::Assert],
-        unroll: None,
-        nondet: None,
-        wanted: Wanted::First,
-        extensions: Extensions::default(),
-    };
+    let query = query(&subject);
     let jobs = NonZeroUsize::new(jobs).expect("a thread");
     let control = Control { jobs, ..Control::default().within(limit) };
     let (answer, others) = race(&entrants, &query, &control);
