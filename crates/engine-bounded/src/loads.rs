@@ -29,6 +29,7 @@ pub fn loads(
         has_races: false,
         asks_for_ends: false,
         asks_for_waits: false,
+        asks_for_undefined: false,
     };
     let structure = prepare(&preparation, &watch)?.structure;
     let events = structure.events.into_iter().zip(structure.places).take(structure.initials);

@@ -78,9 +78,10 @@ impl Order {
 
 /// Marks that are not about order, and that checks look at. Memory orders are among them: to the
 /// machine they mean nothing, but by them C says what a race is (`lib/c-races.cat`).
-const KEPT: [&str; 12] = [
+const KEPT: [&str; 13] = [
     "NA",
     "COPY",
+    "FRESH",
     "LEAVE",
     "UNLOCK",
     "LOCK_WRITE",

@@ -35,6 +35,8 @@ pub struct Preparation<'a, 'p> {
     pub asks_for_ends: bool,
     /// Whether it is asked which threads wait for ever.
     pub asks_for_waits: bool,
+    /// Whether values that nobody has given must not decide anything.
+    pub asks_for_undefined: bool,
 }
 
 /// A program, ready to be encoded. The events and the terms are taken out of the unfolding.
@@ -65,6 +67,7 @@ pub fn prepare(preparation: &Preparation<'_, '_>, watch: &Watch<'_>) -> Result<P
         traces: asks_for_dependencies(preparation.model),
         lives: true,
         waits: preparation.asks_for_waits,
+        asks_for_undefined: preparation.asks_for_undefined,
         ..Plan::default()
     };
     let premises = preparation.premises();

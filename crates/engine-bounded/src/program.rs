@@ -134,11 +134,21 @@ impl Search<'_, '_> {
             has_races: self.properties.contains(&Property::Race),
             asks_for_waits: self.properties.contains(&Property::Liveness),
             asks_for_ends: !by_model,
+            asks_for_undefined: self.properties.contains(&Property::Memory),
         };
         let prepared = prepare(&preparation, &self.watch)?;
         let Prepared { unfolding, terms, structure, memory, checked, freed } = prepared;
         let Unfolding {
-            values, exceeded, obstacles, failures, frees, objects, waits, goes, ..
+            values,
+            exceeded,
+            obstacles,
+            undecided,
+            failures,
+            frees,
+            objects,
+            waits,
+            goes,
+            ..
         } = unfolding;
         if let Some(reason) = beyond(self.options, &structure, &terms, self.code) {
             return Err(reason);
@@ -180,6 +190,7 @@ impl Search<'_, '_> {
             checks.unlocks();
             checks.late_uses(&uses, &ordered);
             checks.flags();
+            checks.open_reads(&unfolding.open_writes);
             (checks.suspects, checks.unasked)
         };
         self.look_for(&mut encoding, suspects, &memory, threads)?;
@@ -211,6 +222,7 @@ impl Search<'_, '_> {
         self.with_ends(&mut encoding, |search, encoding| {
             search.look_for_unasked(encoding, unasked_late, &memory, threads)
         })?;
+        let obstacles = [obstacles, undecided].concat();
         let scope = self.scope(&mut encoding, bound, &exceeded, &obstacles)?;
         if scope == Scope::Complete && !self.options.throughout {
             let waits = !waits.is_empty();

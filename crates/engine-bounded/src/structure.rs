@@ -64,7 +64,12 @@ impl Structure {
         }
         let initials = events.len();
         for at in footprints.iter().filter(|at| Program::thread_at(at.address).is_none()) {
-            events.push(initial_write(*at, terms, memory));
+            let is_fresh = events.iter().zip(&places).any(|(event, places)| {
+                event.bytes == at.bytes
+                    && event.tags.tags.contains("FRESH")
+                    && places.binary_search(&at.address).is_ok()
+            });
+            events.push(initial_write(*at, is_fresh, terms, memory));
             places.push(vec![at.address]);
         }
         let facts = facts(&events, terms, watch);
@@ -135,8 +140,10 @@ fn overlap(footprints: &BTreeSet<Footprint>) -> bool {
     pairs.into_iter().any(|(a, b)| b.address - a.address < u64::from(a.bytes))
 }
 
-fn initial_write(at: Footprint, terms: &mut Terms, memory: &Memory) -> Event {
+/// What nobody has written may be anything, but where it is asked whether something is there yet.
+fn initial_write(at: Footprint, is_fresh: bool, terms: &mut Terms, memory: &Memory) -> Event {
     let initial = memory.initial(at.address, at.bytes);
+    let initial = if is_fresh { Bits::new(initial.width(), initial.unsigned()) } else { initial };
     let value = match initial.is_undefined() {
         true => terms.variable(initial.width()),
         false => terms.constant(initial),

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use parallax_machine::{Domain, Merge, Truth};
 use parallax_program::{BinaryOp, Bits, UnaryOp};
-use parallax_solver::{Term, Terms};
+use parallax_solver::{Node, Term, Terms};
 
 /// A set of events, each with the condition under which it is in the set; by its number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -40,6 +40,9 @@ pub struct Values {
     traces: bool,
     /// A term that is taken for a constant for the moment.
     pub assumed: Option<(Term, Bits)>,
+    /// Of terms that were asked about: where they have a value that nobody has given. Variables that
+    /// stand for such values are there from the start.
+    open: FxHashMap<Term, Term>,
 }
 
 impl Values {
@@ -53,7 +56,53 @@ impl Values {
             restrictions: FxHashMap::default(),
             traces,
             assumed: None,
+            open: FxHashMap::default(),
         }
+    }
+
+    /// A value that nobody has given.
+    pub fn undefined(&mut self, width: u32) -> Value {
+        let term = self.terms.variable(width);
+        let truth = self.terms.truth();
+        self.open.insert(term, truth);
+        self.plain(term)
+    }
+
+    /// Where a term depends on a value that nobody has given.
+    pub fn is_open(&mut self, term: Term) -> Term {
+        if self.open.is_empty() {
+            return self.terms.falsity();
+        }
+        let mut waiting = vec![term];
+        while let Some(next) = waiting.last().copied() {
+            let unknown: Vec<Term> = operands(self.terms.node(next))
+                .into_iter()
+                .filter(|operand| !self.open.contains_key(operand))
+                .collect();
+            if unknown.is_empty() || self.open.contains_key(&next) {
+                waiting.pop();
+                let open = self.open_by_operands(next);
+                self.open.entry(next).or_insert(open);
+            }
+            waiting.extend(unknown);
+        }
+        self.open[&term]
+    }
+
+    /// The same, where it is known of the operands.
+    fn open_by_operands(&mut self, term: Term) -> Term {
+        let node = self.terms.node(term);
+        let of = |term: &Term| self.open.get(term).copied();
+        if let Node::Select { condition, then, otherwise } = node
+            && let (Some(by), Some(first), Some(second)) =
+                (of(&condition), of(&then), of(&otherwise))
+        {
+            let taken = self.terms.select(condition, first, second);
+            return self.terms.or(by, taken);
+        }
+        let parts: Vec<Term> = operands(node).iter().filter_map(of).collect();
+        let falsity = self.terms.falsity();
+        parts.into_iter().fold(falsity, |all, part| self.terms.or(all, part))
     }
 
     pub fn plain(&self, term: Term) -> Value {
@@ -163,6 +212,19 @@ impl Values {
             value.picks = self.union(value.picks, part.picks);
         }
         value
+    }
+}
+
+fn operands(node: Node) -> Vec<Term> {
+    match node {
+        Node::Constant(_) | Node::Variable { .. } => Vec::new(),
+        Node::Unary(_, value)
+        | Node::Extract { value, .. }
+        | Node::ZeroExtend { value, .. }
+        | Node::SignExtend { value, .. } => vec![value],
+        Node::Binary(_, left, right) => vec![left, right],
+        Node::Concat { high, low } => vec![high, low],
+        Node::Select { condition, then, otherwise } => vec![condition, then, otherwise],
     }
 }
 

@@ -114,6 +114,8 @@ marks! {
     21 DEPART departs,
     // The read of a weak compare-and-swap that found what it expected, and failed all the same.
     22 SPURIOUS is_spurious,
+    // A read that finds 0 where nobody has written.
+    23 FRESH is_fresh,
 }
 
 impl Marks {
@@ -154,6 +156,7 @@ impl Marks {
                 "LOCK_WRITE" => Marks::LOCK,
                 "UNLOCK" => Marks::UNLOCK,
                 "COPY" => Marks::COPY,
+                "FRESH" => Marks::FRESH,
                 "LEAVE" => Marks::FAREWELL,
                 "ARRIVE" => Marks::ARRIVE,
                 "DEPART" => Marks::DEPART,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parallax_machine::{
-    Code, Concrete, DECIDED_BY_UNDEFINED, Fault, Idle, Limits, Operation, Site, Thread, modify,
+    Code, Concrete, Fault, Idle, Limits, Operation, PERHAPS_BY_UNDEFINED, Site, Thread, modify,
 };
 use parallax_program::{AllocKind, Bits, FunctionId, InstKind, Property, RmwOp, Tags};
 
@@ -295,7 +295,7 @@ impl<'p> Runner<'p> {
 
     /// At an operation that would be decided by what nobody has written.
     pub fn undecided(&self, from: &Standing<'p>) -> Standing<'p> {
-        from.at(decided_by_undefined(), 0)
+        from.at(decided_by(PERHAPS_BY_UNDEFINED), 0)
     }
 
     /// Whether a thread has asked for its number in some graph.
@@ -339,8 +339,8 @@ impl<'p> Runner<'p> {
             block.get(index as usize).copied().unwrap_or_default()
         });
         let place = |address: Bits| address.unsigned() as u64;
-        if operation.is_undefined() {
-            return decided_by_undefined();
+        if let Some(what) = operation.decided_by() {
+            return decided_by(what);
         }
         match operation {
             Operation::Load { address, size, .. } | Operation::LoadLinked { address, size, .. } => {
@@ -463,8 +463,8 @@ impl At<'_> {
     }
 }
 
-fn decided_by_undefined<'p>() -> At<'p> {
-    At::Fault(Box::new(Fault::Unsupported(DECIDED_BY_UNDEFINED.to_string())))
+fn decided_by<'p>(what: &str) -> At<'p> {
+    At::Fault(Box::new(Fault::Unsupported(what.to_string())))
 }
 
 impl<'p> Standing<'p> {

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use parallax_control::Progress;
-use parallax_machine::Fault;
-use parallax_machine::Site;
+use parallax_machine::{DECIDED_BY_UNDEFINED, Fault, Site};
 use parallax_machine::system::{Action, At, BadAccess, Entry, Readiness, System, Waits};
+use parallax_machine::{DECIDED_BY_UNDEFINED, Fault, Site};
 use parallax_program::{AllocKind, Location, Property};
 use parallax_verdict::{Endings, Gaps, Reason, stopped};
 
@@ -183,6 +183,12 @@ impl<'a> Observer<'a> {
         match &local.at {
             At::Failed { property, message } => {
                 self.report(system, *property, message, Some(thread), None, path)?;
+            }
+            At::Fault(Fault::Unsupported(what))
+                if what == DECIDED_BY_UNDEFINED
+                    && self.options.properties.contains(&Property::Memory) =>
+            {
+                self.report(system, Property::Memory, what, Some(thread), None, path)?;
             }
             At::Fault(fault) => {
                 let what = match fault {

@@ -1,6 +1,6 @@
 //! The concrete domain: every value is known, but for what nobody has written.
 
-use parallax_program::{BinaryOp, Bits, UnaryOp};
+use parallax_program::{BinaryOp, Bits, Open, UnaryOp};
 
 use crate::{Domain, Truth, float};
 
@@ -19,11 +19,16 @@ impl Domain for Concrete {
     }
 
     fn unary(&mut self, op: UnaryOp, value: &Bits) -> Bits {
-        unary(op, *value).unless(value.is_undefined())
+        unary(op, *value).opened(value.open())
     }
 
     fn binary(&mut self, op: BinaryOp, left: &Bits, right: &Bits) -> Bits {
-        binary(op, *left, *right).unless(left.is_undefined() | right.is_undefined())
+        let open = match left.open().max(right.open()) {
+            // Compilers take values apart by these, and put them together.
+            Open::All if op.is_bitwise() => Open::Part,
+            open => open,
+        };
+        binary(op, *left, *right).opened(open)
     }
 
     fn extract(&mut self, value: &Bits, low: u32, width: u32) -> Bits {
@@ -44,7 +49,7 @@ impl Domain for Concrete {
 
     fn select(&mut self, condition: &Bits, then: &Bits, otherwise: &Bits) -> Bits {
         let taken = if condition.is_zero() { *otherwise } else { *then };
-        taken.unless(condition.is_undefined())
+        taken.opened(taken.open().max(condition.open().min(Open::Part)))
     }
 
     fn truth(&self, value: &Bits) -> Truth {

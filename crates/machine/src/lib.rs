@@ -26,6 +26,6 @@ pub use concrete::{Concrete, binary, unary};
 pub use domain::{Domain, Truth};
 pub use globals::{GlobalObject, Globals};
 pub use merge::Merge;
-pub use operation::{DECIDED_BY_UNDEFINED, Fault, Operation, modify};
+pub use operation::{DECIDED_BY_UNDEFINED, Fault, Operation, PERHAPS_BY_UNDEFINED, modify};
 pub use retries::settle as settle_retries;
 pub use thread::{Return, Thread};

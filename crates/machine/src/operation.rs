@@ -1,7 +1,8 @@
 //! Visible operations: what an instruction asks of the engine.
 
 use parallax_program::{
-    AccessSize, AllocKind, BinaryOp, Bits, Expr, FunctionId, InstKind, Property, RmwOp, Tags, VarId,
+    AccessSize, AllocKind, BinaryOp, Bits, Expr, FunctionId, InstKind, Open, Property, RmwOp, Tags,
+    VarId,
 };
 
 #[cfg(doc)]
@@ -269,18 +270,21 @@ impl Operation<'_, Bits> {
     /// Whether what happens next is decided by a value that nobody has given. To store one decides
     /// nothing.
     pub fn is_undefined(&self) -> bool {
+        self.open() != Open::Nothing
+    }
+
+    /// How much of the values that decide what happens next nobody has given.
+    pub fn open(&self) -> Open {
         match self {
             Operation::Load { address, .. }
             | Operation::Store { address, .. }
             | Operation::LoadLinked { address, .. }
             | Operation::StoreConditional { address, .. }
             | Operation::HeapSize { address }
-            | Operation::Free { address, .. } => address.is_undefined(),
-            Operation::Rmw { address, operand, .. } => {
-                address.is_undefined() || operand.is_undefined()
-            }
+            | Operation::Free { address, .. } => address.open(),
+            Operation::Rmw { address, operand, .. } => address.open().max(operand.open()),
             Operation::Cas { address, expected, desired, .. } => {
-                [address, expected, desired].iter().any(|value| value.is_undefined())
+                address.open().max(expected.open()).max(desired.open())
             }
             Operation::Join { thread: value }
             | Operation::Alloc { size: value, .. }
@@ -288,14 +292,28 @@ impl Operation<'_, Bits> {
             | Operation::Wait { condition: value }
             | Operation::Assume { condition: value }
             | Operation::Assert { condition: value, .. }
-            | Operation::Branch { condition: value } => value.is_undefined(),
-            _ => false,
+            | Operation::Branch { condition: value } => value.open(),
+            _ => Open::Nothing,
         }
     }
 }
 
 /// What is said of a thread that goes on as a value has it which nobody has given.
 pub const DECIDED_BY_UNDEFINED: &str = "a decision by a value that nobody has written";
+
+/// The same of a value of which a part may be such a one.
+pub const PERHAPS_BY_UNDEFINED: &str = "a decision by a value that nobody has written in full";
+
+impl Operation<'_, Bits> {
+    /// What is said of the operation, if values decide it that nobody has given.
+    pub fn decided_by(&self) -> Option<&'static str> {
+        match self.open() {
+            Open::Nothing => None,
+            Open::Part => Some(PERHAPS_BY_UNDEFINED),
+            Open::All => Some(DECIDED_BY_UNDEFINED),
+        }
+    }
+}
 
 /// The variables that an operation's results go to.
 pub(crate) fn destinations(inst: &InstKind) -> (Option<VarId>, Option<VarId>) {

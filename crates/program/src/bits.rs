@@ -6,12 +6,21 @@ use std::fmt;
 ///
 /// What a program reads before anybody has written it is a value that nobody knows. Such a vector
 /// has zeros for a value, and so says that they mean nothing; what is computed from it is unknown
-/// as well.
+/// as well. Where only a part is unknown, it is not kept which one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Bits {
     width: u32,
-    undefined: bool,
+    open: Open,
     value: u128,
+}
+
+/// How much of a value nobody knows.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Open {
+    Nothing,
+    /// Something, perhaps.
+    Part,
+    All,
 }
 
 impl Bits {
@@ -20,16 +29,29 @@ impl Bits {
     /// The low `width` bits of `value`. A width outside 1..=128 is clamped into it.
     pub fn new(width: u32, value: u128) -> Bits {
         let width = width.clamp(1, Self::MAX_WIDTH);
-        Bits { width, undefined: false, value: value & mask(width) }
+        Bits { width, open: Open::Nothing, value: value & mask(width) }
     }
 
     /// A value that nobody has given.
     pub fn undefined(width: u32) -> Bits {
-        Bits { undefined: true, ..Bits::zero(width) }
+        Bits { open: Open::All, ..Bits::zero(width) }
     }
 
     pub fn is_undefined(self) -> bool {
-        self.undefined
+        self.open != Open::Nothing
+    }
+
+    pub fn open(self) -> Open {
+        self.open
+    }
+
+    /// The same, or a value of which so much is unknown.
+    #[inline]
+    pub fn opened(self, open: Open) -> Bits {
+        match open {
+            Open::Nothing => self,
+            open => Bits { open, ..Bits::zero(self.width) },
+        }
     }
 
     /// The same, or a value that nobody knows where what it was computed from is one.
@@ -71,23 +93,23 @@ impl Bits {
     }
 
     pub fn zero_extend(self, width: u32) -> Bits {
-        Bits::new(width, self.value).unless(self.undefined)
+        Bits::new(width, self.value).opened(self.open)
     }
 
     pub fn sign_extend(self, width: u32) -> Bits {
-        Bits::signed(width, self.to_signed()).unless(self.undefined)
+        Bits::signed(width, self.to_signed()).opened(self.open)
     }
 
     /// Bits `low .. low + width`, as a vector of that width.
     pub fn extract(self, low: u32, width: u32) -> Bits {
-        Bits::new(width, if low >= 128 { 0 } else { self.value >> low }).unless(self.undefined)
+        Bits::new(width, if low >= 128 { 0 } else { self.value >> low }).opened(self.open)
     }
 
     /// `self` above `low`.
     pub fn concat(self, low: Bits) -> Bits {
         let high = if low.width >= 128 { 0 } else { self.value << low.width };
         let whole = Bits::new(self.width + low.width, high | low.value);
-        whole.unless(self.undefined | low.undefined)
+        whole.opened(if self.open == low.open { self.open } else { Open::Part })
     }
 }
 

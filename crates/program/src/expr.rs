@@ -97,6 +97,12 @@ impl BinaryOp {
         matches!(self, FAdd | FSub | FMul | FDiv | FRem | FEq | FLt | FLe | FUnordered)
     }
 
+    /// Whether bits of the result come from single bits of the operands.
+    pub fn is_bitwise(self) -> bool {
+        use BinaryOp::*;
+        matches!(self, And | Or | Xor | Shl | LShr | AShr)
+    }
+
     pub fn is_comparison(self) -> bool {
         use BinaryOp::*;
         matches!(self, Eq | Ne | Ult | Ule | Slt | Sle | FEq | FLt | FLe | FUnordered)

@@ -23,7 +23,7 @@ mod tags;
 mod text;
 mod visible;
 
-pub use bits::Bits;
+pub use bits::{Bits, Open};
 pub use build::FunctionBuilder;
 pub use diagnostic::{Diagnostic, Diagnostics, Location, SourceFile, Span};
 pub use expr::{BinaryOp, Expr, UnaryOp};

@@ -81,8 +81,8 @@ impl Domain for Tracing {
     }
 
     fn select(&mut self, condition: &Traced, then: &Traced, otherwise: &Traced) -> Traced {
-        let taken = if condition.bits.is_zero() { otherwise } else { then };
-        join(taken.bits, &[condition, then, otherwise])
+        let taken = Concrete.select(&condition.bits, &then.bits, &otherwise.bits);
+        join(taken, &[condition, then, otherwise])
     }
 
     fn picked(&mut self, mut value: Traced, condition: &Traced) -> Traced {

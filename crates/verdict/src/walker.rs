@@ -152,7 +152,7 @@ impl<'a, 'p> Walker<'a, 'p> {
                 Operation::ThreadId => self.answer(Bits::new(32, u128::from(self.number))),
                 Operation::Undefined { width } => {
                     let value = self.undefined.pop().filter(|value| value.width() == width);
-                    self.answer(value.unwrap_or(Bits::zero(width)));
+                    self.answer(value.unwrap_or(Bits::undefined(width)));
                 }
                 Operation::Spin { since } if since < self.thread.operations() => {
                     self.last_round = Some((since, self.thread.operations()));
@@ -218,6 +218,8 @@ impl<'a, 'p> Walker<'a, 'p> {
         };
         relate(&mut derived.addr, &access.address.reads, event);
         relate(&mut derived.pick_addr, &access.address.picks, event);
+        let is_fresh = access.read_tags.is_some_and(|tags| tags.contains("FRESH"));
+        let value = if is_fresh { Bits::new(value.width(), value.unsigned()) } else { value };
         derived.tags.insert(event, access.read_tags.cloned().unwrap_or_default());
         access.old = Some(access.old.map_or(value, |low| value.concat(low)));
         access.reads.push(event);

@@ -130,6 +130,12 @@ impl Unfolder<'_, '_, '_> {
             let kind = Kind::Write { value: written.term };
             let step = Step::Access { whole: size.bytes() };
             let number = self.event(state, kind, address, bytes, TagChoice::always(tags), step);
+            if self.plan.asks_for_undefined {
+                let open = self.result.values.is_open(written.term);
+                if open != self.result.values.terms.falsity() {
+                    self.result.open_writes.push((number, open));
+                }
+            }
             let event = &mut self.result.events[number as usize];
             event.data = Dependency { sources: value.sources, picks: value.picks };
             for pairing in pairings {

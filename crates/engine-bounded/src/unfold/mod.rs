@@ -46,6 +46,8 @@ pub struct Plan {
     pub lives: bool,
     /// Whether somebody asks which threads wait for ever.
     pub waits: bool,
+    /// Whether values that nobody has given must not decide anything.
+    pub asks_for_undefined: bool,
     /// Where accesses are cut into parts: offsets, by thread and number of the access.
     pub cuts: BTreeMap<(u32, u32), Vec<u32>>,
     /// Accesses that may go wrong.
@@ -80,6 +82,10 @@ pub struct Unfolding {
     pub exceeded: Vec<Stop>,
     /// Ways that come to what the engine does not follow.
     pub obstacles: Vec<(Stop, String)>,
+    /// Ways on which a value decides that nobody has given.
+    pub undecided: Vec<(Stop, String)>,
+    /// Writes of values that nobody has given, and where they are such.
+    pub open_writes: Vec<(u32, Term)>,
     /// Ways on which an assumption fails.
     pub discarded: Vec<Stop>,
     /// Those among them that end the program.
@@ -218,6 +224,8 @@ pub fn unfold(code: &Code<'_>, plan: &Plan, watch: &Watch<'_>) -> Result<Unfoldi
             threads: Vec::new(),
             exceeded: Vec::new(),
             obstacles: Vec::new(),
+            undecided: Vec::new(),
+            open_writes: Vec::new(),
             discarded: Vec::new(),
             ends: Vec::new(),
             failures: Vec::new(),

@@ -1,6 +1,6 @@
 //! What becomes of each visible operation.
 
-use parallax_machine::{Domain, Fault, Operation, modify};
+use parallax_machine::{DECIDED_BY_UNDEFINED, Domain, Fault, Operation, modify};
 use parallax_program::{AccessSize, BinaryOp, Bits, Tags};
 
 use parallax_solver::Term;
@@ -20,6 +20,9 @@ impl<'p> Unfolder<'_, 'p, '_> {
         operation: Operation<'p, Value>,
         open: &mut Open,
     ) -> Result<Option<State>, Obstruction> {
+        if self.plan.asks_for_undefined {
+            self.note_open(&state, &operation);
+        }
         match operation {
             Operation::Load { address, size, tags } => {
                 if !self.check(&mut state, address, size, false) {
@@ -85,9 +88,8 @@ impl<'p> Unfolder<'_, 'p, '_> {
                 state.thread.result(self.code, value);
             }
             Operation::Undefined { width } => {
-                let term = self.result.values.terms.variable(width);
-                self.silent(&state, term, Step::Undefined);
-                let value = self.result.values.plain(term);
+                let value = self.result.values.undefined(width);
+                self.silent(&state, value.term, Step::Undefined);
                 state.thread.result(self.code, value);
             }
             Operation::Choose { below } => {
@@ -198,6 +200,28 @@ impl<'p> Unfolder<'_, 'p, '_> {
             }
         }
         Ok(Some(state))
+    }
+
+    /// Whether what happens next is decided by a value that nobody has given.
+    fn note_open(&mut self, state: &State, operation: &Operation<'p, Value>) {
+        let decides = match operation {
+            Operation::Branch { condition }
+            | Operation::Assert { condition, .. }
+            | Operation::Assume { condition }
+            | Operation::Wait { condition } => condition,
+            Operation::Load { address, .. }
+            | Operation::Store { address, .. }
+            | Operation::Rmw { address, .. }
+            | Operation::Cas { address, .. }
+            | Operation::Free { address, .. } => address,
+            _ => return,
+        };
+        let open = self.result.values.is_open(decides.term);
+        let mut decided = state.clone();
+        if decided.guard.require(open, &mut self.result.values.terms) {
+            let stop = self.stop(&decided);
+            self.result.undecided.push((stop, DECIDED_BY_UNDEFINED.to_string()));
+        }
     }
 
     pub(super) fn obstacle(&mut self, state: &State, what: String) {

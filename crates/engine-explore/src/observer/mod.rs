@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use parallax_control::Progress;
-use parallax_machine::{Code, Fault, Site};
+use parallax_machine::{Code, DECIDED_BY_UNDEFINED, Fault, Site};
 use parallax_memory::Model;
 use parallax_program::Property;
 use parallax_query::Found;
@@ -374,6 +374,12 @@ impl<'a, 'p> Observer<'a, 'p> {
             }
             Fault::BadArguments => {
                 self.unsupported("call with arguments that do not fit", site);
+            }
+            Fault::Unsupported(what)
+                if what == DECIDED_BY_UNDEFINED && self.wants(Property::Memory) =>
+            {
+                let message = what.clone();
+                self.report(graph, memory, Property::Memory, message, Some(thread), vec![]);
             }
             Fault::Unsupported(what) => self.unsupported(what, site),
         }

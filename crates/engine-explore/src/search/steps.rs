@@ -1,7 +1,7 @@
 //! Steps forward: a read with each write that it may see, a write at each place in coherence
 //! order, a choice with each value; and where that leads the thread.
 
-use parallax_program::Bits;
+use parallax_program::{Bits, Open};
 
 use super::{Node, Search};
 use crate::clocks::Clock;
@@ -258,11 +258,17 @@ impl<'p> Search<'_, 'p> {
                 let parts = self.memory.parts(*address, *bytes);
                 let (below, _) = parts.bits(standing.done);
                 let seen = standing.seen | event.value.unsigned() << below;
-                let undefined = standing.undefined | event.value.is_undefined();
+                let is_open = event.value.is_undefined() && !event.marks.is_fresh();
+                let undefined = standing.undefined | is_open;
                 match standing.done + 1 < parts.count {
                     true => runner.within(standing, seen, undefined),
                     false => {
-                        let whole = Bits::new(u32::from(*bytes) * 8, seen).unless(undefined);
+                        let open = match undefined {
+                            true if parts.count > 1 => Open::Part,
+                            true => event.value.open(),
+                            false => Open::Nothing,
+                        };
+                        let whole = Bits::new(u32::from(*bytes) * 8, seen).opened(open);
                         runner.pass_load(number, standing, whole)
                     }
                 }

@@ -16,7 +16,7 @@ use super::pages::Pages;
 use super::private::initial_page;
 use super::record::{Log, What};
 use super::setup::Setup;
-use crate::{Concrete, DECIDED_BY_UNDEFINED, Fault, Limits, Operation, Site, Thread, modify};
+use crate::{Concrete, Fault, Limits, Operation, Site, Thread, modify};
 
 /// An operation that others may notice or that depends on them, or why there is none.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -351,8 +351,8 @@ impl<'p> Local<'p> {
         let [first, second, third] = setup.marks(self.thread.site());
         let place = |address: Bits| address.unsigned() as u64;
         let unsupported = |what: &str| Some(At::Fault(Fault::Unsupported(what.to_string())));
-        if operation.is_undefined() {
-            return unsupported(DECIDED_BY_UNDEFINED);
+        if let Some(what) = operation.decided_by() {
+            return unsupported(what);
         }
         match operation {
             Operation::Store { value, .. } if value.is_undefined() => {

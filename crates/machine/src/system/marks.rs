@@ -47,6 +47,8 @@ impl Marks {
     const UNLOCK: Marks = Marks(64);
     /// A fence that waits until the buffers of all threads are empty.
     const FENCE_OF_ALL: Marks = Marks(128);
+    /// A read that finds 0 where nobody has written.
+    const FRESH: Marks = Marks(256);
 
     fn has(self, mark: Marks) -> bool {
         self.0 & mark.0 != 0
@@ -72,6 +74,10 @@ impl Marks {
         self.has(Marks::COPY)
     }
 
+    pub(crate) fn is_fresh(self) -> bool {
+        self.has(Marks::FRESH)
+    }
+
     pub(crate) fn is_farewell(self) -> bool {
         self.has(Marks::FAREWELL)
     }
@@ -93,6 +99,7 @@ impl Marks {
                 "MFENCE" => Marks::FLUSH.0,
                 Tags::MEMBARRIER => Marks::FENCE_OF_ALL.0,
                 "COPY" => Marks::COPY.0,
+                "FRESH" => Marks::FRESH.0,
                 "LEAVE" => Marks::FAREWELL.0,
                 "LOCK_WRITE" => Marks::LOCK.0,
                 "UNLOCK" => Marks::UNLOCK.0,

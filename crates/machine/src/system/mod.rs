@@ -290,8 +290,8 @@ impl<'s, 'p> System<'s, 'p> {
     /// Has the operation that a thread stands at take effect.
     fn serve(&mut self, thread: u32, local: &Local<'p>, choice: u64, log: &mut Log) -> Input {
         match &local.at {
-            At::Load { address, bytes, .. } => {
-                Input::Value(self.load(thread, *address, *bytes, log))
+            At::Load { address, bytes, marks } => {
+                Input::Value(self.load(thread, *address, *bytes, *marks, log))
             }
             At::Store { address, bytes, value, marks } => {
                 let at_once = self.setup.options.memory == MemoryKind::Sc
@@ -309,7 +309,7 @@ impl<'s, 'p> System<'s, 'p> {
                 Input::Nothing
             }
             At::Rmw { address, bytes, .. } => {
-                let old = self.load(thread, *address, *bytes, log);
+                let old = self.load(thread, *address, *bytes, Marks::default(), log);
                 if let Some(new) = local.at.written(old) {
                     self.write(thread, *address, *bytes, new, log);
                 }
@@ -320,7 +320,7 @@ impl<'s, 'p> System<'s, 'p> {
                 if fails {
                     log.add(thread, What::Choice { value: Bits::bool(true) });
                 }
-                let old = self.load(thread, *address, *bytes, log);
+                let old = self.load(thread, *address, *bytes, Marks::default(), log);
                 let new = local.at.written(old).filter(|_| !fails);
                 if let Some(new) = new {
                     self.write(thread, *address, *bytes, new, log);
@@ -372,10 +372,10 @@ impl<'s, 'p> System<'s, 'p> {
         local.at.written(old).is_some() && (choice == 1 || !can_succeed)
     }
 
-    fn load(&self, thread: u32, address: u64, bytes: u8, log: &mut Log) -> Bits {
+    fn load(&self, thread: u32, address: u64, bytes: u8, marks: Marks, log: &mut Log) -> Bits {
         let content = self.content(self.slot(thread), address, u32::from(bytes));
         log.add(thread, What::Read { address, bytes, value: content.value });
-        Bits::new(u32::from(bytes) * 8, content.value).unless(!content.is_defined())
+        content.bits(u32::from(bytes), marks)
     }
 
     fn write(&mut self, thread: u32, address: u64, bytes: u8, value: u128, log: &mut Log) {

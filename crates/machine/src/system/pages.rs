@@ -8,7 +8,10 @@
 
 use std::sync::Arc;
 
+use parallax_program::{Bits, Open};
+
 use super::fingerprint::fingerprint;
+use super::marks::Marks;
 
 const PAGE: u64 = 64;
 
@@ -44,6 +47,17 @@ pub(crate) struct Content {
 impl Content {
     pub(crate) fn is_defined(self) -> bool {
         self.undefined == 0
+    }
+
+    /// So many bytes as a value. For some reads, what nobody has written is 0.
+    pub(crate) fn bits(self, bytes: u32, marks: Marks) -> Bits {
+        let open = match self.undefined.count_ones() {
+            0 => Open::Nothing,
+            _ if marks.is_fresh() => Open::Nothing,
+            all if all == bytes => Open::All,
+            _ => Open::Part,
+        };
+        Bits::new(bytes * 8, self.value).opened(open)
     }
 }
 

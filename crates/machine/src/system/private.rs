@@ -83,15 +83,14 @@ impl<'p> Local<'p> {
                 Pages::default().read(address, u32::from(bytes), |page| setup.global_page(page))
             }
         };
-        if !content.is_defined() && self.is_stack(setup, address) {
+        if !content.is_defined() && !marks.is_fresh() && self.is_stack(setup, address) {
             return Some(At::Forgotten);
         }
         if !content.is_defined() && !marks.is_copy() {
             return Some(failed(BadAccess::Undefined));
         }
         log.add(self.number, What::Read { address, bytes, value: content.value });
-        let value = Bits::new(u32::from(bytes) * 8, content.value);
-        self.thread.result(&setup.code, value.unless(!content.is_defined()));
+        self.thread.result(&setup.code, content.bits(u32::from(bytes), marks));
         None
     }
 

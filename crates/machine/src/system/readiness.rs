@@ -193,7 +193,7 @@ impl<'p> System<'_, 'p> {
         if !content.is_defined() && !marks.is_copy() {
             return Readiness::bad(BadAccess::Undefined);
         }
-        let old = Bits::new(u32::from(bytes) * 8, content.value).unless(!content.is_defined());
+        let old = content.bits(u32::from(bytes), marks);
         let new = slot.local.at.written(old);
         if new.is_some() && self.may_fail(slot, content.value) {
             return Readiness::Ready { choices: 2 };

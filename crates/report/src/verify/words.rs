@@ -229,7 +229,7 @@ fn memory_order(tags: &Tags) -> Option<String> {
 
 /// Tags that tell people something: not those that all accesses of C have.
 pub fn telling_tags(tags: &Tags) -> impl Iterator<Item = &str> {
-    tags.iter().map(|tag| tag.as_str()).filter(|tag| !["A", "NA", "COPY"].contains(tag))
+    tags.iter().map(|tag| tag.as_str()).filter(|tag| !["A", "NA", "COPY", "FRESH"].contains(tag))
 }
 
 #[cfg(test)]

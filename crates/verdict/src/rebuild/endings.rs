@@ -2,6 +2,7 @@
 
 use parallax_machine::{Operation, Site};
 
+use super::violation::decided_by_undefined;
 use super::{Rebuild, Taken, describe, own_line};
 use crate::walker::Due;
 use crate::{EventKind, Life, Standing, ThreadEnding};
@@ -68,6 +69,7 @@ impl Rebuild<'_, '_> {
         let due = self.due(number as u32, None)?;
         match &due {
             Due::Read { .. } | Due::Write { .. } | Due::Decision => Ok(()),
+            Due::Operation(operation) if decided_by_undefined(operation) => Ok(()),
             Due::Operation(
                 Operation::Assert { .. }
                 | Operation::Free { .. }

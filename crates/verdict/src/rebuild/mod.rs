@@ -416,6 +416,7 @@ fn describe_operation(operation: &Operation<'_, Traced>) -> &'static str {
         Operation::End => "its end",
         Operation::Cut | Operation::Spin { .. } => "a loop without end",
         Operation::Fault(_) => "what it cannot do",
+        Operation::Branch { .. } => "a branch that nothing decides",
         _ => "an access",
     }
 }

@@ -173,22 +173,19 @@ impl<'p> Objects<'p> {
 
     /// What some bytes hold at first; what nobody has written, as it is claimed.
     pub(super) fn initial(&self, address: u64, bytes: u32) -> Bits {
-        let value = (0..bytes).rev().fold(0u128, |value, at| {
-            value << 8 | u128::from(self.initial_byte(address.wrapping_add(u64::from(at))))
-        });
-        Bits::new(bytes * 8, value)
+        let byte = |at: u32| self.initial_byte(address.wrapping_add(u64::from(at)));
+        (1..bytes).fold(byte(0), |low, at| byte(at).concat(low))
     }
 
-    fn initial_byte(&self, address: u64) -> u8 {
-        let contents = match self.is_defined(address) {
-            true => &self.contents,
-            false => &self.unwritten,
-        };
+    fn initial_byte(&self, address: u64) -> Bits {
+        let is_defined = self.is_defined(address);
+        let contents = if is_defined { &self.contents } else { &self.unwritten };
         let cell = contents.range(..=address).next_back();
         let inside = cell.filter(|(start, value)| address - *start < u64::from(value.width() / 8));
-        inside.map_or(0, |(start, value)| {
-            value.extract((address - start) as u32 * 8, 8).unsigned() as u8
-        })
+        match inside {
+            Some((start, value)) => value.extract((address - start) as u32 * 8, 8),
+            None => Bits::zero(8).unless(!is_defined),
+        }
     }
 
     /// How people call what is at an address.

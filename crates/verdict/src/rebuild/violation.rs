@@ -3,10 +3,11 @@
 
 use parallax_machine::Operation;
 use parallax_machine::system::BadAccess;
-use parallax_program::{AllocKind, Property};
+use parallax_program::{AllocKind, Open, Property};
 
 use super::coherence::Orders;
 use super::{Rebuild, describe};
+use crate::traced::Traced;
 use crate::walker::Due;
 use crate::{EventKind, Standing, Suspicion};
 
@@ -30,6 +31,9 @@ impl Rebuild<'_, '_> {
     fn check_failure(&mut self, thread: usize, property: Property) -> Result<(), String> {
         let due = self.due(thread as u32, None)?;
         let fails = match &due {
+            Due::Operation(operation) if decided_by_undefined(operation) => {
+                property == Property::Memory
+            }
             // The condition is false: the walker goes past those that hold.
             Due::Operation(Operation::Assert { property: violated, .. }) => *violated == property,
             Due::Write { address, .. } if property == Property::Lock => {
@@ -77,6 +81,17 @@ impl Rebuild<'_, '_> {
     pub(super) fn kind_of(&self, event: u32) -> Option<&EventKind> {
         let taken = self.events.get(event as usize).and_then(Option::as_ref);
         taken.map(|taken| &taken.event.kind)
+    }
+}
+
+/// Whether what a thread does next depends on a value that nobody has written.
+pub(super) fn decided_by_undefined(operation: &Operation<'_, Traced>) -> bool {
+    match operation {
+        Operation::Branch { condition }
+        | Operation::Assert { condition, .. }
+        | Operation::Assume { condition }
+        | Operation::Wait { condition } => condition.bits.open() == Open::All,
+        _ => false,
     }
 }
 
