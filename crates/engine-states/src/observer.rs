@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use parallax_control::Progress;
-use parallax_machine::{DECIDED_BY_UNDEFINED, Fault, Site};
 use parallax_machine::system::{Action, At, BadAccess, Entry, Readiness, System, Waits};
 use parallax_machine::{DECIDED_BY_UNDEFINED, Fault, Site};
 use parallax_program::{AllocKind, Location, Property};

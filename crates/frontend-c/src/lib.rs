@@ -54,6 +54,8 @@ pub struct Options {
     pub errors: Errors,
     /// Whether signed overflow, shifts out of range and undefined divisions are checked.
     pub overflow: bool,
+    /// Whether a variable that is given no value may decide something: nobody asks for `memory`.
+    pub any_values: bool,
     /// What to take for the contents of files of C, by their paths as they are given or included.
     pub texts: Vec<(PathBuf, String)>,
     /// How long clang and the tools of LLVM may take, each.

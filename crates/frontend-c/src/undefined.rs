@@ -13,6 +13,9 @@ use std::fmt::Write;
 /// How the functions are called that give such values.
 pub const PREFIX: &str = "parallax.undefined";
 
+/// What is attached to a store that says no more than that a variable is declared.
+pub const MARK: &str = "parallax.declared";
+
 /// Objects of more scalars are not taken apart.
 const MOST_SCALARS: u64 = 64;
 
@@ -89,7 +92,7 @@ impl<'t> Marks<'t> {
         let value = format!("%{PREFIX}.value.{}", self.count);
         self.count += 1;
         let _ = writeln!(result, "  {value} = call {ty} @{PREFIX}.{number}()");
-        let _ = writeln!(result, "  store {ty} {value}, ptr {name}, align 1");
+        let _ = writeln!(result, "  store {ty} {value}, ptr {name}, align 1, !{MARK} !{{}}");
     }
 
     /// Of how many scalars a type is.
@@ -145,8 +148,9 @@ fn marked_object<'t>(line: &'t str, mark: &str) -> Option<&'t str> {
     Some(&object[..end])
 }
 
-/// Objects whose address is in something that lives longer. The pass would follow the variable to
-/// the object, and not mind that it is gone.
+/// Objects whose address is in something that lives longer, and arrays of bytes that something else
+/// may be accessed in. The pass would follow the variable to the object, and not mind that it is gone,
+/// or that the access is not aligned.
 fn outlived<'t>(lines: &[&'t str], objects: &HashMap<&'t str, &'t str>) -> HashSet<&'t str> {
     // What is known to point into an object.
     let mut inside: HashMap<&str, &str> = objects.keys().map(|name| (*name, *name)).collect();
@@ -159,7 +163,14 @@ fn outlived<'t>(lines: &[&'t str], objects: &HashMap<&'t str, &'t str>) -> HashS
         }
         if let Some((value, place)) = stored_pointer(line)
             && let Some(object) = inside.get(value)
-            && !inside.get(place).is_some_and(|holder| end_together(lines, object, holder))
+            && (is_bytes(objects.get(object))
+                || !inside.get(place).is_some_and(|holder| end_together(lines, object, holder)))
+        {
+            outlived.insert(*object);
+        }
+        if let Some(place) = wide_access(line)
+            && let Some(object) = inside.get(place)
+            && is_bytes(objects.get(object))
         {
             outlived.insert(*object);
         }
@@ -175,6 +186,21 @@ fn end_together(lines: &[&str], object: &str, holder: &str) -> bool {
         };
         around(&mut lines[at..].iter()) || around(&mut lines[..at].iter().rev())
     })
+}
+
+/// `[16 x i8]`, `[4 x i16]`.
+fn is_bytes(ty: Option<&&str>) -> bool {
+    ty.is_some_and(|ty| ty.ends_with(" x i8]") || ty.ends_with(" x i16]"))
+}
+
+/// Where an access of more than a byte goes: `  %6 = load i64, ptr %5, align 8`.
+fn wide_access(line: &str) -> Option<&str> {
+    let is_store = line.starts_with("  store ");
+    let is_load = line.split_once(" = load ").is_some_and(|(name, _)| name.starts_with("  %"));
+    let (access, align) = line.split_once(", align ")?;
+    let is_wide = !align.starts_with("1,") && align.trim() != "1";
+    let (_, place) = access.rsplit_once(", ptr ")?;
+    ((is_store || is_load) && is_wide).then_some(place)
 }
 
 /// `  %5 = getelementptr inbounds [4 x i32], ptr %2, i64 0, i64 0`: the result and where it starts.
@@ -224,7 +250,8 @@ mod tests {
         let marked = marked(text);
         let begins = "@llvm.lifetime.start.p0(i64 4, ptr %1) #3\n  \
                       %parallax.undefined.value.1 = call i32 @parallax.undefined.1()\n  \
-                      store i32 %parallax.undefined.value.1, ptr %1, align 1\n";
+                      store i32 %parallax.undefined.value.1, ptr %1, align 1, \
+                      !parallax.declared !{}\n";
         assert!(marked.contains(begins), "{marked}");
         assert!(marked.contains("store %struct.pair %parallax.undefined.value.0, ptr %2"));
         assert!(marked.contains("call void @parallax.undefined.kept(ptr %3)"));

@@ -261,8 +261,12 @@ mod tests {
             let program = parse_program("p", &text).unwrap();
             Features::of(&program, &Options::default()).words().collect::<Vec<_>>()
         };
-        assert_eq!(words("call extern pthread_join(v, 0:64)"), Vec::<&str>::new());
-        assert_eq!(words("call extern pthread_join(v, v)"), ["results", "ending"]);
+        let load = "v = load.8 &t [NA]";
+        let join = "call extern pthread_join(v, 0:64)";
+        let more = "}\nglobal t: 8\nfn g() {";
+        assert_eq!(words(&format!("{load}\n  {join}\n{more}")), Vec::<&str>::new());
+        let asks = format!("{load}\n  call extern pthread_join(v, v)\n{more}");
+        assert_eq!(words(&asks), ["results", "ending"]);
         assert_eq!(words("call extern tss_create(v, v)"), ["keys", "ending"]);
         assert_eq!(words("call extern mtx_init(v, 2:32)"), Vec::<&str>::new());
         assert_eq!(words("call extern mtx_init(v, w)"), ["kinds"]);
@@ -271,14 +275,21 @@ mod tests {
         assert_eq!(words("call extern pthread_key_delete(w)"), ["deletes"]);
         assert_eq!(words("call extern pthread_detach(v)"), ["fates"]);
         assert_eq!(words("call extern pthread_attr_setdetachstate(v, 0:32)"), Vec::<&str>::new());
-        let join = "call extern pthread_join(v, 0:64)";
-        assert_eq!(words(&format!("{join}\n  {join}")), ["fates"]);
-        let start = "call extern pthread_create(v, v, v, v)";
-        assert_eq!(words(&format!("{start}\n  {join}\n  {join}")), Vec::<&str>::new());
-        let load = "v = load.8 &t [NA]";
-        let twice =
-            format!("{start}\n  {load}\n  {join}\n  {load}\n  {join}\n}}\nglobal t: 8\nfn g() {{");
-        assert_eq!(words(&twice), ["fates"]);
+        // Of a thread of which nothing is known; twice of the same; in a loop; by a function that is
+        // called twice.
+        assert_eq!(words(join), ["fates"]);
+        assert_eq!(words(&format!("{load}\n  {join}\n  {load}\n  {join}\n{more}")), ["fates"]);
+        assert_eq!(words(&format!("jump l\nl:\n  {load}\n  {join}\n  jump l\n{more}")), ["fates"]);
+        let calls = format!("call g()\n  call g()\n{more}\n  var v: 64\n  {load}\n  {join}");
+        assert_eq!(words(&calls), ["fates"]);
+        let element = |index: &str| {
+            format!(
+                "w = 0:32\n  jump l\nl:\n  v = load.8 &t + zext({index}, 64) * 8:64 [NA]\n  {join}\n  \
+                 w = w + 1:32\n  branch w <u 2:32, l, o\no:\n  return\n}}\nglobal t: 16\nfn g() {{"
+            )
+        };
+        assert_eq!(words(&element("w")), Vec::<&str>::new());
+        assert_eq!(words(&element("w & 1:32")), ["fates"]);
         assert_eq!(words("w = call extern pthread_barrier_wait(v)"), ["unasked"]);
         let asks = "w = call extern pthread_barrier_wait(v)\n  assert w == 0:32, \"not the last\"";
         assert_eq!(words(asks), Vec::<&str>::new());

@@ -1,5 +1,7 @@
 //! Putting the body of a small function in place of a call. The events of the body then stand at
 //! the place of the call, which is the place that a person knows, and no frame is needed for it.
+//! Functions of the program itself that are put in place of their calls keep their own places and
+//! names.
 
 use parallax_program::{
     Bits, Block, BlockId, Expr, Function, Inst, InstKind, Span, Terminator, Var, VarId,
@@ -21,6 +23,13 @@ pub(crate) struct At {
     pub index: usize,
 }
 
+/// Whose places, and whose names of variables, a body has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Places {
+    OfTheCall,
+    ItsOwn,
+}
+
 /// Replaces the instruction there, a call of `callee` with these arguments, by the body. What
 /// came after the call in its block goes on in a block at the end, if the body branches.
 pub(crate) fn inline(
@@ -29,8 +38,9 @@ pub(crate) fn inline(
     callee: Function,
     args: Vec<Expr>,
     dst: Option<VarId>,
+    places: Places,
 ) {
-    let body = Body::new(caller, at, &callee, dst);
+    let body = Body::new(caller, at, &callee, dst, places);
     let mut insts = body.entry(args, &callee);
     let block = &mut caller.blocks[at.block];
     let mut rest = block.insts.split_off(at.index);
@@ -65,15 +75,26 @@ struct Body {
     /// What the body's result goes to, and how wide that and the result are.
     result: Option<(VarId, u32, u32)>,
     span: Span,
+    places: Places,
 }
 
 impl Body {
     /// Makes room for the variables of the callee.
-    fn new(caller: &mut Function, at: At, callee: &Function, dst: Option<VarId>) -> Body {
+    fn new(
+        caller: &mut Function,
+        at: At,
+        callee: &Function,
+        dst: Option<VarId>,
+        places: Places,
+    ) -> Body {
         let first_var = caller.vars.len() as u32;
         let wanted = dst.map(|dst| (dst, caller.vars[dst.0 as usize].width));
         for var in &callee.vars {
-            let name = format!("%{}", caller.vars.len());
+            let number = caller.vars.len();
+            let name = match places {
+                Places::ItsOwn if !var.name.starts_with('%') => format!("{}.{number}", var.name),
+                _ => format!("%{number}"),
+            };
             caller.vars.push(Var { name, width: var.width });
         }
         let first = caller.blocks.len() as u32;
@@ -83,6 +104,7 @@ impl Body {
             end: BlockId(first + callee.blocks.len() as u32),
             result: wanted.zip(callee.result).map(|((dst, wide), result)| (dst, wide, result)),
             span: caller.blocks[at.block].insts[at.index].span,
+            places,
         }
     }
 
@@ -115,11 +137,15 @@ impl Body {
             }
         });
         for inst in &mut block.insts {
-            inst.span = self.span;
+            if self.places == Places::OfTheCall {
+                inst.span = self.span;
+            }
             rewrite::results(&mut inst.kind).into_iter().for_each(|var| *var = self.var(*var));
         }
         block.label = format!("{}.{}", block.label, self.first.0);
-        block.terminator_span = self.span;
+        if self.places == Places::OfTheCall {
+            block.terminator_span = self.span;
+        }
         self.end_block(&mut block);
         block
     }

@@ -21,11 +21,13 @@
 //! | `LEAVE` | the last access of a woken thread; the object may be freed by then |
 //! | `SLEEP`, `STARTLED` | the access with which a thread begins to wait for a signal, and one that ends a wake-up without a signal |
 //! | `COPY` | reads of bytes that are copied, and may be uninitialised |
+//! | `FRESH` | reads that find 0 where nobody has written |
 
 mod adapt;
 mod atomics;
 mod callbacks;
 mod errors;
+mod exits;
 mod fates;
 mod features;
 mod inline;
@@ -82,6 +84,7 @@ pub fn link_through(
     }
     sections::make_atomic(program);
     errors::mark(program, &options.errors);
+    exits::end_lives(program);
     let features = Features::of(program, options);
     Linker::new(program, features, through, &options.errors).link()
 }

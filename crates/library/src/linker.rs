@@ -10,7 +10,7 @@ use parallax_program::{
 
 use crate::callbacks::adapt_callbacks;
 use crate::features::Features;
-use crate::inline::{At, inline, is_small};
+use crate::inline::{At, Places, inline, is_small};
 use crate::modules::{Definition, Modules, plain_name};
 use crate::{Errors, Through, adapt, errors, message, rewrite};
 
@@ -147,7 +147,7 @@ impl<'p> Linker<'p> {
             message::tell(&mut body, &text);
         }
         let caller = &mut self.program.functions[caller.0 as usize];
-        inline(caller, at, body, args, transfer.dst);
+        inline(caller, at, body, args, transfer.dst, Places::OfTheCall);
         Ok(true)
     }
 

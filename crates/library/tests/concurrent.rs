@@ -22,7 +22,7 @@ fn locks_exclude() {
         ("pthread_mutex_lock", "pthread_mutex_unlock", "global l: 40"),
         ("pthread_mutex_lock", "pthread_mutex_unlock", "global l: 40 = { 16: 1:32 }"),
         ("mtx_lock", "mtx_unlock", "global l: 40"),
-        ("pthread_spin_lock", "pthread_spin_unlock", "global l: 4"),
+        ("pthread_spin_lock", "pthread_spin_unlock", "global l: 4 = { 0: 2:32 }"),
         ("pthread_rwlock_wrlock", "pthread_rwlock_unlock", "global l: 56"),
         ("sem_wait", "sem_post", "global l: 32 = { 0: 1:32 }"),
         ("__VERIFIER_mutex_lock", "__VERIFIER_mutex_unlock", "global l: 4"),

@@ -171,7 +171,12 @@ fn what_is_in_use_is_not_initialised() {
             "pthread_rwlock_rdlock(&m)",
             "0:64",
         ),
-        ("spin", "a spin lock is initialised that is held", "pthread_spin_lock(&m)", "0:32"),
+        (
+            "spin",
+            "a spin lock is initialised again that was not destroyed",
+            "pthread_spin_lock(&m)",
+            "0:32",
+        ),
     ];
     for (kind, message, lock, rest) in cases {
         let init = format!("  call extern pthread_{kind}_init(&m, {rest})\n");
@@ -186,19 +191,49 @@ fn what_is_in_use_is_not_initialised() {
     let sem = "  call extern sem_init(&m, 0:32, 2:32)\n";
     let message = "a semaphore is initialised again that was not destroyed";
     assert_eq!(ends("global m: 64", &sem.repeat(2)), lock_error(message));
-    // Memory that has no value from the start does not tell.
-    let heap = "  p = call extern malloc(40:64)\n  call extern pthread_mutex_init(p, 0:64)\n";
-    assert_eq!(ends("", heap), End::Done);
+}
+
+/// Wherever it is, and whether or not somebody uses it.
+#[test]
+fn what_exists_is_not_initialised_again() {
+    let cases = [
+        ("pthread_mutex", "a mutex", "0:64"),
+        ("pthread_cond", "a condition variable", "0:64"),
+        ("pthread_rwlock", "a read-write lock", "0:64"),
+        ("pthread_spin", "a spin lock", "0:32"),
+        ("sem", "a semaphore", "0:32, 1:32"),
+        ("pthread_barrier", "a barrier", "0:64, 1:32"),
+    ];
+    for (kind, what, rest) in cases {
+        let message = format!("{what} is initialised again that was not destroyed");
+        let init = format!("  call extern {kind}_init(p, {rest})\n");
+        let destroy = format!("  call extern {kind}_destroy(p)\n");
+        for place in ["p = &m", "p = call extern malloc(64:64)"] {
+            let ends =
+                |lines: &[&str]| ends("global m: 64", &format!("  {place}\n{}", lines.concat()));
+            assert_eq!(ends(&[&init, &init]), lock_error(&message), "{kind} {place}");
+            assert_eq!(ends(&[&init, &destroy, &init, &destroy]), End::Done, "{kind} {place}");
+        }
+    }
+    // An initialiser, or memory that was set to zero, comes before many a call of init.
+    let used = "  call extern pthread_mutex_lock(&m)\n  call extern pthread_mutex_unlock(&m)\n";
+    let lines = format!("  call extern pthread_mutex_init(&m, 0:64)\n{used}");
+    assert_eq!(ends("global m: 40", &lines), End::Done);
+    // A mutex that a program declares as one word has no room for more.
+    let small = "  call extern pthread_mutex_init.small(&m, 0:64)\n  \
+                 call extern pthread_mutex_destroy.small(&m)\n";
+    assert_eq!(ends("global m: 4", small), End::Done);
 }
 
 #[test]
 fn condition_variables_and_keys_are_not_used_after_their_end() {
     let cond =
         "  call extern pthread_cond_init(&c, 0:64)\n  call extern pthread_cond_destroy(&c)\n";
-    for call in ["signal", "broadcast"] {
-        let lines = format!("{cond}  call extern pthread_cond_{call}(&c)");
+    for call in ["signal(&c)", "broadcast(&c)", "wait(&c, &m)", "timedwait(&c, &m, 0:64)"] {
+        let lock = "  call extern pthread_mutex_lock(&m)\n";
+        let lines = format!("{cond}{lock}  call extern pthread_cond_{call}");
         let message = "a condition variable is used that was destroyed";
-        assert_eq!(ends("global c: 48", &lines), lock_error(message), "{call}");
+        assert_eq!(ends("global c: 48\nglobal m: 40", &lines), lock_error(message), "{call}");
     }
     assert_eq!(ends("global c: 48", &cond.repeat(2)), End::Done);
     let key = "  call extern pthread_key_create(&k, 0:64)\n  r = load.4 &k\n  \

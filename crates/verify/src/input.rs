@@ -136,6 +136,8 @@ fn is_elf(path: &Path) -> bool {
 pub struct Checks {
     /// Arithmetic that C leaves undefined.
     pub overflow: bool,
+    /// Whether nobody asks for decisions by variables that are given no value.
+    pub any_values: bool,
     /// Calls that are errors.
     pub errors: Errors,
 }
@@ -177,6 +179,7 @@ pub fn load_edited(
         clang_args: options.clang.clone(),
         spurious_wakeups: !options.no_spurious_wakeups,
         overflow: checks.overflow,
+        any_values: checks.any_values,
         errors: checks.errors.clone(),
         texts,
         timeout: input.timeout,

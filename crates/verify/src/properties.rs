@@ -84,7 +84,8 @@ impl Properties {
             _ if properties.contains(&Property::Assert) => Errors::default(),
             _ => Errors::none(),
         };
-        Ok(Checks { overflow: properties.contains(&Property::Overflow), errors })
+        let overflow = properties.contains(&Property::Overflow);
+        Ok(Checks { overflow, any_values: !properties.contains(&Property::Memory), errors })
     }
 
     fn formulas(&self) -> Result<Formulas, Diagnostics> {

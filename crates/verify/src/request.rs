@@ -116,6 +116,7 @@ impl Request {
             // Proofs show the names that the source has, and are of assertions only.
             named = named.with_names();
             checks.overflow = false;
+            checks.any_values = true;
         }
         let mut program = input::load_c(&named, &checks)?;
         let races = properties.contains(&Property::Race) && !self.is_proved();

@@ -7,6 +7,7 @@ use super::module::{
 };
 use super::operations::{binary_op, cast_op, float_predicate, ordering, predicate, rmw_op};
 use super::token::Kind;
+use crate::undefined;
 
 impl Cursor<'_> {
     /// One instruction, with what is attached to it.
@@ -24,6 +25,7 @@ impl Cursor<'_> {
             operation,
             debug: None,
             typed: false,
+            declares: false,
             copy_layout: None,
             align: None,
             start: first.start,
@@ -44,6 +46,7 @@ impl Cursor<'_> {
             self.next();
             let name = self.next().text;
             instruction.typed |= name == "tbaa";
+            instruction.declares |= name == undefined::MARK;
             match name {
                 "dbg" if self.peek().kind == Kind::MetadataId => {
                     instruction.debug = Some(self.metadata_id()?);

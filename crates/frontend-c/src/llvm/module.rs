@@ -102,6 +102,8 @@ pub struct Instruction {
     pub debug: Option<MetadataId>,
     /// Whether clang says which type is accessed, `!tbaa`.
     pub typed: bool,
+    /// Whether it says no more than that a variable is declared.
+    pub declares: bool,
     /// The layout of what a copy copies, `!tbaa.struct`.
     pub copy_layout: Option<MetadataId>,
     /// What the address of an access is a multiple of.

@@ -377,7 +377,7 @@ impl<'u> Body<'u> {
         matches!(value, Value::Local(name) if self.unwritten.contains(name))
     }
 
-    /// Whether all that is done with a value is to put it somewhere.
+    /// Whether a value stands for nothing but a variable that is declared.
     fn is_only_stored(&self, name: &Name) -> bool {
         let is = |value: &Value| matches!(value, Value::Local(local) if local == name);
         let instructions = self.function.blocks.iter().flat_map(|block| &block.instructions);
@@ -385,7 +385,7 @@ impl<'u> Body<'u> {
         for instruction in instructions {
             match &instruction.operation {
                 Operation::Store { value, address, .. } if is(&value.value) => {
-                    is_used |= is(address);
+                    is_used |= is(address) || !instruction.declares;
                 }
                 Operation::ExtractValue { .. } | Operation::Debug { .. } => {}
                 operation => visit(operation, &mut |value| is_used |= is(value)),
@@ -396,7 +396,8 @@ impl<'u> Body<'u> {
 
     /// What must have a value: where it never has one, the program is wrong.
     pub fn demand(&mut self, value: &Value) {
-        if self.is_undefined(value) {
+        let is_any = self.unit.shared.options.any_values && matches!(value, Value::Local(_));
+        if self.is_undefined(value) && !is_any {
             self.fail("uninitialised value used", Property::Memory);
         }
     }

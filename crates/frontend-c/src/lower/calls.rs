@@ -13,8 +13,17 @@ use crate::undefined;
 /// Functions that give memory for anything.
 const ALLOCATES: [&str; 5] = ["malloc", "calloc", "realloc", "aligned_alloc", "memalign"];
 
-/// Functions that end the thread that calls them.
-const ENDS_THREAD: [&str; 3] = ["pthread_exit", "thrd_exit", "__VERIFIER_thread_exit"];
+/// Functions of which there is one for objects with room for a lock and nothing else.
+const HAS_SMALL: [&str; 8] = [
+    "pthread_cond_destroy",
+    "pthread_cond_init",
+    "pthread_mutex_destroy",
+    "pthread_mutex_init",
+    "pthread_rwlock_destroy",
+    "pthread_rwlock_init",
+    "sem_destroy",
+    "sem_init",
+];
 
 impl Body<'_> {
     pub fn call(&mut self, call: &Call, instruction: &Instruction) -> Lowered<()> {
@@ -92,12 +101,19 @@ impl Body<'_> {
         Ok(())
     }
 
+    /// Whether a call is of a function that no file defines.
+    fn is_external(&self, callee: &Value) -> bool {
+        let symbol = |name: &Name| self.unit.callee(name);
+        matches!(callee, Value::Global(name) if matches!(symbol(name), Some(Symbol::UndefinedFunction)))
+    }
+
     /// The fixed arguments with their widths, and copies that end with the call.
     fn arguments(&mut self, call: &Call) -> Lowered<(Vec<Expr>, Vec<u32>, Vec<VarId>)> {
         let (mut args, mut widths, mut copies) = (Vec::new(), Vec::new(), Vec::new());
         let fixed = call.fixed.unwrap_or(call.args.len());
         for arg in call.args.iter().take(fixed) {
-            if arg.defined {
+            // A function of the program may hand on what it was handed, and look at it or not.
+            if arg.defined && self.is_external(&call.callee) {
                 self.demand(&arg.value.value);
             }
             if let Some(ty) = &arg.by_value {
@@ -128,42 +144,30 @@ impl Body<'_> {
         if let Some(printed) = self.print(name, call, result) {
             return printed;
         }
-        if ENDS_THREAD.contains(&name.as_ref()) {
-            return self.end_thread(name, call, result);
-        }
         if let Some(result) = result.filter(|_| ALLOCATES.contains(&name.as_ref())) {
             self.vars_of(result).into_iter().for_each(|var| self.note_alignment(var, 16));
         }
-        let name = self.with_own_thread_type(name)?;
+        let name = self.with_own_types(name)?;
         self.transfer(Callee::External(name), call, result, None)
     }
 
-    /// A program may say itself what a `pthread_t` is. As many bytes of it are written.
-    fn with_own_thread_type(&self, name: &Name) -> Lowered<String> {
-        if !matches!(name.as_ref(), "pthread_create" | "thrd_create") {
+    /// A program may say itself what a `pthread_t` or a `pthread_mutex_t` is. As many bytes of it are
+    /// written.
+    fn with_own_types(&self, name: &Name) -> Lowered<String> {
+        let starts = matches!(name.as_ref(), "pthread_create" | "thrd_create");
+        if !starts && !HAS_SMALL.contains(&name.as_ref()) {
             return Ok(name.to_string());
         }
         let module = self.unit.module;
         let declared = module.functions.iter().find(|function| function.name == *name);
         let debug = declared.and_then(|function| function.debug);
         match debug.and_then(|debug| shapes::pointed_to_by_parameter(module, debug, 0)) {
+            Some(4..8) if !starts => Ok(format!("{name}.small")),
             None | Some(8) => Ok(name.to_string()),
+            Some(_) if !starts => Ok(name.to_string()),
             Some(4) => Ok(format!("{name}.int")),
             Some(bytes) => Err(format!("a call of '{name}' with an identifier of {bytes} bytes")),
         }
-    }
-
-    /// The objects of a function end with the thread that leaves it for good. Those of its callers
-    /// are not known here.
-    fn end_thread(&mut self, name: &Name, call: &Call, result: Option<&Name>) -> Lowered<()> {
-        let (mut args, widths, _) = self.arguments(call)?;
-        for (arg, width) in args.iter_mut().zip(widths) {
-            *arg = self.in_var(arg.clone(), width);
-        }
-        self.end_objects();
-        let dst = result.and_then(|result| self.vars_of(result).first().copied());
-        self.call_external(name, dst, args);
-        Ok(())
     }
 
     /// An allocation whose result goes to a variable that tells what for, with a constant size.

@@ -4,6 +4,7 @@
 use parallax_program::{AllocKind, Expr, InstKind, Shape, VarId};
 
 use super::body::Body;
+use super::escapes::may_be_kept;
 use crate::llvm::{Name, Operation, Value};
 
 /// An object of a block.
@@ -32,7 +33,8 @@ impl Body<'_> {
         let ends = blocks.clone().any(|block| marks(block, "llvm.lifetime.end"));
         let mut begins = blocks.filter(|block| marks(*block, "llvm.lifetime.start")).peekable();
         let is_marked = begins.peek().is_some() && ends;
-        is_marked && (self.is_kept(object) || !begins.any(|block| self.can_repeat(block)))
+        let may_last = || self.is_kept(object) || may_be_kept(self.unit, self.function, object);
+        is_marked && (!begins.any(|block| self.can_repeat(block)) || may_last())
     }
 
     /// Whether a way leads from a block back to it.

@@ -74,7 +74,10 @@ impl Body<'_> {
                 Some(order) => self.atomic_store(value, address, *order),
                 None => {
                     let own = instruction.typed || !self.unit.tells_types;
-                    self.store(value, address, *volatile, own)
+                    match instruction.declares && self.is_unwritten(&value.value) {
+                        true => self.leave_open(&value.ty, address),
+                        false => self.store(value, address, *volatile, own),
+                    }
                 }
             },
             Operation::Alloca { ty, count, align } => match &instruction.result {
@@ -179,9 +182,6 @@ impl Body<'_> {
     }
 
     fn store(&mut self, value: &Typed, at: &Value, volatile: bool, own: bool) -> Lowered<()> {
-        if self.is_unwritten(&value.value) {
-            return self.leave_open(&value.ty, at);
-        }
         let address = self.address(at)?;
         let scalars = self.unit.layout.scalars(&value.ty)?;
         let values = self.operand(&value.ty, &value.value)?;

@@ -9,6 +9,7 @@ mod body;
 mod calls;
 mod constants;
 mod copies;
+mod escapes;
 mod format;
 mod instructions;
 mod intrinsics;

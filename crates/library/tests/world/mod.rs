@@ -11,6 +11,9 @@ use parallax_library::{Options, link};
 use parallax_machine::{Code, Concrete, Fault, Limits, Operation, Thread, modify};
 use parallax_program::{Bits, Program, Property, Tags, parse_program};
 
+/// What is in memory that nobody has written.
+const FILL: u8 = 0xa5;
+
 /// How a run ends.
 #[derive(Clone, PartialEq, Eq, Debug, PartialOrd, Ord)]
 pub enum End {
@@ -303,8 +306,11 @@ impl<'p> World<'p> {
     fn perform(&mut self, number: usize, operation: Operation<'p, Bits>) -> Option<Step> {
         let code = self.code;
         match operation {
-            Operation::Load { address, size, .. } => {
+            Operation::Load { address, size, tags } => {
                 let value = self.get(address.unsigned() as u64, size.bytes())?;
+                let fresh = Bits::new(value.width(), u128::from_le_bytes([FILL; 16]));
+                let is_fresh = value == fresh && tags.contains("FRESH");
+                let value = if is_fresh { Bits::zero(value.width()) } else { value };
                 self.threads[number].give(code, Some(value), None);
             }
             Operation::Store { address, value, .. } => {
@@ -347,7 +353,7 @@ impl<'p> World<'p> {
                 let size = size.unsigned() as u64;
                 self.next = address + size.max(1) + 64;
                 self.heap.insert(address, size);
-                let fill = if zeroed { 0 } else { 0xa5 };
+                let fill = if zeroed { 0 } else { FILL };
                 self.bytes.extend((0..size).map(|at| (address + at, fill)));
                 self.threads[number].give(code, Some(Bits::new(64, u128::from(address))), None);
             }
