@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use parallax_program::Location;
+use parallax_program::{Location, visible_line};
 use parallax_verdict::{Scope, Violation};
 use serde::Serialize;
 
@@ -58,7 +58,7 @@ pub struct RepairRun<'a> {
 pub fn repair_text(run: &RepairRun<'_>) -> String {
     let mut text = String::new();
     let mut line = |content: String| {
-        let _ = writeln!(text, "{content}");
+        let _ = writeln!(text, "{}", visible_line(&content));
     };
     line(summary(run));
     for step in &run.steps {

@@ -3,6 +3,8 @@
 //! The shortest script of lines that come and go is found as in E. W. Myers, An O(ND) Difference
 //! Algorithm and Its Variations, Algorithmica 1, 1986. Lines keep their ends.
 
+use parallax_program::is_obeyed;
+
 /// Lines of context around changes.
 const CONTEXT: usize = 3;
 
@@ -27,7 +29,7 @@ pub fn unified(old_name: &str, new_name: &str, old: &str, new: &str) -> String {
             continue;
         }
         if text.is_empty() {
-            text = format!("--- {old_name}\n+++ {new_name}\n");
+            text = format!("--- {}\n+++ {}\n", header(old_name), header(new_name));
         }
         let lead = kept_before(&steps, at).min(CONTEXT);
         let end = end_of_hunk(&steps, at);
@@ -41,6 +43,19 @@ pub fn unified(old_name: &str, new_name: &str, old: &str, new: &str) -> String {
         at = end;
     }
     text
+}
+
+/// A name as it stands in the header: one with an end of a line, or an escape sequence, in quotes.
+fn header(name: &str) -> String {
+    let is_plain = |c: char| !is_obeyed(c) && !matches!(c, '"' | '\\');
+    if name.chars().all(is_plain) {
+        return name.to_string();
+    }
+    let bytes = name.bytes().map(|byte| match byte {
+        b' '..=b'~' if is_plain(char::from(byte)) => char::from(byte).to_string(),
+        _ => format!("\\{byte:03o}"),
+    });
+    format!("\"{}\"", bytes.collect::<String>())
 }
 
 fn kept_before(steps: &[Step], at: usize) -> usize {
