@@ -4,8 +4,10 @@
 #[allow(dead_code)]
 mod support;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -249,4 +251,28 @@ fn files_have_size_limits() {
     folder.write("sb.litmus", SB);
     let run = folder.run(&["litmus", "--model", "m.cat", "sb.litmus"]);
     run.ends_with(2).complains("is longer than 4 MiB");
+}
+
+/// Places are told by name: no name ends a line, and one that cannot be told is refused.
+#[test]
+fn repairs_are_told_in_lines_of_their_own() {
+    let folder = Folder::new();
+    let program = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n\
+        atomic_int x, y; int a, b;\n\
+        void *f(void *p) { atomic_store_explicit(&x, 1, memory_order_relaxed);\n\
+        a = atomic_load_explicit(&y, memory_order_relaxed); return 0; }\n\
+        int main(void) { pthread_t t; pthread_create(&t, 0, f, 0);\n\
+        atomic_store_explicit(&y, 1, memory_order_relaxed);\n\
+        b = atomic_load_explicit(&x, memory_order_relaxed);\n\
+        pthread_join(t, 0); assert(a || b); }\n";
+    folder.write("a\nsafe.c", program);
+    let run = folder.run(&["fences", "--model", "tso", "a\nsafe.c"]);
+    run.ends_with(0).says("--- \"a/a\\012safe.c\"\n").complains("a\\u{a}safe.c:");
+    let name = OsStr::from_bytes(b"b\xff.c");
+    fs::write(folder.path().join(name), program).unwrap();
+    let mut command = command();
+    command.current_dir(folder.path()).args(["fences", "--model", "tso"]).arg(name);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("is not UTF-8"));
 }

@@ -93,6 +93,29 @@ fn as_many_bytes_of_an_identifier_are_written_as_it_has() {
     all_say(text, "assert", "unsafe: assertion failed: x == 0");
 }
 
+/// … and mutexes too.
+#[test]
+fn locks_may_be_words() {
+    let text = r#"
+        #include <assert.h>
+        typedef int pthread_mutex_t;
+        int pthread_mutex_init(pthread_mutex_t *, const void *);
+        int pthread_mutex_destroy(pthread_mutex_t *);
+        int pthread_mutex_lock(pthread_mutex_t *);
+        int pthread_mutex_unlock(pthread_mutex_t *);
+        struct { pthread_mutex_t mutex; int after; } own = { 0, 7 };
+        int main(void) {
+            pthread_mutex_init(&own.mutex, 0);
+            pthread_mutex_lock(&own.mutex);
+            pthread_mutex_unlock(&own.mutex);
+            pthread_mutex_destroy(&own.mutex);
+            assert(own.after == 7);
+            assert(own.after == 8);
+        }
+    "#;
+    all_say(text, "assert", "unsafe: assertion failed: own.after == 8");
+}
+
 /// A model that has no execution for a racing read says nothing about what follows it.
 #[test]
 fn what_races_under_c11_has_no_meaning() {

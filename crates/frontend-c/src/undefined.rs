@@ -13,8 +13,12 @@ use std::fmt::Write;
 /// How the functions are called that give such values.
 pub const PREFIX: &str = "parallax.undefined";
 
-/// What is attached to a store that says no more than that a variable is declared.
-pub const MARK: &str = "parallax.declared";
+/// What is attached to a store that says no more than that a variable is declared: clang attaches it to
+/// none, and the pass keeps it where it takes a store apart.
+pub const MARK: &str = "noalias";
+
+/// A scope, as the verifier of LLVM wants it.
+const SCOPE: &str = "!{!{!\"parallax.declared\", !{!\"parallax\"}}}";
 
 /// Objects of more scalars are not taken apart.
 const MOST_SCALARS: u64 = 64;
@@ -92,7 +96,7 @@ impl<'t> Marks<'t> {
         let value = format!("%{PREFIX}.value.{}", self.count);
         self.count += 1;
         let _ = writeln!(result, "  {value} = call {ty} @{PREFIX}.{number}()");
-        let _ = writeln!(result, "  store {ty} {value}, ptr {name}, align 1, !{MARK} !{{}}");
+        let _ = writeln!(result, "  store {ty} {value}, ptr {name}, align 1, !{MARK} {SCOPE}");
     }
 
     /// Of how many scalars a type is.
@@ -251,7 +255,7 @@ mod tests {
         let begins = "@llvm.lifetime.start.p0(i64 4, ptr %1) #3\n  \
                       %parallax.undefined.value.1 = call i32 @parallax.undefined.1()\n  \
                       store i32 %parallax.undefined.value.1, ptr %1, align 1, \
-                      !parallax.declared !{}\n";
+                      !noalias !{";
         assert!(marked.contains(begins), "{marked}");
         assert!(marked.contains("store %struct.pair %parallax.undefined.value.0, ptr %2"));
         assert!(marked.contains("call void @parallax.undefined.kept(ptr %3)"));

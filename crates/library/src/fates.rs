@@ -1,7 +1,8 @@
 //! Whether a program may join a thread twice, as far as that shows before it runs. Keeping account of
 //! what became of threads costs events, so it is done unless each join is plainly of another thread:
 //! it is done once, of what a variable of its own holds, or in the rounds of one loop, of what
-//! the elements of an array of its own hold.
+//! the elements of an array of its own hold. In machine code, where variables do not show, it is done
+//! where threads are joined in more places than they are started in.
 
 use std::collections::HashMap;
 
@@ -9,9 +10,20 @@ use parallax_program::{
     BinaryOp, Callee, Expr, Function, FunctionId, InstKind, Program, Terminator, VarId,
 };
 
+const STARTS: [&str; 6] = [
+    "pthread_create",
+    "pthread_create.int",
+    "thrd_create",
+    "thrd_create.int",
+    "__VERIFIER_thread_create",
+    "__VERIFIER_thread_create_symmetric",
+];
 const JOINS: [&str; 3] = ["pthread_join", "thrd_join", "__VERIFIER_thread_join"];
 
 pub(crate) fn may_be_decided_twice(program: &Program) -> bool {
+    if !program.registers.is_empty() {
+        return count_calls(program, &JOINS) > count_calls(program, &STARTS);
+    }
     let often = run_often(program);
     // Those of a function's own variables are told apart by the function.
     let mut joined: Vec<(Option<usize>, Held)> = Vec::new();
@@ -40,6 +52,15 @@ pub(crate) fn may_be_decided_twice(program: &Program) -> bool {
         }
     }
     false
+}
+
+fn count_calls(program: &Program, names: &[&str]) -> usize {
+    let all = program.functions.iter().flat_map(insts);
+    let is_one = |kind: &InstKind| {
+        matches!(kind, InstKind::Call { callee: Callee::External(name), .. }
+            if names.contains(&name.as_str()))
+    };
+    all.filter(|(_, kind)| is_one(kind)).count()
 }
 
 fn insts(function: &Function) -> impl Iterator<Item = (usize, &InstKind)> {
