@@ -105,7 +105,7 @@ pub fn plan(random: &mut Random, is_litmus: bool, focus: &Focus) -> Plan {
         finals(random, &mut plan, model);
     }
     if random.percent(20) {
-        machine_code(random, &mut plan);
+        machine_code(random, &mut plan, focus);
     }
     if random.percent(15) {
         let query = *random.pick(&plan.groups[0]);
@@ -191,11 +191,17 @@ fn finals(random: &mut Random, plan: &mut Plan, model: &'static str) {
     plan.checks.push(Check::Finals(query(Engine::Enumerate), other));
 }
 
-fn machine_code(random: &mut Random, plan: &mut Plan) {
+fn machine_code(random: &mut Random, plan: &mut Plan, focus: &Focus) {
     let compiler = *random.pick(&[Compiler::Gcc, Compiler::Clang]);
     let form = Form::Machine(compiler, *random.pick(&[0, 2]));
-    let model = *random.pick(&["tso", "tso", "sc", "pso"]);
-    let property = *random.pick(&[Property::Assert, Property::Assert, Property::Deadlock]);
+    let mut models = vec!["tso", "tso", "sc", "pso"];
+    models.retain(|model| focus.models.is_empty() || focus.models.contains(model));
+    let mut properties = vec![Property::Assert, Property::Assert, Property::Deadlock];
+    properties.retain(|one| focus.properties.is_empty() || focus.properties.contains(one));
+    if models.is_empty() || properties.is_empty() {
+        return;
+    }
+    let (model, property) = (*random.pick(&models), *random.pick(&properties));
     let query = |engine| Query { form, engine, model, property, counting: false };
     let engines = [Engine::States, Engine::Explore, Engine::Bounded];
     plan.groups.push(engines.into_iter().map(query).collect());
