@@ -144,6 +144,7 @@ mod tests {
     #[test]
     fn shifts_past_the_width() {
         assert_eq!(binary(BinaryOp::Shl, byte(1), byte(8)), byte(0));
+        assert_eq!(binary(BinaryOp::Shl, byte(1), byte(-128)), byte(0));
         assert_eq!(binary(BinaryOp::LShr, byte(-1), byte(9)), byte(0));
         assert_eq!(binary(BinaryOp::AShr, byte(-2), byte(100)), byte(-1));
     }
@@ -151,6 +152,8 @@ mod tests {
     #[test]
     fn comparisons_know_their_signs() {
         assert_eq!(binary(BinaryOp::Ult, byte(-1), byte(1)), Bits::bool(false));
+        assert_eq!(binary(BinaryOp::Ult, byte(1), byte(1)), Bits::bool(false));
+        assert_eq!(binary(BinaryOp::Slt, byte(1), byte(1)), Bits::bool(false));
         assert_eq!(binary(BinaryOp::Slt, byte(-1), byte(1)), Bits::bool(true));
         assert_eq!(binary(BinaryOp::Sle, byte(1), byte(1)), Bits::bool(true));
     }
