@@ -101,6 +101,32 @@ fn two_fences_are_in_order() {
     }
 }
 
+/// With seq_cst fences between their reads, two readers agree which of two stores came first.
+#[test]
+fn fences_of_readers_are_in_order() {
+    let store = |own: &str| format!("store.4 &{own}, 1:32 [A, RLX]");
+    let loads = |first: &str, second: &str| {
+        format!("r0 = load.4 &{first} [A, RLX]\nfence [SC]\nr1 = load.4 &{second} [A, RLX]")
+    };
+    let program = program(&[store("x"), store("y"), loads("x", "y"), loads("y", "x")]);
+    for name in ["sc", "rc11", "rc20"] {
+        assert_eq!(all(&program, name).counts.executions, 15, "{name}");
+        assert_eq!(enumerated(&program, name), 15, "{name}");
+    }
+}
+
+/// Load buffering, which acquiring reads forbid.
+#[test]
+fn acquiring_reads_hold_stores_back() {
+    let thread = |from: &str, to: &str, order: &str| {
+        format!("r0 = load.4 &{from} [A, {order}]\nstore.4 &{to}, 1:32 [A, RLX]")
+    };
+    for (order, expected) in [("ACQ", 3), ("RLX", 4)] {
+        let program = program(&[thread("x", "y", order), thread("y", "x", order)]);
+        assert_eq!(enumerated(&program, "imm"), expected, "{order}");
+    }
+}
+
 #[test]
 fn weak_compare_and_swaps_fail_for_no_reason() {
     let once = "r0, ok = cas.weak.4 &x, 0:32, 1:32 [A, RLX] [A, RLX] [A, RLX]";
