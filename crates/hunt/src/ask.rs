@@ -29,7 +29,8 @@ const MEMORY_LIMIT: u64 = 2000;
 
 /// Who asks: the models, read once, and how long an engine may think.
 pub struct Asker {
-    models: BTreeMap<&'static str, Arc<Model>>,
+    /// By name, and whether they say what races are in C.
+    models: BTreeMap<(&'static str, bool), Arc<Model>>,
     pub limit: Duration,
     /// Whether a search did not end, and still takes time and memory.
     pub is_haunted: bool,
@@ -51,16 +52,22 @@ impl Asker {
         Asker { models: BTreeMap::new(), limit, is_haunted: false }
     }
 
-    fn model(&mut self, name: &'static str) -> Result<Arc<Model>, String> {
-        if let Some(model) = self.models.get(name) {
+    /// The model of a question. Whatever machine C is compiled for, races are those of C.
+    fn model(&mut self, query: &Query) -> Result<Arc<Model>, String> {
+        let is_c = matches!(query.form, Form::C | Form::CheckedC);
+        let (name, of_c) = (query.model, is_c && query.property == Property::Race);
+        if let Some(model) = self.models.get(&(name, of_c)) {
             return Ok(model.clone());
         }
-        let model = match Model::builtin(name) {
+        let mut model = match Model::builtin(name) {
             Some(Ok(model)) => model,
             Some(Err(errors)) => return Err(first(&errors)),
             None => return Err(format!("there is no model '{name}'")),
         };
-        self.models.insert(name, model.clone());
+        if of_c && !model.flags_races() {
+            model = Arc::new(model.with_races_of_c().map_err(|errors| first(&errors))?);
+        }
+        self.models.insert((name, of_c), model.clone());
         Ok(model)
     }
 
@@ -91,7 +98,7 @@ impl Asker {
             Answer { said, verdict, executions, finals, time }
         };
         let said = |said| answer(Heard::only(said), started.elapsed());
-        let model = match self.model(query.model) {
+        let model = match self.model(&query) {
             Ok(model) => model,
             Err(message) => return said(Said::Refused(message)),
         };
