@@ -229,10 +229,11 @@ fn files_are_written_where_they_were_asked_for() {
 fn limits_end_in_unknown_with_what_was_found() {
     let folder = folder();
     folder.write("many.program", many()).write("endless.litmus", endless());
-    for input in ["many.program", "endless.litmus"] {
-        let answer = json(&folder, &["--timeout", "0.3", input], 3);
+    let asked: [&[&str]; 2] = [&["--engine", "explore", "many.program"], &["endless.litmus"]];
+    for input in asked {
+        let answer = json(&folder, &[&["--timeout", "0.3"], input].concat(), 3);
         assert_eq!(answer["verdict"], "unknown");
-        assert!(answer["executions"].as_u64().is_some_and(|count| count > 0), "{input}");
+        assert!(answer["executions"].as_u64().is_some_and(|count| count > 0), "{input:?}");
         assert!(answer["reason"].is_string());
     }
 }
@@ -244,7 +245,7 @@ fn ctrl_c_prints_what_was_found_so_far() {
     folder.write("many.program", many());
     let mut child = command()
         .current_dir(folder.path())
-        .args(["verify", "many.program"])
+        .args(["verify", "--engine", "explore", "many.program"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

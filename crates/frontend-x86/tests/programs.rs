@@ -149,7 +149,9 @@ fn check_one(
             let right = found.split(' ').next() == Some(verdict) && found.contains(words);
             let says = |words: &str| found.contains(words);
             let beyond = matches!(engine, Engine::Explore)
-                && (says("could not be replayed") || says("try --engine states"));
+                && (says("could not be replayed")
+                    || says("others may interrupt")
+                    || says("try --engine states"));
             if !right && !beyond {
                 wrong.push(format!("{engine:?}, {model}: {found}, not {expected}"));
             }

@@ -192,7 +192,9 @@ fn other_conclusions() {
     let all = [safe, bounded, unknown.clone()].map(|verdict| text(&verdict)).join("\n");
     check("others.verdict.txt", &all);
     let json = verdict_json(&RUN, &unknown);
-    assert!(json.starts_with(r#"{"verdict":"unknown","scope":null,"bound":null,"reason":"the"#));
+    assert!(json.starts_with(
+        r#"{"version":1,"verdict":"unknown","scope":null,"bound":null,"reason":"the"#
+    ));
     let sarif: serde_json::Value = serde_json::from_str(&verdict_sarif(&RUN, &unknown)).unwrap();
     let notes = &sarif["runs"][0]["invocations"][0]["toolExecutionNotifications"];
     assert_eq!(notes[0]["message"]["text"], "the function 'poll' has no body");
