@@ -630,9 +630,8 @@ impl Printer<'_> {
             |number: &usize| self.program.globals.get(number % self.program.globals.len().max(1));
         let ty = match place {
             Place::Cell { .. } => None,
-            Place::Part { ty, global: number, .. } => {
-                // Bit-fields and what is too small are taken as a whole.
-                global(number).filter(|g| !matches!(g.shape, Shape::Struct(_))).map(|_| *ty)
+            Place::Part { ty, global: number, index } => {
+                global(number).map(|global| part_type(global, *ty, *index))
             }
             Place::Global(number) => global(number).map(first_type),
             Place::Element { global: number, .. } => global(number).map(first_type),
@@ -744,6 +743,17 @@ fn first_type(global: &Global) -> Type {
     match &global.shape {
         Shape::Scalar(ty) | Shape::Array(ty, _) | Shape::Union(ty) => *ty,
         Shape::Struct(fields) => fields.first().map_or(Type::U32, |field| field.ty),
+    }
+}
+
+/// Of a part. What is not larger is taken as a whole.
+fn part_type(global: &Global, part: Type, index: usize) -> Type {
+    match &global.shape {
+        Shape::Scalar(ty) | Shape::Union(ty) if part.bytes() < ty.bytes() => part,
+        Shape::Struct(fields) => {
+            fields.get(index % fields.len().max(1)).map_or(Type::U32, |field| field.ty)
+        }
+        _ => first_type(global),
     }
 }
 

@@ -1,6 +1,9 @@
 //! Whatever is generated is a program: it compiles, it is the same for the same seed, and all that
 //! features promise occurs.
 
+use parallax_hunt::ast::{
+    Access, Expr, Field, Global, LOCALS, Order, Place, Program, Shape, Stmt, Type,
+};
 use parallax_hunt::features::Feature;
 use parallax_hunt::figures::Figures;
 use parallax_hunt::generate::generate;
@@ -49,4 +52,37 @@ fn litmus_tests_are_read() {
         read += 1;
     }
     assert!(read > 50, "{read}");
+}
+
+/// What clang takes with a warning is another program to gcc, or none.
+#[test]
+fn compare_and_swap_expects_values_of_the_type_of_its_place() {
+    let fields = [Type::U32, Type::U8].map(|ty| Field { ty, bits: None });
+    let global = Global {
+        shape: Shape::Struct(fields.to_vec()),
+        access: Access::Atomic,
+        init: 0,
+        thread_local: false,
+        late: false,
+    };
+    let swap = Stmt::Cas {
+        ok: 0,
+        old: 1,
+        place: Place::Part { global: 0, ty: Type::U32, index: 1 },
+        expected: Expr::Const(0),
+        desired: Expr::Const(1),
+        weak: false,
+        success: Order::Relaxed,
+        failure: Order::Relaxed,
+    };
+    let program = Program {
+        globals: vec![global],
+        bodies: vec![vec![swap]],
+        threads: vec![0],
+        before: Vec::new(),
+        after: Vec::new(),
+        locals: [Type::U32; LOCALS],
+    };
+    let text = print_c::print(&program);
+    assert!(text.contains("uint8_t e = 0"), "{text}");
 }
