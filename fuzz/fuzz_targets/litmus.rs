@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
+use parallax_control::Control;
 use parallax_engine_enumerate::{Options, enumerate};
 use parallax_frontend_litmus::{Arch, LitmusTest};
 use parallax_memory::Model;
@@ -32,7 +33,7 @@ fn search(test: &LitmusTest) {
     };
     let model = Model::builtin(name).expect("a built-in model").expect("a sound model");
     let options =
-        Options { witnesses: 2, timeout: Some(Duration::from_millis(50)), ..Options::default() };
+        Options { witnesses: 2, control: Control::lasting(Duration::from_millis(50)), ..Options::default() };
     if let Ok(outcomes) = enumerate(&test.program, &test.question, &model, &options) {
         for witness in &outcomes.witnesses {
             assert_eq!(replay(&test.program, witness, &model), Ok(()));

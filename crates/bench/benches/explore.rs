@@ -5,11 +5,13 @@
 //! verify them, `--all` included. `PARALLAX_MODELS` names other models, `PARALLAX_JOBS` another
 //! number of threads, `PARALLAX_FAMILY` a part of the name of those to run.
 
+use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use parallax_bench::figures::Row;
 use parallax_bench::programs::FAMILIES;
 use parallax_bench::structures::STRUCTURES;
+use parallax_control::Control;
 use parallax_engine_explore::{Options, Reductions, explore};
 use parallax_memory::Model;
 use parallax_program::Program;
@@ -27,7 +29,7 @@ const ENOUGH: f64 = 0.2;
 
 struct Settings {
     models: String,
-    jobs: usize,
+    jobs: NonZeroUsize,
     only: String,
 }
 
@@ -63,7 +65,8 @@ fn main() {
 }
 
 fn measure(family: &str, n: usize, program: &Program, options: Options<'_>, settings: &Settings) {
-    let options = Options { all: true, jobs: settings.jobs, ..options };
+    let control = Control { jobs: settings.jobs, ..Control::default() };
+    let options = Options { all: true, control, ..options };
     for name in settings.models.split(',') {
         let model = Model::builtin(name).expect("a model").expect("a right model");
         forget_peak_memory();
