@@ -51,6 +51,28 @@ fn counters_count_as_far_as_there_are_events() {
     assert_eq!(wrong.violations[0].property, Property::Memory);
 }
 
+/// A read gets its value from a write to the place that it turns out to read.
+#[test]
+fn values_come_from_the_place_that_is_read() {
+    let text = "global next: 4\nglobal array: 8\n\
+                fn writes() {\nstore.4 &array, 1:32 [A, RLX]\n\
+                store.4 &array + 4:64, 2:32 [A, RLX]\nreturn\n}\n\
+                fn reads() {\nvar n: 32, r: 32\nn = rmw.add.4 &next, 1:32 [A, RLX] [A, RLX]\n\
+                r = load.4 &array + (zext(n, 64) << 2:64) [A, RLX]\n\
+                assert (r == 0:32) | (r == n + 1:32), \"its own\"\nreturn\n}\n\
+                thread w = writes()\nthread r = reads()\nthread s = reads()\n";
+    let verdict = agreed(text, None);
+    assert_eq!((verdict.conclusion(), verdict.scope), (Conclusion::Safe, Some(Scope::Complete)));
+}
+
+#[test]
+fn what_is_freed_is_not_freed_again() {
+    let text = "fn main() {\nvar o: 64\no = alloc.heap 8:64 align 8\nfree.heap o\n\
+                free.heap o\nreturn\n}\nthread main = main()\n";
+    let verdict = agreed(text, None);
+    assert_eq!(verdict.violations[0].property, Property::Memory);
+}
+
 #[test]
 fn loops_that_count_for_others_are_bounded() {
     let text = "global flag: 4\nglobal count: 4\n\

@@ -80,6 +80,23 @@ fn stores_are_buffered_unless_they_are_sequentially_consistent() {
 }
 
 #[test]
+fn fences_order_loads_and_stores() {
+    let seen = |value: u32| format!("(a == {value}:32) & (b == {value}:32)");
+    let loads = "r = load.4 &OWN [A, RLX]\nfence [REL]\nstore.4 &OTHER, 1:32 [A, RLX]\n";
+    let stores = |order: &str| {
+        let body =
+            format!("store.4 &OWN, 1:32 [A, RLX]\nfence [{order}]\nr = load.4 &OTHER [A, RLX]\n");
+        two_threads(&body, &seen(0))
+    };
+    for name in MACHINES {
+        let ordered = verdict(&two_threads(loads, &seen(1)), name);
+        assert_eq!(ordered.conclusion(), Conclusion::Safe, "{name}: {:?}", ordered.reason);
+        assert_eq!(verdict(&stores("SC"), name).conclusion(), Conclusion::Safe, "{name}");
+    }
+    assert_eq!(verdict(&stores("ACQ_REL"), "power").conclusion(), Conclusion::Unsafe);
+}
+
+#[test]
 fn locks_are_right_on_machines_whatever_the_bound() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c");
     for file in ["tas-lock.c", "ttas-lock.c", "ticket-lock.c", "clh-lock.c", "mcs-lock.c"] {
