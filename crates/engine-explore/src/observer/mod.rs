@@ -176,7 +176,6 @@ impl<'a, 'p> Observer<'a, 'p> {
         std::mem::replace(&mut self.findings, Findings::new(order))
     }
 
-    /// Ends the search for a reason other than its end.
     /// What is found here ends the search.
     pub fn end_by(&mut self, end: End) {
         self.findings.end_by(end);
