@@ -1,6 +1,5 @@
 //! From files to modules in LLVM's textual form: runs clang and LLVM's tools.
 
-use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::io;
@@ -10,9 +9,10 @@ use std::process::Output;
 use parallax_files::{Arguments, MOST_TEXT, Scratch, is_taken_for_list, plain, run};
 use parallax_program::{Diagnostic, Diagnostics, SourceFile};
 
+use crate::dialect::translated;
 use crate::headers;
 use crate::undefined::marked;
-use crate::{Input, Options};
+use crate::{DataModel, Input, Options};
 
 /// The version of LLVM that the tools should be of.
 const VERSION: &str = "19";
@@ -107,32 +107,86 @@ fn compile(path: &Path, options: &Options) -> Result<String, Diagnostics> {
         args = args.options(["-Xclang", "-remap-file", "-Xclang"]).options([remap]);
     }
     args = args.options(&options.clang_args);
-    let source = match is_taken_for_list(path) {
-        true => {
-            // What the file includes is beside it, and not beside the copy.
-            args = args.options(["-iquote"]).path(path.parent().unwrap_or(Path::new("")));
-            Cow::Owned(copy(path, scratch.path(), options).map_err(failed)?)
-        }
-        false => Cow::Borrowed(path),
-    };
-    let text = run_tool("clang", "clang-19", &args.options(["--"]).path(&source), options)?;
+    args = args.options(width_args(options));
+    let text = run_clang(path, &scratch, args, options)?;
     let module = scratch.path().join("module.ll");
     std::fs::write(&module, marked(&without_native_integers(&text))).map_err(failed)?;
     let args = Arguments::default().options(["-S", PASSES, "-o", "-", "--"]).path(&module);
     run_tool("opt", "llvm-19", &args, options)
 }
 
-/// A copy of a file under a name that clang takes for nothing else. Its first line says what the
-/// following ones are of, so that places, and `__FILE__`, are those of the file itself.
-fn copy(path: &Path, folder: &Path, options: &Options) -> io::Result<PathBuf> {
-    let edited = options.texts.iter().find(|(edited, _)| edited == path);
-    let text = match edited {
-        Some((_, text)) => text.clone().into_bytes(),
-        None => parallax_files::read(path, MOST_TEXT)?,
+/// What clang makes of a file, and if it refuses it, of the same file in words that clang knows.
+fn run_clang(
+    path: &Path,
+    scratch: &Scratch,
+    args: Arguments,
+    options: &Options,
+) -> Result<String, Diagnostics> {
+    let run = |args: Arguments, source: &Path| {
+        run_tool("clang", "clang-19", &args.options(["--"]).path(source), options)
     };
+    let failed =
+        |error: io::Error| vec![Diagnostic::new(format!("cannot write a temporary file: {error}"))];
+    // What the file includes is beside it, and not beside a copy.
+    let beside =
+        |args: Arguments| args.options(["-iquote"]).path(path.parent().unwrap_or(Path::new("")));
+    let errors = match is_taken_for_list(path) {
+        true => {
+            let text = text(path, options).map_err(failed)?;
+            let source = copy(path, scratch.path(), "", &text).map_err(failed)?;
+            run(beside(args.clone()), &source)
+        }
+        false => run(args.clone(), path),
+    };
+    let errors = match errors {
+        Ok(module) => return Ok(module),
+        Err(errors) => errors,
+    };
+    let text = text(path, options).map_err(failed)?;
+    let Some(translated) = translated(&String::from_utf8_lossy(&text), is_short(options)) else {
+        return Err(errors);
+    };
+    let text = translated.text.as_bytes();
+    let source = copy(path, scratch.path(), &translated.declarations, text).map_err(failed)?;
+    run(beside(args), &source)
+}
+
+/// What clang is told about the data model. Headers of C libraries for 64 bits know the types for 32
+/// bits too, so a machine needs no others: they are looked at last, and what only tells which functions
+/// such a library lacks is [ours](headers).
+fn width_args(options: &Options) -> Vec<&'static str> {
+    let model = options.data_model.map(|model| match model {
+        DataModel::Ilp32 => "-m32",
+        DataModel::Lp64 => "-m64",
+    });
+    let headers = ["-idirafter", "/usr/include/x86_64-linux-gnu"];
+    model.into_iter().chain(headers.into_iter().filter(|_| is_short(options))).collect()
+}
+
+/// Whether pointers have 32 bits.
+fn is_short(options: &Options) -> bool {
+    let asked = options.clang_args.iter().rfind(|arg| matches!(arg.as_str(), "-m32" | "-m64"));
+    match options.data_model {
+        Some(model) => model == DataModel::Ilp32,
+        None => asked.is_some_and(|arg| arg == "-m32"),
+    }
+}
+
+/// The contents of a file of C.
+fn text(path: &Path, options: &Options) -> io::Result<Vec<u8>> {
+    match options.texts.iter().find(|(edited, _)| edited == path) {
+        Some((_, text)) => Ok(text.clone().into_bytes()),
+        None => parallax_files::read(path, MOST_TEXT),
+    }
+}
+
+/// A copy of a file under a name that clang takes for nothing else. A line ahead of it says what the
+/// following ones are of, so that places, and `__FILE__`, are those of the file itself.
+fn copy(path: &Path, folder: &Path, declarations: &str, text: &[u8]) -> io::Result<PathBuf> {
     let copy = folder.join("source").with_extension(path.extension().unwrap_or(OsStr::new("c")));
     let name = literal(plain(path).as_os_str().as_encoded_bytes());
-    std::fs::write(&copy, [format!("# 1 \"{name}\"\n").into_bytes(), text].concat())?;
+    let ahead = format!("{declarations}\n# 1 \"{name}\"\n");
+    std::fs::write(&copy, [ahead.as_bytes(), text].concat())?;
     Ok(copy)
 }
 

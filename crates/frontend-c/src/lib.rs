@@ -30,6 +30,7 @@
 //! What is not supported (see the chapter on C programs in the book) becomes an instruction that
 //! makes the verdict unknown where it is reached, and nothing where it is not.
 
+mod dialect;
 mod driver;
 mod formulas;
 mod headers;
@@ -44,10 +45,44 @@ pub use formulas::{Formulas, parse_formulas};
 pub use parallax_library::Errors;
 use parallax_program::{Diagnostic, Diagnostics, Program, SourceFile};
 
+/// How wide the types of C are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DataModel {
+    /// `int`, `long` and pointers have 32 bits.
+    Ilp32,
+    /// `long` and pointers have 64 bits.
+    Lp64,
+}
+
+impl DataModel {
+    /// The names that task files have for them, in any case.
+    pub fn parse(name: &str) -> Option<DataModel> {
+        match name.to_ascii_lowercase().as_str() {
+            "ilp32" => Some(DataModel::Ilp32),
+            "lp64" => Some(DataModel::Lp64),
+            _ => None,
+        }
+    }
+}
+
+/// What a call of a function does that nobody defines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Externs {
+    /// Nobody knows: the answer is unknown where it is reached.
+    #[default]
+    Unknown,
+    /// It gives any value of its type, and does nothing else.
+    Nondet,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Arguments for clang, after our own.
     pub clang_args: Vec<String>,
+    /// None for the one of clang's usual target, or of its arguments.
+    pub data_model: Option<DataModel>,
+    /// What functions do that neither the program nor the library has.
+    pub externs: Externs,
     /// Whether condition variables may wake up for no reason.
     pub spurious_wakeups: bool,
     /// Which calls are errors of the property `assert`.
@@ -78,6 +113,7 @@ pub fn load(paths: &[PathBuf], options: &Options) -> Result<Program, Diagnostics
     let library = parallax_library::Options {
         spurious_wakeups: options.spurious_wakeups,
         errors: options.errors.clone(),
+        open: options.externs == Externs::Nondet,
     };
     parallax_library::link(&mut program, &library)?;
     parallax_layout::guard(&mut program);

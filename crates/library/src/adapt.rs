@@ -46,18 +46,19 @@ pub(crate) fn result_fits(result: Option<u32>, wanted: Option<u32>) -> bool {
     }
 }
 
-/// How wide an expression of a function with these variables is, in a program of 64-bit pointers.
-pub(crate) fn width(expr: &Expr, vars: &[Var]) -> u32 {
+/// How wide an expression of a function with these variables is, in a program with such pointers.
+pub(crate) fn width(expr: &Expr, vars: &[Var], pointer: u32) -> u32 {
+    let width = |expr: &Expr| width(expr, vars, pointer);
     match expr {
         Expr::Const(bits) => bits.width(),
         Expr::Var(var) => vars.get(var.0 as usize).map_or(0, |var| var.width),
-        Expr::Address(_) | Expr::FunctionAddress(_) => 64,
+        Expr::Address(_) | Expr::FunctionAddress(_) => pointer,
         Expr::Binary(op, _, _) if op.is_comparison() => 1,
-        Expr::Unary(_, value) | Expr::Binary(_, value, _) => width(value, vars),
+        Expr::Unary(_, value) | Expr::Binary(_, value, _) => width(value),
         Expr::Extract { width, .. }
         | Expr::ZeroExtend { width, .. }
         | Expr::SignExtend { width, .. } => *width,
-        Expr::Concat { high, low } => width(high, vars) + width(low, vars),
-        Expr::Select { then, .. } => width(then, vars),
+        Expr::Concat { high, low } => width(high) + width(low),
+        Expr::Select { then, .. } => width(then),
     }
 }

@@ -14,6 +14,14 @@ pub(crate) fn has(name: &str) -> bool {
     name.starts_with("__atomic_") || name.starts_with("__sync_")
 }
 
+/// Bits and bytes of values of a size, which are the same on every machine.
+fn widths(size: u32) -> (String, String) {
+    match size {
+        8 => ("W64".to_string(), "W8".to_string()),
+        _ => ((size * 8).to_string(), size.to_string()),
+    }
+}
+
 pub(crate) fn text() -> String {
     let mut text = String::from("program atomics pointers 64\n\n");
     for size in SIZES {
@@ -45,21 +53,21 @@ fn by_order(
 
 /// Loads, stores, exchanges and arithmetic.
 fn ordered(text: &mut String, size: u32) {
-    let width = size * 8;
+    let (width, bytes) = widths(size);
     let value = format!("  var v: {width}");
     let head = format!("__atomic_load_{size}(p: 64, order: 32) -> {width}");
     by_order(text, &head, &value, &["RLX", "CON", "ACQ"], |order| {
-        format!("  v = load.{size} p [A, {order}]\n  return v")
+        format!("  v = load.{bytes} p [A, {order}]\n  return v")
     });
     let head = format!("__atomic_store_{size}(p: 64, v: {width}, order: 32)");
     by_order(text, &head, "", &["RLX", "REL"], |order| {
-        format!("  store.{size} p, v [A, {order}]\n  return")
+        format!("  store.{bytes} p, v [A, {order}]\n  return")
     });
     let old = format!("  var old: {width}");
     let modify = |text: &mut String, name: &str, op: &str| {
         let head = format!("__atomic_{name}_{size}(p: 64, v: {width}, order: 32) -> {width}");
         by_order(text, &head, &old, &ORDERS[..5], |order| {
-            format!("  old = rmw.{op}.{size} p, v [A, {order}]\n  return old")
+            format!("  old = rmw.{op}.{bytes} p, v [A, {order}]\n  return old")
         });
     };
     modify(text, "exchange", "swap");
@@ -70,12 +78,12 @@ fn ordered(text: &mut String, size: u32) {
 
 /// Compare-and-swap has an order for success and one for failure.
 fn compare_exchange(text: &mut String, size: u32) {
-    let width = size * 8;
+    let (width, bytes) = widths(size);
     let _ = writeln!(
         text,
         "fn __atomic_compare_exchange_{size}(p: 64, expected: 64, desired: {width}, order: 32, \
          failure: 32) -> 1 {{\n  var wanted: {width}, old: {width}, ok: 1\n  \
-         wanted = load.{size} expected [NA]"
+         wanted = load.{bytes} expected [NA]"
     );
     for (number, order) in ORDERS.iter().enumerate() {
         let _ = writeln!(text, "  branch order == {number}:32, {order}, not_{order}\n{order}:");
@@ -83,26 +91,26 @@ fn compare_exchange(text: &mut String, size: u32) {
             let _ = writeln!(
                 text,
                 "  branch failure == {fail}:32, {order}.{failure}, not_{order}.{failure}\n\
-                 {order}.{failure}:\n  old, ok = cas.{size} p, wanted, desired \
+                 {order}.{failure}:\n  old, ok = cas.{bytes} p, wanted, desired \
                  [A, {order}] [A, {order}] [A, RMW, {failure}]\n  jump done\nnot_{order}.{failure}:"
             );
         }
         let _ = writeln!(
             text,
-            "  old, ok = cas.{size} p, wanted, desired [A, {order}] [A, {order}] \
+            "  old, ok = cas.{bytes} p, wanted, desired [A, {order}] [A, {order}] \
              [A, RMW, CON]\n  jump done\nnot_{order}:"
         );
     }
     let _ = writeln!(
         text,
         "  unsupported \"an unknown memory order\"\ndone:\n  branch ok, same, other join end\n\
-         other:\n  store.{size} expected, old [NA]\nsame:\nend:\n  return ok\n}}\n"
+         other:\n  store.{bytes} expected, old [NA]\nsame:\nend:\n  return ok\n}}\n"
     );
 }
 
 /// The `__sync_` functions, which are sequentially consistent.
 fn legacy(text: &mut String, size: u32) {
-    let width = size * 8;
+    let (width, bytes) = widths(size);
     for op in OPERATIONS {
         let new = match op {
             "add" => "old + v",
@@ -117,60 +125,67 @@ fn legacy(text: &mut String, size: u32) {
             let _ = writeln!(
                 text,
                 "fn __sync_{name}_{size}(p: 64, v: {width}) -> {width} {{\n  var old: {width}\n  \
-                 old = rmw.{op}.{size} p, v [A, SC]\n  return {result}\n}}\n"
+                 old = rmw.{op}.{bytes} p, v [A, SC]\n  return {result}\n}}\n"
             );
         }
     }
-    for (name, result, value) in [("val", width, "old"), ("bool", 1, "ok")] {
+    for (name, result, value) in [("val", width.as_str(), "old"), ("bool", "1", "ok")] {
         let _ = writeln!(
             text,
             "fn __sync_{name}_compare_and_swap_{size}(p: 64, wanted: {width}, new: {width}) -> \
              {result} {{\n  var old: {width}, ok: 1\n  \
-             old, ok = cas.{size} p, wanted, new [A, SC] [A, SC] [A, RMW, SC]\n  return {value}\n}}\n"
+             old, ok = cas.{bytes} p, wanted, new [A, SC] [A, SC] [A, RMW, SC]\n  return {value}\n}}\n"
         );
     }
     let _ = writeln!(
         text,
         "fn __sync_lock_test_and_set_{size}(p: 64, v: {width}) -> {width} {{\n  \
-         var old: {width}\n  old = rmw.swap.{size} p, v [A, ACQ]\n  return old\n}}\n\n\
-         fn __sync_lock_release_{size}(p: 64) {{\n  store.{size} p, 0:{width} [A, REL]\n  \
+         var old: {width}\n  old = rmw.swap.{bytes} p, v [A, ACQ]\n  return old\n}}\n\n\
+         fn __sync_lock_release_{size}(p: 64) {{\n  store.{bytes} p, 0:{width} [A, REL]\n  \
          return\n}}\n"
     );
 }
 
 /// The functions that take a size and pass values in memory.
 fn generic(text: &mut String) {
-    let dispatch = |text: &mut String, head: &str, body: &dyn Fn(u32) -> String, result: &str| {
-        let vars = SIZES.map(|size| format!("v{size}: {0}, w{size}: {0}", size * 8)).join(", ");
-        let _ = writeln!(text, "fn {head} {{\n  var ok: 1, {vars}");
-        for size in SIZES {
-            let _ = writeln!(text, "  branch size == {size}:64, b{size}, n{size}\nb{size}:");
-            let _ = writeln!(text, "{}\n  return{result}\nn{size}:", body(size));
-        }
-        let _ = writeln!(
-            text,
-            "  unsupported \"an atomic access of an odd size\"\n  return{result}\n}}\n"
-        );
-    };
+    let dispatch =
+        |text: &mut String, head: &str, body: &dyn Fn(u32, &str) -> String, result: &str| {
+            let vars =
+                SIZES.map(|size| format!("v{size}: {0}, w{size}: {0}", widths(size).0)).join(", ");
+            let _ = writeln!(text, "fn {head} {{\n  var ok: 1, {vars}");
+            for size in SIZES {
+                let _ = writeln!(text, "  branch size == {size}:64, b{size}, n{size}\nb{size}:");
+                let _ =
+                    writeln!(text, "{}\n  return{result}\nn{size}:", body(size, &widths(size).1));
+            }
+            let _ = writeln!(
+                text,
+                "  unsupported \"an atomic access of an odd size\"\n  return{result}\n}}\n"
+            );
+        };
     dispatch(
         text,
         "__atomic_load(size: 64, p: 64, out: 64, order: 32)",
-        &|n| format!("  v{n} = call __atomic_load_{n}(p, order)\n  store.{n} out, v{n} [NA]"),
+        &|n, bytes| {
+            format!("  v{n} = call __atomic_load_{n}(p, order)\n  store.{bytes} out, v{n} [NA]")
+        },
         "",
     );
     dispatch(
         text,
         "__atomic_store(size: 64, p: 64, value: 64, order: 32)",
-        &|n| format!("  v{n} = load.{n} value [NA]\n  call __atomic_store_{n}(p, v{n}, order)"),
+        &|n, bytes| {
+            format!("  v{n} = load.{bytes} value [NA]\n  call __atomic_store_{n}(p, v{n}, order)")
+        },
         "",
     );
     dispatch(
         text,
         "__atomic_exchange(size: 64, p: 64, value: 64, out: 64, order: 32)",
-        &|n| {
+        &|n, bytes| {
             format!(
-                "  v{n} = load.{n} value [NA]\n  w{n} = call __atomic_exchange_{n}(p, v{n}, order)\n  \
-                 store.{n} out, w{n} [NA]"
+                "  v{n} = load.{bytes} value [NA]\n  w{n} = call __atomic_exchange_{n}(p, v{n}, order)\n  \
+                 store.{bytes} out, w{n} [NA]"
             )
         },
         "",
@@ -178,9 +193,9 @@ fn generic(text: &mut String) {
     dispatch(
         text,
         "__atomic_compare_exchange(size: 64, p: 64, expected: 64, desired: 64, order: 32, failure: 32) -> 1",
-        &|n| {
+        &|n, bytes| {
             format!(
-                "  v{n} = load.{n} desired [NA]\n  \
+                "  v{n} = load.{bytes} desired [NA]\n  \
                  ok = call __atomic_compare_exchange_{n}(p, expected, v{n}, order, failure)"
             )
         },

@@ -96,7 +96,7 @@ impl Exits {
                     let function = &program.functions[*number];
                     self.leaving[*number]
                         && self.taken[*number]
-                        && fits(function, caller, *dst, args)
+                        && fits(function, caller, *dst, args, program.pointer_width)
                 };
                 (0..self.leaving.len()).filter(is_target).collect()
             }
@@ -256,12 +256,18 @@ fn size(function: &Function) -> usize {
 }
 
 /// Whether a function can be what a call through a pointer leads to.
-fn fits(function: &Function, caller: &Function, dst: Option<VarId>, args: &[Expr]) -> bool {
+fn fits(
+    function: &Function,
+    caller: &Function,
+    dst: Option<VarId>,
+    args: &[Expr],
+    pointer: u32,
+) -> bool {
     let params = &function.vars[..function.params as usize];
     let mut pairs = params.iter().zip(args);
     let result = dst.map(|dst| caller.vars[dst.0 as usize].width);
     params.len() == args.len()
-        && pairs.all(|(param, arg)| adapt::width(arg, &caller.vars) == param.width)
+        && pairs.all(|(param, arg)| adapt::width(arg, &caller.vars, pointer) == param.width)
         && (result.is_none() || result == function.result)
 }
 

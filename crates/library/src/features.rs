@@ -31,18 +31,22 @@ pub(crate) struct Features {
     pub fates: bool,
     /// Somebody may join the first thread, with which the program ends.
     pub first: bool,
+    /// Pointers have 32 bits.
+    pub ilp32: bool,
 }
 
 impl Features {
     pub fn of(program: &Program, options: &Options) -> Features {
         let spurious = options.spurious_wakeups;
-        let kinds = program.globals.iter().any(holds_a_kind);
+        let ilp32 = program.pointer_width == 32;
+        let kinds = program.globals.iter().any(|global| holds_a_kind(global, ilp32));
         // In machine code every result is left in a register.
         let unasked = program.registers.is_empty()
             && program.functions.iter().any(waits_at_barriers)
             && program.functions.iter().all(ignores_who_was_last);
         let quiet = !options.errors.abort;
-        let mut features = Features { kinds, spurious, unasked, quiet, ..Features::default() };
+        let mut features =
+            Features { kinds, spurious, unasked, quiet, ilp32, ..Features::default() };
         program.functions.iter().for_each(|function| features.look_at(function));
         features.fates |= fates::may_be_decided_twice(program);
         features.first &= program.daemons;
@@ -64,8 +68,13 @@ impl Features {
             (self.deletes, "deletes"),
             (self.fates, "fates"),
             (self.first, "first"),
+            (self.ilp32, "ilp32"),
         ];
         all.into_iter().filter(|(there, _)| *there).map(|(_, word)| word)
+    }
+
+    pub fn pointer_width(&self) -> u32 {
+        if self.ilp32 { 32 } else { 64 }
     }
 
     fn look_at(&mut self, function: &Function) {
@@ -162,24 +171,26 @@ fn has_field(shape: &Shape, name: &str) -> bool {
     }
 }
 
-/// Where glibc's initialisers have the kind in a mutex, and how many bytes that is all of.
-const KIND: usize = 16;
-const MUTEX: usize = 40;
+/// Where glibc's initialisers have the kind in a mutex, how many bytes that is all of, and how it is
+/// aligned: where pointers have 64 and 32 bits.
+const MUTEX: (usize, usize, usize) = (16, 40, 8);
+const SHORT_MUTEX: (usize, usize, usize) = (12, 24, 4);
 /// Of larger globals nothing is known.
 const LARGEST: u64 = 1 << 20;
 
 /// Whether some part of the object looks like an initialised recursive or error-checking
 /// mutex: all zero but for the kind.
-fn holds_a_kind(global: &Global) -> bool {
-    if global.size < MUTEX as u64 || global.init.is_empty() || global.constant {
+fn holds_a_kind(global: &Global, ilp32: bool) -> bool {
+    let (place, size, align) = if ilp32 { SHORT_MUTEX } else { MUTEX };
+    if global.size < size as u64 || global.init.is_empty() || global.constant {
         return false;
     }
     if global.size > LARGEST {
         return true;
     }
     let bytes = bytes(global);
-    bytes.windows(MUTEX).step_by(8).any(|mutex| {
-        let (before, rest) = mutex.split_at(KIND);
+    bytes.windows(size).step_by(align).any(|mutex| {
+        let (before, rest) = mutex.split_at(place);
         let (kind, after) = rest.split_at(4);
         let zero = |bytes: &[u8]| bytes.iter().all(|byte| *byte == 0);
         zero(before) && zero(after) && matches!(kind, [1 | 2, 0, 0, 0])

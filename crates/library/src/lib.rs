@@ -4,8 +4,8 @@
 //! access it makes is subject to the memory model like one of the program's own.
 //!
 //! [`link`] puts into a program what the program calls and does not define. Sizes of objects
-//! and numbers are those of glibc on 64-bit Linux, and glibc's static initialisers mean what
-//! they mean there.
+//! and numbers are those of glibc on Linux, with pointers of 64 or 32 bits (`widths`), and glibc's static
+//! initialisers mean what they mean there.
 //!
 //! Every access is an event in every execution that an engine looks at, so functions come in
 //! *variants*: `"pthread_mutex_lock [kinds]"` stands in for `pthread_mutex_lock` where the program
@@ -34,8 +34,10 @@ mod inline;
 mod linker;
 mod message;
 mod modules;
+mod open;
 mod rewrite;
 mod sections;
+mod widths;
 
 use parallax_program::{Diagnostics, FunctionId, Program};
 
@@ -51,6 +53,8 @@ pub struct Options {
     pub spurious_wakeups: bool,
     /// Which calls are errors.
     pub errors: Errors,
+    /// Whether functions that nobody defines give any value, and do nothing else.
+    pub open: bool,
 }
 
 /// A function of the program through which the library calls others that it was handed the
@@ -79,14 +83,11 @@ pub fn link_through(
     options: &Options,
     through: &[Through],
 ) -> Result<(), Diagnostics> {
-    if program.pointer_width != 64 {
-        return Ok(());
-    }
     sections::make_atomic(program);
     errors::mark(program, &options.errors);
     exits::end_lives(program);
     let features = Features::of(program, options);
-    Linker::new(program, features, through, &options.errors).link()
+    Linker::new(program, features, through, options).link()
 }
 
 /// What a function of the library is called with: widths in bits.

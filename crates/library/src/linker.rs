@@ -1,7 +1,7 @@
 //! Linking: every call of a function without a body is looked up, and what is found is either
 //! put in place of the call or added to the program. What comes in may call more.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use parallax_program::{
     Callee, Diagnostics, Expr, Function, FunctionId, GlobalId, Inst, InstKind, Program, Span, Var,
@@ -12,7 +12,7 @@ use crate::callbacks::adapt_callbacks;
 use crate::features::Features;
 use crate::inline::{At, Places, inline, is_small};
 use crate::modules::{Definition, Modules, plain_name};
-use crate::{Errors, Through, adapt, errors, message, rewrite};
+use crate::{Options, Through, adapt, errors, message, open, rewrite};
 
 /// Their calls stay: those of the one say something to those who know it, and the other looks at
 /// addresses as only the library may.
@@ -21,8 +21,7 @@ const STAY: [&str; 2] = ["__PARALLAX_invariant", "memory.overlap"];
 pub(crate) struct Linker<'p> {
     program: &'p mut Program,
     through: &'p [Through],
-    /// Functions whose calls are errors.
-    errors: &'p Errors,
+    options: &'p Options,
     modules: Modules,
     /// Functions of the program itself, by name.
     own: HashMap<String, FunctionId>,
@@ -31,6 +30,8 @@ pub(crate) struct Linker<'p> {
     /// Names in use, so that what comes in gets others.
     function_names: HashSet<String>,
     global_names: HashSet<String>,
+    /// Functions that nobody defines, and that give any value.
+    left_open: BTreeSet<String>,
     /// Modules that something came from, and where each one's text will start.
     files: Vec<(usize, u32)>,
     text_end: usize,
@@ -49,7 +50,7 @@ impl<'p> Linker<'p> {
         program: &'p mut Program,
         features: Features,
         through: &'p [Through],
-        errors: &'p Errors,
+        options: &'p Options,
     ) -> Linker<'p> {
         let numbered = program.functions.iter().zip(0..);
         let own = numbered.map(|(function, id)| (function.name.clone(), FunctionId(id))).collect();
@@ -65,7 +66,8 @@ impl<'p> Linker<'p> {
             files: Vec::new(),
             text_end: program.source.text().len(),
             through,
-            errors,
+            options,
+            left_open: BTreeSet::new(),
             program,
         }
     }
@@ -82,6 +84,13 @@ impl<'p> Linker<'p> {
             next += 1;
         }
         self.append_files();
+        if !self.left_open.is_empty() {
+            let names: Vec<String> = self.left_open.into_iter().collect();
+            let names = names.join(", ");
+            let assumption =
+                format!("functions without a body give any value and do nothing: {names}");
+            self.program.assumptions.push(assumption);
+        }
         Ok(())
     }
 
@@ -111,7 +120,8 @@ impl<'p> Linker<'p> {
         transfer: Transfer,
     ) -> Result<bool, Diagnostics> {
         let vars = &self.program.function(caller).vars;
-        let widths = transfer.args.iter().map(|arg| adapt::width(arg, vars));
+        let widths =
+            transfer.args.iter().map(|arg| adapt::width(arg, vars, self.program.pointer_width));
         let args: Vec<_> = transfer.args.iter().cloned().zip(widths).collect();
         let wanted = transfer.dst.and_then(|dst| vars.get(dst.0 as usize)).map(|var| var.width);
 
@@ -122,11 +132,18 @@ impl<'p> Linker<'p> {
             }
             return Ok(false);
         }
+        let is_c = self.program.registers.is_empty() && !transfer.spawn;
+        if is_c && open::is_input(&transfer.name, args.len()) {
+            return Ok(self.leave_open(caller, at, transfer.dst));
+        }
         let name = self.special_name(&transfer.name, args.first().map(|(arg, _)| arg));
         let Some(definition) = self.modules.find(&name) else {
-            if self.errors.functions.contains(&transfer.name) {
+            if self.options.errors.functions.contains(&transfer.name) {
                 let block = &mut self.program.functions[caller.0 as usize].blocks[at.block];
                 block.insts[at.index].kind = errors::failure(&transfer.name);
+            } else if is_c && self.options.open && open::is_nobodys(&transfer.name) {
+                self.left_open.insert(transfer.name);
+                return Ok(self.leave_open(caller, at, transfer.dst));
             }
             return Ok(false);
         };
@@ -149,6 +166,16 @@ impl<'p> Linker<'p> {
         let caller = &mut self.program.functions[caller.0 as usize];
         inline(caller, at, body, args, transfer.dst, Places::OfTheCall);
         Ok(true)
+    }
+
+    /// Has a call do nothing but give any value. True where the next instruction took its place.
+    fn leave_open(&mut self, caller: FunctionId, at: At, dst: Option<VarId>) -> bool {
+        let insts = &mut self.program.functions[caller.0 as usize].blocks[at.block].insts;
+        match dst {
+            Some(dst) => insts[at.index].kind = InstKind::Nondet { dst },
+            None => drop(insts.remove(at.index)),
+        }
+        dst.is_none()
     }
 
     /// The function that stands in for another where its first argument is a constant text, or is

@@ -8,6 +8,7 @@ use parallax_program::{Diagnostics, Function, FunctionId, Program, parse_program
 
 use crate::atomics;
 use crate::features::Features;
+use crate::widths::with_pointers_of;
 
 /// How file names of the library start, in places that people see.
 pub(crate) const FOLDER: &str = "<library>/";
@@ -59,7 +60,7 @@ pub(crate) struct Definition {
 
 pub(crate) struct Modules {
     features: Features,
-    texts: Vec<(String, Cow<'static, str>)>,
+    texts: Vec<(String, String)>,
     parsed: HashMap<usize, Program>,
     /// Where each name, with the variant it is for, is defined.
     places: HashMap<String, Definition>,
@@ -69,9 +70,10 @@ impl Modules {
     pub fn new(features: Features) -> Modules {
         let files = TEXTS.iter().map(|(name, text)| (*name, Cow::Borrowed(*text)));
         let made = features.atomics.then(|| ("atomics", Cow::Owned(atomics::text())));
+        let width = features.pointer_width();
         let texts: Vec<_> = files
             .chain(made)
-            .map(|(name, text)| (format!("{FOLDER}{name}.program"), text))
+            .map(|(name, text)| (format!("{FOLDER}{name}.program"), with_pointers_of(width, &text)))
             .collect();
         let mut places = HashMap::new();
         for (module, (_, text)) in texts.iter().enumerate() {
@@ -143,6 +145,17 @@ mod tests {
         for (name, place) in modules.places.clone() {
             let function = modules.function(place).unwrap_or_else(|errors| panic!("{errors:?}"));
             assert_eq!(function.name, name);
+        }
+    }
+
+    #[test]
+    fn every_text_is_a_program_for_32_bits() {
+        let features = Features { atomics: true, ilp32: true, ..Features::default() };
+        let mut modules = Modules::new(features);
+        for module in 0..modules.texts.len() {
+            let program = modules.program(module).unwrap_or_else(|errors| panic!("{errors:?}"));
+            assert_eq!(program.pointer_width, 32);
+            program.check().unwrap_or_else(|errors| panic!("{errors:?}"));
         }
     }
 

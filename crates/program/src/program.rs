@@ -68,6 +68,8 @@ pub struct Program {
     /// Whether the program is over when its first thread has ended, so that it is no error if
     /// others wait then.
     pub daemons: bool,
+    /// What was assumed of parts that nobody has, in words, because that was asked for.
+    pub assumptions: Vec<String>,
     /// What the spans in the program point into.
     pub source: SourceFile,
 }
@@ -82,6 +84,7 @@ impl Program {
             functions: Vec::new(),
             threads: Vec::new(),
             daemons: false,
+            assumptions: Vec::new(),
             source,
         }
     }

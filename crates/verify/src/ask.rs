@@ -161,12 +161,25 @@ impl Prepared {
             ),
             (reading.no_spurious_wakeups, "condition variables wake threads only by signals"),
         ];
-        for (_, note) in assumed.into_iter().filter(|(is_asked, _)| *is_asked) {
+        let assumed = assumed.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, note)| note);
+        let program = self.subject.program.as_ref();
+        let of_program = program.into_iter().flat_map(|program| &program.assumptions);
+        for note in assumed.chain(of_program.map(String::as_str)) {
             answer.verdict = answer.verdict.restricted(Some(format!("assumed: {note}")));
+        }
+        if self.kind == Kind::C
+            && let Some(reason) = &mut answer.verdict.reason
+            && reason.message.contains(NO_BODY)
+        {
+            let help = "--extern nondet lets such functions give any value and do nothing else";
+            reason.help.get_or_insert_with(|| help.to_string());
         }
         answer
     }
 }
+
+/// How engines say that a function is called that nobody defines.
+const NO_BODY: &str = "which has no body";
 
 /// Whether an engine can be asked this, with all that was said.
 fn check(engine: &dyn Engine, query: &Query<'_>) -> Result<(), Diagnostic> {

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use parallax_frontend_c::{Errors, Options, load};
+use parallax_frontend_c::{DataModel, Errors, Externs, Options, load};
 use parallax_machine::settle_retries;
 use parallax_program::{Diagnostic, Diagnostics, Program, parse_program};
 
@@ -34,6 +34,10 @@ pub struct Reading {
     pub no_spurious_wakeups: bool,
     /// Weak compare-and-swaps fail only where they do not find what they expect.
     pub no_spurious_failures: bool,
+    /// How wide the types of C are; None for what clang takes them for.
+    pub data_model: Option<DataModel>,
+    /// What functions of C do that neither the program nor the library has.
+    pub externs: Externs,
 }
 
 impl Input {
@@ -51,9 +55,13 @@ impl Input {
     /// What all inputs are. What is asked for has to go with that.
     pub fn kind(&self) -> Result<Kind, Diagnostics> {
         let kind = kind(&self.files)?;
-        let Reading { clang, arguments, modelled, .. } = &self.reading;
+        let Reading { clang, arguments, modelled, data_model, externs, .. } = &self.reading;
         if kind != Kind::C && !clang.is_empty() {
             return Err(vec![Diagnostic::new("arguments for clang are for C files only")]);
+        }
+        if kind != Kind::C && (data_model.is_some() || *externs != Externs::default()) {
+            let message = "--data-model and --extern are for C files only";
+            return Err(vec![Diagnostic::new(message)]);
         }
         if kind != Kind::Machine && !(arguments.is_empty() && modelled.is_empty()) {
             let message = "--arg and --model-function are for machine code only";
@@ -177,6 +185,8 @@ pub fn load_edited(
     let options = &input.reading;
     let clang = Options {
         clang_args: options.clang.clone(),
+        data_model: options.data_model,
+        externs: options.externs,
         spurious_wakeups: !options.no_spurious_wakeups,
         overflow: checks.overflow,
         any_values: checks.any_values,

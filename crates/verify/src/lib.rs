@@ -23,6 +23,7 @@ pub mod text;
 pub use ask::Response;
 pub use input::{Input, Kind, Reading};
 pub use parallax_engine_bounded::{Asking, Backend, Format, Framework};
+pub use parallax_frontend_c::{DataModel, Externs};
 pub use properties::Properties;
 pub use registry::Choice;
 pub use request::{Prepared, Request};

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Args, ValueHint};
-use parallax_verify::{Input, Reading};
+use clap::{Args, ValueEnum, ValueHint};
+use parallax_verify::{DataModel, Externs, Input, Reading};
 
 /// What is to be read, and how.
 #[derive(Args, Clone, Debug)]
@@ -44,6 +44,31 @@ pub struct ReadingArguments {
     /// Let weak compare-and-swaps fail only where they do not find what they expect
     #[arg(long)]
     pub no_spurious_failures: bool,
+
+    /// How wide the types of C are [default: what clang takes them for]
+    #[arg(long, value_enum, value_name = "MODEL")]
+    pub data_model: Option<DataModelName>,
+
+    /// What functions of C do that nobody defines
+    #[arg(long = "extern", value_enum, value_name = "WHAT", default_value_t)]
+    pub externs: ExternsName,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum DataModelName {
+    /// int, long and pointers have 32 bits
+    Ilp32,
+    /// long and pointers have 64 bits
+    Lp64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+pub enum ExternsName {
+    /// Nobody knows: the answer is unknown where one is called
+    #[default]
+    Unknown,
+    /// They give any value of their type, and do nothing else
+    Nondet,
 }
 
 impl InputArguments {
@@ -66,6 +91,14 @@ impl ReadingArguments {
             modelled: self.model_function.clone(),
             no_spurious_wakeups: self.no_spurious_wakeups,
             no_spurious_failures: self.no_spurious_failures,
+            data_model: self.data_model.map(|name| match name {
+                DataModelName::Ilp32 => DataModel::Ilp32,
+                DataModelName::Lp64 => DataModel::Lp64,
+            }),
+            externs: match self.externs {
+                ExternsName::Unknown => Externs::Unknown,
+                ExternsName::Nondet => Externs::Nondet,
+            },
         }
     }
 }

@@ -161,9 +161,11 @@ impl Body<'_> {
         let module = self.unit.module;
         let declared = module.functions.iter().find(|function| function.name == *name);
         let debug = declared.and_then(|function| function.debug);
+        let word = u64::from(self.pointer_width() / 8);
         match debug.and_then(|debug| shapes::pointed_to_by_parameter(module, debug, 0)) {
             Some(4..8) if !starts => Ok(format!("{name}.small")),
-            None | Some(8) => Ok(name.to_string()),
+            None => Ok(name.to_string()),
+            Some(bytes) if bytes == word => Ok(name.to_string()),
             Some(_) if !starts => Ok(name.to_string()),
             Some(4) => Ok(format!("{name}.int")),
             Some(bytes) => Err(format!("a call of '{name}' with an identifier of {bytes} bytes")),
@@ -220,7 +222,7 @@ impl Body<'_> {
         };
         let given = call.args.get(position + 1..).unwrap_or_default();
         let given: Vec<&Type> = given.iter().map(|arg| &arg.value.ty).collect();
-        if let Err(message) = format::check(&text, &given) {
+        if let Err(message) = format::check(&text, &given, self.pointer_width()) {
             self.fail(&format!("{name}: {message}"), Property::Memory);
         }
     }

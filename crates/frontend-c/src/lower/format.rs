@@ -23,9 +23,10 @@ enum Class {
     Pointer,
 }
 
-/// Whether the arguments after the format are what it takes, in number and kind.
-pub fn check(format: &[u8], given: &[&Type]) -> Result<(), String> {
-    let expected = classes(format)?;
+/// Whether the arguments after the format are what it takes, in number and kind, where `long` has so
+/// many bits.
+pub fn check(format: &[u8], given: &[&Type], long: u32) -> Result<(), String> {
+    let expected = classes(format, long)?;
     if expected.len() > given.len() {
         let (expected, given) = (expected.len(), given.len());
         return Err(format!("the format takes {expected} arguments, there are {given}"));
@@ -50,7 +51,7 @@ fn takes(class: Class, ty: &Type) -> bool {
     }
 }
 
-fn classes(format: &[u8]) -> Result<Vec<Class>, String> {
+fn classes(format: &[u8], long: u32) -> Result<Vec<Class>, String> {
     let mut classes = Vec::new();
     let mut rest = format.iter().copied().peekable();
     while let Some(byte) = rest.next() {
@@ -68,7 +69,7 @@ fn classes(format: &[u8]) -> Result<Vec<Class>, String> {
                 }
                 Some(b'm') => break,
                 Some(conversion) => {
-                    classes.push(class(conversion, &length)?);
+                    classes.push(class(conversion, &length, long)?);
                     break;
                 }
                 None => return Err("the format ends in a conversion".to_string()),
@@ -78,10 +79,14 @@ fn classes(format: &[u8]) -> Result<Vec<Class>, String> {
     Ok(classes)
 }
 
-fn class(conversion: u8, length: &[u8]) -> Result<Class, String> {
-    let long = matches!(length, [b'l' | b'q' | b'j' | b'z' | b't'] | [b'l', b'l']);
+fn class(conversion: u8, length: &[u8], long: u32) -> Result<Class, String> {
+    let bits = match length {
+        [b'l' | b'z' | b't'] => long,
+        [b'q' | b'j'] | [b'l', b'l'] => 64,
+        _ => 32,
+    };
     Ok(match conversion {
-        b'd' | b'i' | b'u' | b'o' | b'x' | b'X' => Class::Integer(if long { 64 } else { 32 }),
+        b'd' | b'i' | b'u' | b'o' | b'x' | b'X' => Class::Integer(bits),
         b'c' | b'C' => Class::Integer(32),
         b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => match length {
             [b'L'] => Class::LongDouble,
@@ -99,8 +104,10 @@ mod tests {
     #[test]
     fn arguments_fit_or_not() {
         let (int, long) = (Type::Int(32), Type::Int(64));
+        let check = |format: &[u8], given: &[&Type]| super::check(format, given, 64);
         assert_eq!(check(b"%d%% %-5.3s\n", &[&int, &Type::Pointer]), Ok(()));
         assert_eq!(check(b"%*.*f %zu", &[&int, &int, &Type::Double, &long]), Ok(()));
+        assert_eq!(super::check(b"%ld", &[&int], 32), Ok(()));
         assert_eq!(check(b"nothing", &[&int]), Ok(()));
         let cases: [(&[u8], &[&Type], &str); 5] = [
             (b"%d", &[], "the format takes 1 arguments, there are 0"),

@@ -61,7 +61,7 @@ impl Body<'_> {
             let what = format!("what '{name}' makes of a format that is not constant");
             return Some(if matters { Err(what) } else { Ok(()) });
         };
-        let pieces = pieces(&text);
+        let pieces = pieces(&text, self.pointer_width());
         if !matters {
             return Some(self.read_strings(&pieces, &args));
         }
@@ -179,9 +179,10 @@ impl Body<'_> {
                 let magnitude =
                     negative.clone().select(Expr::unary(UnaryOp::Neg, value.clone()), value);
                 let flag = |flag: &bool| Expr::constant(1, u128::from(*flag));
-                let number = |number: &u64| Expr::constant(64, u128::from(*number));
-                args.extend([magnitude, negative, number(base)]);
-                args.extend([flag(upper), flag(left), flag(zero), number(width)]);
+                let base = Expr::constant(64, u128::from(*base));
+                let width = Expr::constant(pointer, u128::from(*width));
+                args.extend([magnitude, negative, base]);
+                args.extend([flag(upper), flag(left), flag(zero), width]);
                 "format.number"
             }
             Piece::Text(_) | Piece::Other(_) => return Err("a format".to_string()),
@@ -201,7 +202,8 @@ fn limit(most: Option<u64>, width: u32) -> Expr {
     }
 }
 
-fn pieces(format: &[u8]) -> Vec<Piece> {
+/// The pieces of a format, where `long` has so many bits.
+fn pieces(format: &[u8], long: u32) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut text = Vec::new();
     let mut rest = format;
@@ -224,7 +226,7 @@ fn pieces(format: &[u8]) -> Vec<Piece> {
         let (conversion, after) = rest.split_at(length);
         rest = after;
         pieces.push(
-            conversion_of(conversion).unwrap_or_else(|| {
+            conversion_of(conversion, long).unwrap_or_else(|| {
                 Piece::Other(format!("%{}", String::from_utf8_lossy(conversion)))
             }),
         );
@@ -236,7 +238,7 @@ fn pieces(format: &[u8]) -> Vec<Piece> {
 }
 
 /// What follows a `%`: flags, width, precision, length, and the letter (C17, 7.21.6.1).
-fn conversion_of(text: &[u8]) -> Option<Piece> {
+fn conversion_of(text: &[u8], long: u32) -> Option<Piece> {
     let (letter, text) = text.split_last()?;
     let text = std::str::from_utf8(text).ok()?;
     let length = text.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
@@ -258,7 +260,8 @@ fn conversion_of(text: &[u8]) -> Option<Piece> {
         "" => 32,
         "h" => 16,
         "hh" => 8,
-        "l" | "ll" | "q" | "j" | "z" | "t" => 64,
+        "l" | "z" | "t" => long,
+        "ll" | "q" | "j" => 64,
         _ => return None,
     };
     let (signed, base, upper) = match letter {
@@ -286,10 +289,15 @@ mod tests {
     #[test]
     fn formats_are_taken_apart() {
         let text = |text: &str| Piece::Text(text.as_bytes().to_vec());
+        let pieces = |format: &[u8]| super::pieces(format, 64);
         assert_eq!(pieces(b"a%%b"), [text("a%b")]);
         assert_eq!(pieces(b"%d!"), [number(32, true, 10, 0), text("!")]);
         assert_eq!(pieces(b"%3hhx"), [number(8, false, 16, 3)]);
         assert_eq!(pieces(b"%zu%c"), [number(64, false, 10, 0), Piece::Char]);
+        assert_eq!(
+            super::pieces(b"%lu%lld", 32),
+            [number(32, false, 10, 0), number(64, true, 10, 0)]
+        );
         assert_eq!(pieces(b"%.3s"), [Piece::String { most: Some(3) }]);
         for other in ["%f", "%p", "%+d", "%#x", "%*d", "%.2d", "%5s", "%n", "%ls"] {
             assert_eq!(pieces(other.as_bytes()), [Piece::Other(other.to_string())]);

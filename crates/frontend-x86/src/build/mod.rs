@@ -52,6 +52,7 @@ pub fn build(name: &str, image: &Image, options: &Options) -> Result<Program, Di
     let library = parallax_library::Options {
         spurious_wakeups: options.spurious_wakeups,
         errors: options.errors.clone(),
+        open: false,
     };
     parallax_library::link_through(&mut program, &library, &through)?;
     threads::prepare(&mut program, &needs);
