@@ -1,4 +1,4 @@
-//! Any text is a property file of SV-COMP, with a property for each formula, or an error with a
+//! Any text is a property file of SV-COMP, with a formula for each line, or an error with a
 //! place.
 
 #![no_main]
@@ -9,9 +9,11 @@ use parallax_frontend_c::parse_formulas;
 fuzz_target!(|text: &str| {
     match parse_formulas("fuzz.prp", text) {
         Ok(formulas) => {
-            assert!(!formulas.properties.is_empty());
-            assert!(formulas.properties.is_sorted());
-            assert!(formulas.calls.iter().all(|name| text.contains(name.as_str())));
+            assert!(!formulas.formulas.is_empty());
+            assert!(formulas.properties().is_sorted());
+            assert!(formulas.calls().iter().all(|name| text.contains(name.as_str())));
+            let again = parse_formulas("fuzz.prp", &formulas.text());
+            assert_eq!(again.as_ref(), Ok(&formulas));
         }
         Err(errors) => {
             assert!(!errors.is_empty());

@@ -41,7 +41,7 @@ mod undefined;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub use formulas::{Formulas, parse_formulas};
+pub use formulas::{Formula, Formulas, parse_formulas};
 pub use parallax_library::Errors;
 use parallax_program::{Diagnostic, Diagnostics, Program, SourceFile};
 

@@ -9,6 +9,7 @@ mod log;
 mod picture;
 mod state;
 mod verify;
+mod witness;
 
 pub use expect::{Answer, Difference, Expectation, Tally, compare, parse_expectations};
 pub use fences::{RepairRun, RepairStep, repair_json, repair_text};
@@ -19,3 +20,4 @@ pub use verify::{
     Detail, SolverWork, TextStyle, VerifyRun, verdict_html, verdict_json, verdict_sarif,
     verdict_text,
 };
+pub use witness::{WitnessOf, WitnessTask, witness_graphml, witness_yaml};

@@ -4,12 +4,16 @@ use std::any::TypeId;
 
 use parallax_control::Control;
 use parallax_engine_bounded::Asking;
+use parallax_frontend_c::{Formula, Formulas};
 use parallax_machine::system::MemoryKind;
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Property};
 use parallax_query::{Answer, Engine, Query};
-use parallax_verdict::{Conclusion, Ending, Reason, Verdict, no_final_state};
+use parallax_verdict::{
+    Conclusion, Counts, Ending, Gaps, Reason, Scope, Searched, Verdict, no_final_state,
+};
 
+use crate::competition::{Competition, Ruling};
 use crate::input::Kind;
 use crate::portfolio::{Entrant, Outcome, Said, Start, race};
 use crate::registry::{Choice, named};
@@ -20,6 +24,8 @@ use crate::{integers, litmus, stack};
 pub struct Response {
     pub answer: Answer,
     pub model: String,
+    /// The verdict in the words of SV-COMP, where one of its property files was asked for.
+    pub ruling: Option<Ruling>,
 }
 
 /// Exploration is alone for so long: most programs are answered by then.
@@ -31,6 +37,9 @@ const RARELY: u64 = 5;
 impl Prepared {
     /// Asks the engine that was named, or those that may know.
     pub fn ask(&self, control: &Control<'_>) -> Result<Response, Diagnostics> {
+        if self.formulas.as_ref().is_some_and(asks_for_end) {
+            return Ok(self.unended());
+        }
         let query = self.query();
         let is_integer = query.extensions.get::<Asking>().is_some_and(|asking| asking.integers);
         let mut answer = match is_integer {
@@ -48,7 +57,36 @@ impl Prepared {
         }
         let answer = self.without_vacuity(answer);
         let answer = self.complete(answer);
-        Ok(Response { answer: self.assumed(answer), model: self.model.name().to_string() })
+        Ok(self.response(self.assumed(answer)))
+    }
+
+    /// An answer, as it counts where a property file is asked for.
+    fn response(&self, mut answer: Answer) -> Response {
+        let ruling = self.formulas.as_ref().map(|formulas| {
+            let competition = Competition { formulas, program: self.subject.program.as_ref() };
+            answer.verdict = competition.settle(answer.verdict.clone());
+            competition.ruling(&answer.verdict)
+        });
+        Response { answer, model: self.model.name().to_string(), ruling }
+    }
+
+    /// No engine tells whether a program ends.
+    fn unended(&self) -> Response {
+        let reason = Reason {
+            message: "termination is not checked".to_string(),
+            place: None,
+            help: Some("no engine tells whether a program ends".to_string()),
+        };
+        let searched = Searched {
+            scope: Scope::Complete,
+            all: false,
+            gaps: Gaps::from(reason),
+            properties: Vec::new(),
+            counts: Counts::default(),
+            violations: Vec::new(),
+            notes: Vec::new(),
+        };
+        self.response(Answer::new(searched.conclude(), "none"))
     }
 
     fn answer(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
@@ -180,6 +218,10 @@ impl Prepared {
 
 /// How engines say that a function is called that nobody defines.
 const NO_BODY: &str = "which has no body";
+
+fn asks_for_end(formulas: &Formulas) -> bool {
+    formulas.formulas.contains(&Formula::Termination)
+}
 
 /// Whether an engine can be asked this, with all that was said.
 fn check(engine: &dyn Engine, query: &Query<'_>) -> Result<(), Diagnostic> {

@@ -123,8 +123,10 @@ fn kind_of(path: &Path) -> Result<Kind, Diagnostic> {
         Some("s" | "S" | "o") => Ok(Kind::Machine),
         _ if is_elf(path) => Ok(Kind::Machine),
         Some("yml") => {
-            let message = format!("'{}': this kind of input is not available yet", shown(path));
-            Err(Diagnostic::new(message).with_help(KNOWN))
+            let message = format!("'{}': a task definition is no program", shown(path));
+            let help =
+                "'parallax verify' takes tasks alone: what else is given is for their programs";
+            Err(Diagnostic::new(message).with_help(help))
         }
         _ => {
             let message = format!("'{}': there is no telling what this is", shown(path));

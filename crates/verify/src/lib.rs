@@ -6,6 +6,7 @@
 //! memory, threads and progress are in a [`Control`](parallax_control::Control).
 
 pub mod ask;
+pub mod competition;
 pub mod input;
 mod integers;
 pub mod litmus;
@@ -18,9 +19,12 @@ pub mod request;
 mod schedules;
 pub mod stack;
 pub mod structures;
+pub mod task;
 pub mod text;
+mod yaml;
 
 pub use ask::Response;
+pub use competition::Ruling;
 pub use input::{Input, Kind, Reading};
 pub use parallax_engine_bounded::{Asking, Backend, Format, Framework};
 pub use parallax_frontend_c::{DataModel, Externs};
@@ -28,6 +32,7 @@ pub use properties::Properties;
 pub use registry::Choice;
 pub use request::{Prepared, Request};
 pub use schedules::schedules;
+pub use task::Task;
 
 /// The usual model of C, and that of x86.
 pub const C_MODEL: &str = "rc11";

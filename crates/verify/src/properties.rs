@@ -1,6 +1,6 @@
 //! Which properties are asked for: names, `all`, or a property file of SV-COMP.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use parallax_frontend_c::{Errors, Formulas, parse_formulas};
@@ -63,7 +63,11 @@ impl Properties {
 
     /// Those of an input of that kind.
     pub fn properties_of(&self, kind: Kind) -> Result<Vec<Property>, Diagnostics> {
-        let mut properties = self.formulas()?.properties;
+        let mut properties = match self {
+            Properties::All => Property::ALL.to_vec(),
+            Properties::Named(properties) => properties.clone(),
+            Properties::File(path) => formulas(path)?.properties(),
+        };
         if *self == Properties::All && kind == Kind::Machine {
             properties.retain(|property| *property != Property::Race);
         }
@@ -78,28 +82,33 @@ impl Properties {
     /// What the program has to be checked for by itself. To property files, `abort` is an end like
     /// any other, and only calls that they name are errors.
     pub fn checks(&self) -> Result<Checks, Diagnostics> {
-        let Formulas { properties, calls } = self.formulas()?;
-        let errors = match self {
-            Properties::File(_) => Errors { functions: calls, abort: false },
-            _ if properties.contains(&Property::Assert) => Errors::default(),
-            _ => Errors::none(),
+        let (properties, errors) = match self {
+            Properties::File(path) => {
+                let formulas = formulas(path)?;
+                let errors = Errors { functions: formulas.calls(), abort: false };
+                (formulas.properties(), errors)
+            }
+            Properties::All => (Property::ALL.to_vec(), Errors::default()),
+            Properties::Named(named) if named.contains(&Property::Assert) => {
+                (named.clone(), Errors::default())
+            }
+            Properties::Named(named) => (named.clone(), Errors::none()),
         };
         let overflow = properties.contains(&Property::Overflow);
         Ok(Checks { overflow, any_values: !properties.contains(&Property::Memory), errors })
     }
 
-    fn formulas(&self) -> Result<Formulas, Diagnostics> {
-        let named = |properties: Vec<Property>| Ok(Formulas { properties, calls: Vec::new() });
+    /// What a property file says, where one is asked for.
+    pub fn formulas(&self) -> Result<Option<Formulas>, Diagnostics> {
         match self {
-            Properties::All => named(Property::ALL.to_vec()),
-            Properties::Named(properties) => named(properties.clone()),
-            Properties::File(path) => {
-                let name = shown(path);
-                let text = read(path)?;
-                parse_formulas(&name, &text)
-            }
+            Properties::File(path) => formulas(path).map(Some),
+            _ => Ok(None),
         }
     }
+}
+
+fn formulas(path: &Path) -> Result<Formulas, Diagnostics> {
+    parse_formulas(&shown(path), &read(path)?)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parallax_engine_bounded::{Asking, Machine};
+use parallax_frontend_c::Formulas;
 use parallax_frontend_litmus::parse;
 use parallax_memory::{Language, Model};
 use parallax_program::{Diagnostic, Diagnostics, Program, Property};
@@ -46,6 +47,8 @@ pub struct Prepared {
     pub(crate) is_by_name: bool,
     /// Whether stores of attempts that fail are left out.
     pub(crate) is_settled: bool,
+    /// What a property file of SV-COMP says, where one was asked for.
+    pub(crate) formulas: Option<Formulas>,
     pub(crate) request: Request,
 }
 
@@ -74,6 +77,7 @@ impl Request {
         prepared.is_by_name =
             prepared.request.properties.as_ref().is_some_and(Properties::is_by_name);
         prepared.properties = properties;
+        prepared.formulas = wanted.formulas()?;
         Ok(prepared)
     }
 
@@ -160,6 +164,7 @@ impl Request {
             is_compiled,
             is_by_name: false,
             is_settled: false,
+            formulas: None,
             request: self,
         }
     }

@@ -18,7 +18,8 @@ use crate::args::seconds;
 /// object, or .s), operation structures (.ops), programs in the text form of the
 /// intermediate language (.program) or a litmus test (.litmus), whose final condition is the
 /// property: a state that it asks for with exists or ~exists is a violation, and so is one that
-/// forall does not hold of.
+/// forall does not hold of. Tasks of SV-COMP (.yml) name a program and properties, and are answered
+/// by the rules of the competition; several may be given.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct VerifyArguments {
@@ -115,6 +116,10 @@ pub struct VerifyArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub listing: Option<PathBuf>,
 
+    /// Compare with the verdicts that tasks of SV-COMP come with
+    #[arg(long)]
+    pub expect: bool,
+
     /// No progress line, and nothing on stderr but errors
     #[arg(long, short, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -143,6 +148,8 @@ pub enum AnswerFormat {
     Json,
     /// The Static Analysis Results Interchange Format, 2.1.0
     Sarif,
+    /// One line, as SV-COMP has verdicts: true, false(PROPERTY) or unknown (REASON)
+    Svcomp,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

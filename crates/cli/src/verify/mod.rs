@@ -4,6 +4,7 @@ pub mod arguments;
 pub mod input;
 pub mod output;
 mod progress;
+mod tasks;
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,20 +14,35 @@ use parallax_program::{Diagnostic, Diagnostics};
 use parallax_query::{Extensions, Reductions};
 use parallax_verdict::Conclusion;
 use parallax_verify::stack::with_stack;
-use parallax_verify::{Asking, Backend, Choice, Format, Framework, Request, Response, schedules};
+use parallax_verify::text::shown;
+use parallax_verify::{
+    Asking, Backend, Choice, Format, Framework, Properties, Request, Response, Ruling, schedules,
+};
 
 pub use arguments::VerifyArguments;
-use arguments::{FrameworkName, SolverName};
+use arguments::{AnswerFormat, FrameworkName, SolverName};
 use progress::ProgressLine;
 
 use crate::{Exit, interrupt};
 
 pub fn run(options: &VerifyArguments) -> Exit {
     let cancel = interrupt::install();
-    let (response, time) = match timed(|| response(options, &cancel)) {
-        Ok(answered) => answered,
-        Err(exit) => return exit,
-    };
+    if tasks::are_asked(options) {
+        return tasks::run(options, &cancel);
+    }
+    match one(options, request(options), &cancel) {
+        Ok((exit, _)) | Err(exit) => exit,
+    }
+}
+
+/// One question, answered and shown; the error is that there is no answer.
+fn one(
+    options: &VerifyArguments,
+    request: Request,
+    cancel: &Cancel,
+) -> Result<(Exit, Option<Ruling>), Exit> {
+    let input = shown(request.input.first());
+    let (response, time) = timed(|| response(options, request, cancel))?;
     let exit = match response.answer.verdict.conclusion() {
         Conclusion::Safe => Exit::Fine,
         Conclusion::Unsafe => Exit::Missed,
@@ -34,10 +50,8 @@ pub fn run(options: &VerifyArguments) -> Exit {
     };
     // What was found before Ctrl-C is shown, but the run did not come to its end.
     let exit = if cancel.is_cancelled() { Exit::Unknown } else { exit };
-    match output::deliver(options, &response, time) {
-        Ok(()) => exit,
-        Err(failed) => failed,
-    }
+    output::deliver(options, &input, &response, time)?;
+    Ok((exit, response.ruling))
 }
 
 /// An answer, and how long it took. Where there is none, the errors have been shown.
@@ -58,7 +72,12 @@ pub fn timed<T: Send>(
     }
 }
 
-fn response(options: &VerifyArguments, cancel: &Cancel) -> Result<Response, Diagnostics> {
+fn response(
+    options: &VerifyArguments,
+    request: Request,
+    cancel: &Cancel,
+) -> Result<Response, Diagnostics> {
+    check_format(options, &request)?;
     check_witness(options)?;
     check_solver(options)?;
     let control = Control {
@@ -66,7 +85,7 @@ fn response(options: &VerifyArguments, cancel: &Cancel) -> Result<Response, Diag
         jobs: options.jobs,
         ..Control::default().until(cancel.clone()).within(options.timeout)
     };
-    let prepared = request(options).prepare()?;
+    let prepared = request.prepare()?;
     if let (Some(file), Some(text)) = (&options.listing, prepared.listing()) {
         output::write(file, text).map_err(|error| vec![error])?;
     }
@@ -131,6 +150,20 @@ fn asking(options: &VerifyArguments) -> Asking {
         }),
         integers: options.integers,
     }
+}
+
+/// The words of the competition are for its properties.
+fn check_format(options: &VerifyArguments, request: &Request) -> Result<(), Diagnostics> {
+    let is_ruled = matches!(request.properties, Some(Properties::File(_)));
+    if options.format == AnswerFormat::Svcomp && !is_ruled {
+        let error = Diagnostic::new("--format svcomp is for properties of SV-COMP");
+        return Err(vec![error.with_help("say --property FILE.prp, or give a task, TASK.yml")]);
+    }
+    if options.expect && !tasks::are_asked(options) {
+        let error = Diagnostic::new("--expect is for tasks, which know what to expect");
+        return Err(vec![error.with_help("give tasks, TASK.yml")]);
+    }
+    Ok(())
 }
 
 /// Schedules are found by the engine that has a machine to run.

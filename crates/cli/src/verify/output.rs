@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use parallax_files::replace;
-use parallax_program::{Diagnostic, Diagnostics};
+use parallax_program::{Diagnostic, Diagnostics, visible};
 use parallax_query::Answer;
 use parallax_report::{
     Caption, Detail, TextStyle, VerifyRun, focused_dot, focused_svg, verdict_html, verdict_json,
@@ -18,19 +18,23 @@ use parallax_verify::Response;
 use parallax_verify::text::shown;
 use terminal_size::{Width, terminal_size_of};
 
-use super::VerifyArguments;
 use super::arguments::AnswerFormat;
+use super::{VerifyArguments, tasks};
 use crate::Exit;
 use crate::output;
 
 /// Characters in a line where no terminal says otherwise.
 const USUAL_WIDTH: usize = 120;
 
-pub fn deliver(options: &VerifyArguments, response: &Response, time: Duration) -> Result<(), Exit> {
-    let Response { answer, model } = response;
-    let input = shown(options.input.first());
+pub fn deliver(
+    options: &VerifyArguments,
+    input: &str,
+    response: &Response,
+    time: Duration,
+) -> Result<(), Exit> {
+    let Response { answer, model, ruling } = response;
     let run = VerifyRun {
-        input: &input,
+        input,
         model,
         engine: answer.engine,
         all: answer.all,
@@ -40,8 +44,15 @@ pub fn deliver(options: &VerifyArguments, response: &Response, time: Duration) -
         candidate: answer.candidate.as_deref(),
     };
     let verdict = &answer.verdict;
+    let ruling =
+        ruling.as_ref().map(|ruling| format!("verdict: {}\n", visible(&ruling.to_string())));
+    let ruling = ruling.unwrap_or_default();
     let text = match options.format {
+        AnswerFormat::Text if tasks::are_asked(options) => {
+            verdict_text(&run, verdict, style(options)) + &ruling
+        }
         AnswerFormat::Text => verdict_text(&run, verdict, style(options)),
+        AnswerFormat::Svcomp => ruling,
         AnswerFormat::Json => verdict_json(&run, verdict) + "\n",
         AnswerFormat::Sarif => verdict_sarif(&run, verdict) + "\n",
     };

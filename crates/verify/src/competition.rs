@@ -1,0 +1,263 @@
+//! What verdicts mean in SV-COMP, the competition on software verification.
+//!
+//! Its properties are close to ours, but not the same. A property file asks for one thing, and what is
+//! wrong besides is no violation of it: a read of memory that nobody has written is no invalid
+//! dereference, a division by zero no overflow, and what is still pointed to at the end is tracked. An
+//! execution that shows only such a thing leaves the answer open, since C says nothing about what
+//! comes after it. The rules are those of the competition's page "Definitions and Rules".
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use parallax_frontend_c::{Formula, Formulas};
+use parallax_machine::system::BadAccess;
+use parallax_program::{AllocKind, Expr, InstKind, Program, Property};
+use parallax_verdict::{
+    Conclusion, EventKind, Execution, Reason, Scope, ThreadEnding, Verdict, Violation,
+};
+
+/// A verdict as the competition counts it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ruling {
+    True,
+    /// Which property, or which part of it, is violated.
+    False(&'static str),
+    Unknown(String),
+}
+
+impl fmt::Display for Ruling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ruling::True => f.write_str("true"),
+            Ruling::False(part) => write!(f, "false({part})"),
+            Ruling::Unknown(reason) => write!(f, "unknown ({reason})"),
+        }
+    }
+}
+
+/// A question as the competition asks it.
+pub struct Competition<'a> {
+    pub formulas: &'a Formulas,
+    pub program: Option<&'a Program>,
+}
+
+impl Competition<'_> {
+    /// Leaves only violations of what is asked. Where there were others alone, nothing is known, and
+    /// neither where a leak may hide.
+    pub fn settle(&self, mut verdict: Verdict) -> Verdict {
+        if verdict.conclusion() == Conclusion::Safe && self.may_hide_leaks() {
+            let message = "objects that are left where exit or abort ends the program are not seen";
+            return verdict.withdrawn(open(message.to_string(), None));
+        }
+        if verdict.conclusion() != Conclusion::Unsafe {
+            return verdict;
+        }
+        let mut others = Vec::new();
+        let mut own = Vec::new();
+        for violation in std::mem::take(&mut verdict.violations) {
+            match self.part(&violation) {
+                Ok(_) => own.push(violation),
+                Err(why) => others.push(open(why, violation.place)),
+            }
+        }
+        match (own.is_empty(), others.into_iter().next()) {
+            (true, Some(reason)) => verdict.withdrawn(reason),
+            _ => {
+                verdict.violations = own;
+                verdict
+            }
+        }
+    }
+
+    /// A verdict in the words of the competition.
+    pub fn ruling(&self, verdict: &Verdict) -> Ruling {
+        match (verdict.conclusion(), verdict.scope) {
+            (Conclusion::Safe, Some(Scope::Complete)) => Ruling::True,
+            (Conclusion::Safe, Some(Scope::Bounded(rounds))) => {
+                Ruling::Unknown(format!("safe up to {rounds} rounds of each loop"))
+            }
+            (Conclusion::Safe, _) => {
+                Ruling::Unknown("safe as far as options let it be searched".to_string())
+            }
+            (Conclusion::Unsafe, _) => {
+                let parts = verdict.violations.iter().map(|violation| self.part(violation));
+                match parts.into_iter().next() {
+                    Some(Ok(part)) => Ruling::False(part),
+                    Some(Err(why)) => Ruling::Unknown(why),
+                    None => Ruling::Unknown("there is no violation to show".to_string()),
+                }
+            }
+            (Conclusion::Unknown, _) => {
+                let reason = verdict.reason.as_ref().map(|reason| reason.message.clone());
+                Ruling::Unknown(reason.unwrap_or_else(|| "no reason is known".to_string()))
+            }
+        }
+    }
+
+    /// Which part of what is asked is violated; the error says why it is none.
+    fn part(&self, violation: &Violation) -> Result<&'static str, String> {
+        let asked = |formula: Formula| self.formulas.formulas.contains(&formula);
+        let is_call = |formula: &Formula| matches!(formula, Formula::NoCall(_));
+        let part = match violation.property {
+            Property::Assert => {
+                let formulas = &self.formulas.formulas;
+                return match formulas.iter().find(|formula| is_call(formula)) {
+                    Some(formula) if self.is_call(violation) => Ok(formula.name()),
+                    _ => Err(format!("{}, which is no call that is asked for", violation.message)),
+                };
+            }
+            Property::Race => Formula::NoRace,
+            Property::Overflow if is_overflow(&violation.message) => Formula::NoOverflow,
+            Property::Memory if is_free(violation) => Formula::ValidFree,
+            Property::Memory if is_dereference(&violation.message) => Formula::ValidDeref,
+            Property::Leak if asked(Formula::ValidMemcleanup) => Formula::ValidMemcleanup,
+            Property::Leak if self.is_lost(violation) => Formula::ValidMemtrack,
+            Property::Leak => {
+                return Err("an object is never freed, and may be pointed to".to_string());
+            }
+            _ => return Err(format!("{}, and what follows is open", violation.message)),
+        };
+        match asked(part.clone()) {
+            true => Ok(part.name()),
+            false => Err(format!("{}, and what follows is open", violation.message)),
+        }
+    }
+
+    /// Whether a failed assertion is a call of a function that must not be called.
+    fn is_call(&self, violation: &Violation) -> bool {
+        let mut calls = self.formulas.calls().into_iter();
+        calls.any(|name| violation.message == format!("{name} is called"))
+    }
+
+    /// Whether an object that is never freed is pointed to by nothing at the end.
+    fn is_lost(&self, violation: &Violation) -> bool {
+        let execution = &violation.execution;
+        let bytes = self.program.map_or(8, |program| u64::from(program.pointer_width.div_ceil(8)));
+        let made = violation.involved.first();
+        let made = made.and_then(|event| execution.events.get(*event as usize));
+        let Some(EventKind::Alloc { address, size, .. }) = made.map(|event| &event.kind) else {
+            return false;
+        };
+        let has_ended = |ending| ending == ThreadEnding::Ended;
+        !execution.standings.is_empty()
+            && execution.standings.iter().all(|standing| has_ended(standing.ending))
+            && !points_to(&memory_at_end(execution), bytes, *address, *size)
+    }
+
+    /// Engines do not look for objects where a call of the library ends the program.
+    fn may_hide_leaks(&self) -> bool {
+        let asked = |formula: &Formula| {
+            matches!(formula, Formula::ValidMemtrack | Formula::ValidMemcleanup)
+        };
+        let Some(program) = self.program.filter(|_| self.formulas.formulas.iter().any(asked))
+        else {
+            return false;
+        };
+        let blocks = program.functions.iter().flat_map(|function| &function.blocks);
+        let insts = || blocks.clone().flat_map(|block| &block.insts);
+        let allocates =
+            insts().any(|inst| matches!(inst.kind, InstKind::Alloc { kind: AllocKind::Heap, .. }));
+        let ends = |kind: &InstKind| match kind {
+            InstKind::Assume { condition: Expr::Const(never) } => never.is_zero(),
+            _ => false,
+        };
+        allocates && insts().any(|inst| ends(&inst.kind))
+    }
+}
+
+/// That nothing is concluded.
+fn open(message: String, place: Option<parallax_program::Location>) -> Reason {
+    Reason { message, place, help: None }
+}
+
+/// Not a division by zero, nor a shift by too much: these have no value that could be too large.
+fn is_overflow(message: &str) -> bool {
+    message.starts_with("signed integer overflow")
+}
+
+fn is_free(violation: &Violation) -> bool {
+    let message = violation.message.as_str();
+    let first = violation.involved.first();
+    let first = first.and_then(|event| violation.execution.events.get(*event as usize));
+    let is_late = violation.involved.len() == 2 && message == BadAccess::Freed.message();
+    let frees = first.is_some_and(|event| matches!(event.kind, EventKind::Free { .. }));
+    let wrong = [BadAccess::FreeOfNoObject, BadAccess::DoubleFree];
+    is_late && frees || wrong.iter().any(|wrong| wrong.message() == message)
+}
+
+fn is_dereference(message: &str) -> bool {
+    let wrong = [BadAccess::Null, BadAccess::Wild, BadAccess::OutOfBounds, BadAccess::Freed];
+    wrong.iter().any(|wrong| wrong.message() == message)
+}
+
+/// The bytes that were written, without those of objects that are gone.
+fn memory_at_end(execution: &Execution) -> BTreeMap<u64, u8> {
+    let mut memory = BTreeMap::new();
+    let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
+    let events = execution.schedule.iter();
+    let events = events.filter_map(|number| execution.events.get(*number as usize));
+    for event in events {
+        match event.kind {
+            EventKind::Write { address, size, value, .. } => {
+                let bytes = value.unsigned().to_le_bytes();
+                let size = (size as usize).min(bytes.len());
+                memory.extend((address..).zip(bytes.into_iter().take(size)));
+            }
+            EventKind::Alloc { address, size, .. } => {
+                sizes.insert(address, size);
+            }
+            EventKind::Free { address, .. } => {
+                let size = sizes.get(&address).copied().unwrap_or(0);
+                let gone = address..address.saturating_add(size);
+                memory.retain(|address, _| !gone.contains(address));
+            }
+            _ => {}
+        }
+    }
+    memory
+}
+
+/// Whether bytes in memory, outside of an object, are an address in it or just behind it.
+fn points_to(memory: &BTreeMap<u64, u8>, bytes: u64, address: u64, size: u64) -> bool {
+    let end = address.saturating_add(size);
+    let value = |place: u64| {
+        let parts = (0..bytes).map(|offset| {
+            let byte = place.checked_add(offset).and_then(|place| memory.get(&place));
+            u64::from(byte.copied().unwrap_or(0)) << (8 * offset)
+        });
+        parts.fold(0, |value, part| value | part)
+    };
+    let mut outside = memory.keys().filter(|place| !(address..end).contains(place));
+    outside.any(|place| (address..=end).contains(&value(*place)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rulings_read_as_the_competition_has_them() {
+        assert_eq!(Ruling::True.to_string(), "true");
+        assert_eq!(Ruling::False("valid-deref").to_string(), "false(valid-deref)");
+        assert_eq!(Ruling::Unknown("why".to_string()).to_string(), "unknown (why)");
+    }
+
+    #[test]
+    fn pointers_are_found_wherever_they_lie() {
+        let at = |place: u64, value: u64| -> BTreeMap<u64, u8> {
+            (place..).zip(value.to_le_bytes()).collect()
+        };
+        assert!(points_to(&at(3, 0x1000), 8, 0x1000, 4));
+        assert!(points_to(&at(8, 0x1004), 8, 0x1000, 4));
+        assert!(!points_to(&at(8, 0x1005), 8, 0x1000, 4));
+        // A pointer of an object to itself keeps it for nobody.
+        assert!(!points_to(&at(0x1000, 0x1000), 8, 0x1000, 8));
+    }
+
+    #[test]
+    fn only_what_has_a_value_overflows() {
+        assert!(is_overflow("signed integer overflow in a division"));
+        assert!(!is_overflow("division by zero"));
+        assert!(!is_dereference(BadAccess::Undefined.message()));
+    }
+}
