@@ -6,7 +6,8 @@
 //!
 //! # What is optimised, and why that is safe
 //!
-//! The pass turns local variables whose address nobody takes into registers. No other thread can
+//! The pass turns local variables into registers whose address nobody takes; which these are is not
+//! left to it alone, since it relies on there being no undefined behaviour (`kept`). No other thread can
 //! see such a variable, so no access that could race is among those that go, and no order
 //! between the others changes. The pass touches accesses to no other memory: a load of a shared
 //! variable whose value is not used stays, and so does a copy of a structure that nobody looks at.
@@ -34,6 +35,7 @@ mod dialect;
 mod driver;
 mod formulas;
 mod headers;
+mod kept;
 mod llvm;
 mod lower;
 mod undefined;

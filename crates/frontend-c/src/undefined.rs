@@ -10,6 +10,9 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
+use crate::kept;
+use crate::llvm::Name;
+
 /// How the functions are called that give such values.
 pub const PREFIX: &str = "parallax.undefined";
 
@@ -30,6 +33,7 @@ const MAX_DEPTH: u32 = 20;
 pub fn marked(text: &str) -> String {
     let mut marks = Marks { types: named_types(text), functions: Vec::new(), count: 0 };
     let mut result = String::with_capacity(text.len() * 5 / 4);
+    let mut kept = kept::objects(text).into_iter();
     let mut rest = text.lines();
     while let Some(line) = rest.next() {
         if !line.starts_with("define ") {
@@ -43,7 +47,7 @@ pub fn marked(text: &str) -> String {
                 break;
             }
         }
-        marks.function(&function, &mut result);
+        marks.function(&function, &kept.next().unwrap_or_default(), &mut result);
     }
     for (number, ty) in marks.functions.iter().enumerate() {
         let _ = writeln!(result, "declare {ty} @{PREFIX}.{number}()");
@@ -61,13 +65,13 @@ struct Marks<'t> {
 }
 
 impl<'t> Marks<'t> {
-    fn function(&mut self, lines: &[&'t str], result: &mut String) {
+    fn function(&mut self, lines: &[&'t str], kept: &HashSet<Name>, result: &mut String) {
         let objects: HashMap<&str, &str> = lines.iter().filter_map(|line| object(line)).collect();
         let scoped: HashSet<&str> = lines.iter().filter_map(|line| begins(line)).collect();
-        let outlived = outlived(lines, &objects);
+        let is_kept = |name: &str| kept.contains(name.trim_start_matches('%').trim_matches('"'));
         for line in lines {
             let _ = writeln!(result, "{line}");
-            if let Some((name, _)) = object(line).filter(|(name, _)| outlived.contains(name)) {
+            if let Some((name, _)) = object(line).filter(|(name, _)| is_kept(name)) {
                 let _ = writeln!(result, "  call void @{PREFIX}.kept(ptr {name})");
                 continue;
             }
@@ -76,7 +80,7 @@ impl<'t> Marks<'t> {
                 Some((name, _)) => Some(name),
                 None => begins(line),
             };
-            let begun = begun.filter(|name| !outlived.contains(name));
+            let begun = begun.filter(|name| !is_kept(name));
             if let Some((name, ty)) = begun.and_then(|name| Some((name, *objects.get(name)?))) {
                 self.mark(name, ty, result);
             }
@@ -137,88 +141,10 @@ fn object(line: &str) -> Option<(&str, &str)> {
 
 /// The object whose life begins: `  call void @llvm.lifetime.start.p0(i64 4, ptr %2) #3`.
 fn begins(line: &str) -> Option<&str> {
-    marked_object(line, "call void @llvm.lifetime.start")
-}
-
-/// The object whose life ends.
-fn ends(line: &str) -> Option<&str> {
-    marked_object(line, "call void @llvm.lifetime.end")
-}
-
-fn marked_object<'t>(line: &'t str, mark: &str) -> Option<&'t str> {
-    let (_, call) = line.split_once(mark)?;
+    let (_, call) = line.split_once("call void @llvm.lifetime.start")?;
     let (_, object) = call.split_once(", ptr ")?;
     let end = object.find([')', ' ', ','])?;
     Some(&object[..end])
-}
-
-/// Objects whose address is in something that lives longer, and arrays of bytes that something else
-/// may be accessed in. The pass would follow the variable to the object, and not mind that it is gone,
-/// or that the access is not aligned.
-fn outlived<'t>(lines: &[&'t str], objects: &HashMap<&'t str, &'t str>) -> HashSet<&'t str> {
-    // What is known to point into an object.
-    let mut inside: HashMap<&str, &str> = objects.keys().map(|name| (*name, *name)).collect();
-    let mut outlived = HashSet::new();
-    for line in lines {
-        if let Some((name, base)) = derived(line)
-            && let Some(object) = inside.get(base).copied()
-        {
-            inside.insert(name, object);
-        }
-        if let Some((value, place)) = stored_pointer(line)
-            && let Some(object) = inside.get(value)
-            && (is_bytes(objects.get(object))
-                || !inside.get(place).is_some_and(|holder| end_together(lines, object, holder)))
-        {
-            outlived.insert(*object);
-        }
-        if let Some(place) = wide_access(line)
-            && let Some(object) = inside.get(place)
-            && is_bytes(objects.get(object))
-        {
-            outlived.insert(*object);
-        }
-    }
-    outlived
-}
-
-/// Whether the life of an object ends where that of another does, wherever it ends.
-fn end_together(lines: &[&str], object: &str, holder: &str) -> bool {
-    lines.iter().enumerate().filter(|(_, line)| ends(line) == Some(object)).all(|(at, _)| {
-        let around = |rest: &mut dyn Iterator<Item = &&str>| {
-            rest.map_while(|line| ends(line)).any(|name| name == holder)
-        };
-        around(&mut lines[at..].iter()) || around(&mut lines[..at].iter().rev())
-    })
-}
-
-/// `[16 x i8]`, `[4 x i16]`.
-fn is_bytes(ty: Option<&&str>) -> bool {
-    ty.is_some_and(|ty| ty.ends_with(" x i8]") || ty.ends_with(" x i16]"))
-}
-
-/// Where an access of more than a byte goes: `  %6 = load i64, ptr %5, align 8`.
-fn wide_access(line: &str) -> Option<&str> {
-    let is_store = line.starts_with("  store ");
-    let is_load = line.split_once(" = load ").is_some_and(|(name, _)| name.starts_with("  %"));
-    let (access, align) = line.split_once(", align ")?;
-    let is_wide = !align.starts_with("1,") && align.trim() != "1";
-    let (_, place) = access.rsplit_once(", ptr ")?;
-    ((is_store || is_load) && is_wide).then_some(place)
-}
-
-/// `  %5 = getelementptr inbounds [4 x i32], ptr %2, i64 0, i64 0`: the result and where it starts.
-fn derived(line: &str) -> Option<(&str, &str)> {
-    let (name, made) = line.strip_prefix("  ")?.split_once(" = getelementptr ")?;
-    let (_, base) = made.split_once(", ptr ")?;
-    Some((name, parts(base)[0]))
-}
-
-/// `  store ptr %2, ptr %1, align 8`: what is stored, and where.
-fn stored_pointer(line: &str) -> Option<(&str, &str)> {
-    let stored = line.strip_prefix("  store ptr ")?;
-    let (value, place) = stored.split_once(", ptr ")?;
-    Some((value, parts(place)[0]))
 }
 
 /// What commas outside of all brackets separate.
@@ -264,17 +190,26 @@ mod tests {
     }
 
     #[test]
-    fn objects_that_are_outlived_stay_in_memory() {
-        let text = |between: &str| {
-            format!(
-                "define i32 @f() {{\n  %1 = alloca ptr, align 8\n  %2 = alloca i32, align 4\n  \
-                 store ptr %2, ptr %1, align 8\n  \
-                 call void @llvm.lifetime.end.p0(i64 4, ptr %2) #3\n{between}  \
-                 call void @llvm.lifetime.end.p0(i64 8, ptr %1) #3\n  ret i32 0\n}}\n"
-            )
+    fn objects_stay_in_memory_that_are_accessed_in_ways_that_do_not_show() {
+        let is_kept = |lines: &str| {
+            let objects = "%x = alloca { i32, i16 }, align 4\n  %p = alloca ptr, align 8";
+            let text = format!("define void @f() {{\n  {objects}\n  {lines}\n  ret void\n}}\n");
+            marked(&text).contains("call void @parallax.undefined.kept(ptr %x)")
         };
-        let kept = "call void @parallax.undefined.kept(ptr %2)";
-        assert!(!marked(&text("")).contains(kept));
-        assert!(marked(&text("  %3 = load ptr, ptr %1, align 8\n")).contains(kept));
+        let step = |ty: &str, by: i64| format!("%q = getelementptr {ty}, ptr %x, i64 {by}\n  ");
+        assert!(!is_kept("store i32 1, ptr %x, align 4"));
+        assert!(!is_kept(&(step("i16", 2) + "store i16 1, ptr %q, align 2")));
+        assert!(!is_kept(&(step("i8", 1) + "store i32 1, ptr %q, align 1")));
+        // Beyond it, before it, not aligned.
+        assert!(is_kept(&(step("i32", 1) + "store i64 1, ptr %q, align 4")));
+        assert!(is_kept(&(step("i16", -1) + "store i16 1, ptr %q, align 2")));
+        assert!(is_kept(&(step("i8", 1) + "%v = load i16, ptr %q, align 2")));
+        assert!(is_kept("%v = load i64, ptr %x, align 8"));
+        assert!(is_kept("call void @llvm.memset.p0.i64(ptr %x, i8 0, i64 9, i1 false)"));
+        assert!(!is_kept("call void @llvm.memset.p0.i64(ptr %x, i8 0, i64 8, i1 false)"));
+        // By way of something else.
+        assert!(is_kept("store ptr %x, ptr %p, align 8"));
+        assert!(is_kept(&(step("i32", 1) + "store ptr %q, ptr %p, align 8")));
+        assert!(is_kept("%s = select i1 %c, ptr %x, ptr %p"));
     }
 }

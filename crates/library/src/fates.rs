@@ -10,7 +10,7 @@ use parallax_program::{
     BinaryOp, Callee, Expr, Function, FunctionId, InstKind, Program, Terminator, VarId,
 };
 
-const STARTS: [&str; 6] = [
+pub(crate) const STARTS: [&str; 6] = [
     "pthread_create",
     "pthread_create.int",
     "thrd_create",
@@ -63,7 +63,7 @@ fn count_calls(program: &Program, names: &[&str]) -> usize {
     all.filter(|(_, kind)| is_one(kind)).count()
 }
 
-fn insts(function: &Function) -> impl Iterator<Item = (usize, &InstKind)> {
+pub(crate) fn insts(function: &Function) -> impl Iterator<Item = (usize, &InstKind)> {
     let blocks = function.blocks.iter().enumerate();
     blocks.flat_map(|(number, block)| block.insts.iter().map(move |inst| (number, &inst.kind)))
 }
@@ -112,12 +112,7 @@ fn can_repeat(function: &Function, block: usize) -> bool {
     let mut seen = vec![false; function.blocks.len()];
     let mut open = vec![block];
     while let Some(from) = open.pop() {
-        let targets = match &function.blocks[from].terminator {
-            Terminator::Jump(target) => vec![*target],
-            Terminator::Branch { then, otherwise, .. } => vec![*then, *otherwise],
-            Terminator::Return(_) | Terminator::Exit => Vec::new(),
-        };
-        for target in targets.into_iter().map(|target| target.0 as usize) {
+        for target in successors(&function.blocks[from].terminator) {
             if target == block {
                 return true;
             }
@@ -127,6 +122,15 @@ fn can_repeat(function: &Function, block: usize) -> bool {
         }
     }
     false
+}
+
+pub(crate) fn successors(terminator: &Terminator) -> Vec<usize> {
+    let targets = match terminator {
+        Terminator::Jump(target) => vec![*target],
+        Terminator::Branch { then, otherwise, .. } => vec![*then, *otherwise],
+        Terminator::Return(_) | Terminator::Exit => Vec::new(),
+    };
+    targets.into_iter().map(|target| target.0 as usize).collect()
 }
 
 /// Where the number of a thread was loaded from.
@@ -186,7 +190,7 @@ fn held_at(function: &Function, block: usize, value: &Expr) -> Option<Held> {
 }
 
 /// What a variable is assigned, where that is one expression.
-fn only_value(function: &Function, var: VarId) -> Option<&Expr> {
+pub(crate) fn only_value(function: &Function, var: VarId) -> Option<&Expr> {
     let mut values = assigned(function, var);
     let only = values.next()?;
     values.next().is_none().then_some(only)

@@ -5,7 +5,7 @@ use parallax_program::{
     AccessSize, Callee, Expr, Function, Global, InstKind, Program, Shape, Terminator, VarId,
 };
 
-use crate::{Options, atomics, fates};
+use crate::{Options, atomics, fates, reuse};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Features {
@@ -33,6 +33,12 @@ pub(crate) struct Features {
     pub first: bool,
     /// Pointers have 32 bits.
     pub ilp32: bool,
+    /// Mutexes that were used by their initialisers may be initialised …
+    pub mutexes: bool,
+    /// … condition variables …
+    pub conds: bool,
+    /// … read-write locks.
+    pub rwlocks: bool,
 }
 
 impl Features {
@@ -50,6 +56,9 @@ impl Features {
         program.functions.iter().for_each(|function| features.look_at(function));
         features.fates |= fates::may_be_decided_twice(program);
         features.first &= program.daemons;
+        features.mutexes = reuse::may_be_initialised(program, &reuse::MUTEXES);
+        features.conds = reuse::may_be_initialised(program, &reuse::CONDS);
+        features.rwlocks = reuse::may_be_initialised(program, &reuse::RWLOCKS);
         features
     }
 
@@ -69,6 +78,9 @@ impl Features {
             (self.fates, "fates"),
             (self.first, "first"),
             (self.ilp32, "ilp32"),
+            (self.mutexes, "mutexes"),
+            (self.conds, "conds"),
+            (self.rwlocks, "rwlocks"),
         ];
         all.into_iter().filter(|(there, _)| *there).map(|(_, word)| word)
     }
@@ -302,6 +314,26 @@ mod tests {
         assert_eq!(words(&element("w")), Vec::<&str>::new());
         assert_eq!(words(&element("w & 1:32")), ["fates"]);
         assert_eq!(words("w = call extern pthread_barrier_wait(v)"), ["unasked"]);
+        // A thread is started before each of these lines.
+        let (init, lock) =
+            ("call extern pthread_mutex_init(v, v)", "call extern pthread_mutex_lock(v)");
+        assert_eq!(words(init), Vec::<&str>::new());
+        assert_eq!(words(&format!("{init}\n  {lock}")), ["mutexes"]);
+        let own = "v = call extern malloc(v)";
+        assert_eq!(words(&format!("{lock}\n}}\nfn g(v: 64) {{\n  {init}")), Vec::<&str>::new());
+        assert_eq!(
+            words(&format!("{lock}\n  call g(v)\n}}\nfn g(v: 64) {{\n  {init}")),
+            ["mutexes"]
+        );
+        assert_eq!(
+            words(&format!("{lock}\n  call g(v)\n}}\nfn g(v: 64) {{\n  {own}\n  {init}")),
+            Vec::<&str>::new()
+        );
+        let init = "call extern pthread_rwlock_init(v, v)";
+        let used = "call extern pthread_rwlock_trywrlock(v)";
+        assert_eq!(words(&format!("{used}\n  {init}")), ["rwlocks"]);
+        let init = "call extern cnd_init(v)";
+        assert_eq!(words(&format!("call extern cnd_signal(v)\n  {init}")), ["conds"]);
         let asks = "w = call extern pthread_barrier_wait(v)\n  assert w == 0:32, \"not the last\"";
         assert_eq!(words(asks), Vec::<&str>::new());
     }

@@ -35,6 +35,7 @@ mod linker;
 mod message;
 mod modules;
 mod open;
+mod reuse;
 mod rewrite;
 mod sections;
 mod widths;

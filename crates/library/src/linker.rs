@@ -14,9 +14,9 @@ use crate::inline::{At, Places, inline, is_small};
 use crate::modules::{Definition, Modules, plain_name};
 use crate::{Options, Through, adapt, errors, message, open, rewrite};
 
-/// Their calls stay: those of the one say something to those who know it, and the other looks at
+/// Their calls stay: those of the first say something to those who know it, and the others look at
 /// addresses as only the library may.
-const STAY: [&str; 2] = ["__PARALLAX_invariant", "memory.overlap"];
+const STAY: [&str; 3] = ["__PARALLAX_invariant", "memory.overlap", "object.number"];
 
 pub(crate) struct Linker<'p> {
     program: &'p mut Program,
@@ -178,14 +178,12 @@ impl<'p> Linker<'p> {
         dst.is_none()
     }
 
-    /// The function that stands in for another where its first argument is a constant text, or is
-    /// in a global, which has a value from the start.
+    /// The function that stands in for another where its first argument is a constant text.
     fn special_name(&self, name: &str, first: Option<&Expr>) -> String {
         let suffix = match first {
             Some(first) if message::prints(name) && message::is_constant(self.program, first) => {
                 ".constant"
             }
-            Some(first) if is_in_global(first) => ".global",
             _ => "",
         };
         let special = format!("{name}{suffix}");
@@ -380,15 +378,6 @@ fn transfer(kind: &InstKind) -> Option<Transfer> {
         return None;
     };
     Some(Transfer { name: name.clone(), args: args.clone(), dst: *dst, spawn })
-}
-
-/// Whether an address is one in a global.
-fn is_in_global(address: &Expr) -> bool {
-    match address {
-        Expr::Address(_) => true,
-        Expr::Binary(_, left, _) => is_in_global(left),
-        _ => false,
-    }
 }
 
 fn shifted(span: Span, start: u32) -> Span {

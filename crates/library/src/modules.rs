@@ -37,6 +37,7 @@ const TEXTS: &[(&str, &str)] = texts![
     "math",
     "memory",
     "mutex",
+    "objects",
     "once",
     "pthread",
     "rwlock",

@@ -164,10 +164,15 @@ fn what_is_destroyed_is_not_used() {
 #[test]
 fn what_is_in_use_is_not_initialised() {
     let cases = [
-        ("mutex", "a mutex is initialised that is held", "pthread_mutex_lock(&m)", "0:64"),
+        (
+            "mutex",
+            "a mutex is initialised again that was not destroyed",
+            "pthread_mutex_lock(&m)",
+            "0:64",
+        ),
         (
             "rwlock",
-            "a read-write lock is initialised that is held",
+            "a read-write lock is initialised again that was not destroyed",
             "pthread_rwlock_rdlock(&m)",
             "0:64",
         ),
@@ -223,6 +228,64 @@ fn what_exists_is_not_initialised_again() {
     let small = "  call extern pthread_mutex_init.small(&m, 0:64)\n  \
                  call extern pthread_mutex_destroy.small(&m)\n";
     assert_eq!(ends("global m: 4", small), End::Done);
+}
+
+/// What has an initialiser exists from its first use.
+#[test]
+fn what_was_used_is_not_initialised() {
+    let cases = [
+        ("pthread_mutex", "a mutex", "pthread_mutex_lock(p)", "pthread_mutex_unlock(p)"),
+        ("pthread_mutex", "a mutex", "pthread_mutex_trylock(p)", "pthread_mutex_unlock(p)"),
+        (
+            "pthread_rwlock",
+            "a read-write lock",
+            "pthread_rwlock_rdlock(p)",
+            "pthread_rwlock_unlock(p)",
+        ),
+        (
+            "pthread_rwlock",
+            "a read-write lock",
+            "pthread_rwlock_wrlock(p)",
+            "pthread_rwlock_unlock(p)",
+        ),
+        (
+            "pthread_cond",
+            "a condition variable",
+            "pthread_cond_signal(p)",
+            "pthread_cond_broadcast(p)",
+        ),
+    ];
+    for (kind, what, first, second) in cases {
+        let message = format!("{what} is initialised again that was not destroyed");
+        let used = format!("  call extern {first}\n  call extern {second}\n");
+        let init = format!("  call extern {kind}_init(p, 0:64)\n");
+        let destroy = format!("  call extern {kind}_destroy(p)\n");
+        let ends = |lines: &[&str]| ends("global m: 64", &format!("  p = &m\n{}", lines.concat()));
+        assert_eq!(ends(&[&used, &init]), lock_error(&message), "{first}");
+        assert_eq!(ends(&[&init, &used, &init]), lock_error(&message), "{first}");
+        assert_eq!(ends(&[&used, &destroy, &init, &used]), End::Done, "{first}");
+    }
+}
+
+/// What else is in memory, a copy of such an object among it, does not exist as one.
+#[test]
+fn copies_of_objects_may_be_initialised() {
+    let cases = [
+        ("pthread_mutex", "0:64"),
+        ("pthread_cond", "0:64"),
+        ("pthread_rwlock", "0:64"),
+        ("pthread_spin", "0:32"),
+        ("sem", "0:32, 1:32"),
+        ("pthread_barrier", "0:64, 1:32"),
+    ];
+    for (kind, rest) in cases {
+        let copy = "  call extern memcpy(&n, &m, 64:64)\n";
+        let init = |object: &str| format!("  call extern {kind}_init({object}, {rest})\n");
+        let lines = format!("{}{copy}{}", init("&m"), init("&n"));
+        assert_eq!(ends("global m: 64\nglobal n: 64", &lines), End::Done, "{kind}");
+        let ones = "  call extern memset(&m, 1:32, 64:64)\n";
+        assert_eq!(ends("global m: 64", &format!("{ones}{}", init("&m"))), End::Done, "{kind}");
+    }
 }
 
 #[test]

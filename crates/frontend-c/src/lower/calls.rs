@@ -14,7 +14,9 @@ use crate::undefined;
 const ALLOCATES: [&str; 5] = ["malloc", "calloc", "realloc", "aligned_alloc", "memalign"];
 
 /// Functions of which there is one for objects with room for a lock and nothing else.
-const HAS_SMALL: [&str; 8] = [
+const HAS_SMALL: [&str; 10] = [
+    "pthread_barrier_destroy",
+    "pthread_barrier_init",
     "pthread_cond_destroy",
     "pthread_cond_init",
     "pthread_mutex_destroy",

@@ -39,7 +39,8 @@ use parallax_program::{
 use crate::llvm::{self, Module, Type};
 use crate::{Input, Options};
 use body::Body;
-use layout::{Layout, Lowered};
+pub use layout::Layout;
+use layout::Lowered;
 use places::Places;
 use symbols::{Symbols, is_defined};
 use unit::{Shared, Signature, Symbol, Unit};
