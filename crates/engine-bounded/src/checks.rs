@@ -67,7 +67,14 @@ impl Checks<'_> {
         self.properties.contains(&property)
     }
 
-    fn suspect(&mut self, suspect: Suspect) {
+    fn suspect(&mut self, mut suspect: Suspect) {
+        if suspect.thread.is_none() {
+            let Encoding { structure, stays, circuit, .. } = &mut *self.encoding;
+            let section = |event: &usize| structure.events[*event].section;
+            let sections: Vec<Option<u32>> = suspect.involved.iter().map(section).collect();
+            let reached = stays.reach(&sections, circuit);
+            suspect.when = circuit.and(&[suspect.when, reached]);
+        }
         match self.wants(suspect.property) {
             _ if suspect.when == Literal::FALSE => {}
             true => self.suspects.push(suspect),
@@ -78,7 +85,7 @@ impl Checks<'_> {
 
     pub fn assertions(&mut self, failures: &[Failure]) {
         for failure in failures {
-            let when = self.encoding.circuit.literal(failure.stop.guard);
+            let when = self.encoding.way(&failure.stop);
             let thread = Some(failure.stop.thread);
             let what = Wrong::Said(failure.message.clone());
             let property = failure.property;
@@ -95,11 +102,11 @@ impl Checks<'_> {
                 .filter(|place| self.memory.allows(**place, access.bytes, access.writes));
             let right: Vec<u128> = right.copied().collect();
             let right = self.one_of(access.address, &right);
+            let reached = self.encoding.way(&access.stop);
             let circuit = &mut self.encoding.circuit;
             let ok = circuit.literal(access.ok);
             circuit.clause(&[!ok, right]);
             circuit.clause(&[ok, !right]);
-            let reached = circuit.literal(access.stop.guard);
             let when = circuit.and(&[reached, !ok]);
             let (address, bytes, writes) = (access.address, access.bytes, access.writes);
             let what = Wrong::Access { address, bytes, writes };
@@ -136,13 +143,13 @@ impl Checks<'_> {
                 .filter_map(|(_, other)| self.same_object(free, other))
                 .collect();
             let again: Vec<Literal> = twice.iter().map(|(_, again)| *again).collect();
+            let reached = self.encoding.way(&free.stop);
             let circuit = &mut self.encoding.circuit;
             let again = circuit.or(&again);
             let ok = circuit.literal(free.ok);
             circuit.clause(&[!ok, right]);
             circuit.clause(&[!ok, !again]);
             circuit.clause(&[ok, !right, again]);
-            let reached = circuit.literal(free.stop.guard);
             let none = circuit.and(&[reached, !right]);
             let second = circuit.and(&[reached, right, again]);
             let thread = Some(free.stop.thread);

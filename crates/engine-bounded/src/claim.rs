@@ -25,7 +25,8 @@ pub fn claim(
     let mut undefined = vec![Vec::new(); threads];
     let mut steps = BTreeMap::new();
     for (number, event) in encoding.structure.events.iter().enumerate() {
-        let is_step = event.step != event::Step::Gone && happens(encoding, number);
+        let is_step = !matches!(event.step, event::Step::Gone | event::Step::Enter)
+            && happens(encoding, number);
         let Some(thread) = event.thread.filter(|_| is_step) else {
             continue;
         };
@@ -128,7 +129,9 @@ fn step(
         event::Step::Join => Step::Join { of: *steps.get(&taken()?)? },
         event::Step::Alloc { address } => Step::Alloc { address },
         event::Step::Free => Step::Free,
-        event::Step::Gone => return None,
+        event::Step::AtomicBegin => Step::AtomicBegin,
+        event::Step::AtomicEnd => Step::AtomicEnd,
+        event::Step::Gone | event::Step::Enter => return None,
     })
 }
 
@@ -137,7 +140,8 @@ fn orders(encoding: &Encoding, steps: &BTreeMap<usize, StepId>) -> Vec<Vec<StepI
     let mut places: BTreeMap<(u64, u32), Vec<usize>> = BTreeMap::new();
     for number in steps.keys() {
         let event = &encoding.structure.events[*number];
-        if event.kind.is_write() {
+        let is_lock = matches!(event.step, event::Step::AtomicBegin | event::Step::AtomicEnd);
+        if event.kind.is_write() && !is_lock {
             let address = encoding.circuit.value(event.address).unsigned() as u64;
             places.entry((address, event.bytes)).or_default().push(*number);
         }
@@ -158,7 +162,8 @@ fn orders(encoding: &Encoding, steps: &BTreeMap<usize, StepId>) -> Vec<Vec<StepI
 }
 
 /// An order of all steps, and the reads that come in it before what they read. Those are few:
-/// only where threads read what one another write later on there is no other way.
+/// only where threads read what one another write later on there is no other way. Atomic sections
+/// are in one piece where they can be.
 fn schedule(encoding: &Encoding, own: &[Vec<usize>]) -> Option<(Vec<u32>, BTreeSet<usize>)> {
     let mut next = vec![0; own.len()];
     let mut done = vec![false; encoding.structure.events.len()];
@@ -166,12 +171,30 @@ fn schedule(encoding: &Encoding, own: &[Vec<usize>]) -> Option<(Vec<u32>, BTreeS
     let total: usize = own.iter().map(Vec::len).sum();
     while schedule.len() < total {
         let event = |thread: usize| own[thread].get(next[thread]).copied();
-        let waits = |event: usize| {
-            let is_read = encoding.structure.events[event].kind.is_read();
+        let structure = &encoding.structure;
+        let needs = |event: usize| {
+            let is_read = structure.events[event].kind.is_read();
             let source = if is_read { source(encoding, event) } else { None };
-            source.is_some_and(|write| !encoding.structure.is_initial(write) && !done[write])
+            source.filter(|write| !structure.is_initial(*write) && !done[*write])
         };
-        let ready = (0..own.len()).find(|thread| event(*thread).is_some_and(|e| !waits(e)));
+        let section = |event: usize| structure.events[event].section;
+        let waits = |thread: usize, now: usize| {
+            let rest = own[thread][next[thread]..].iter().copied();
+            match structure.events[now].step {
+                event::Step::AtomicBegin => rest
+                    .take_while(|event| section(*event) == section(now))
+                    .any(|event| needs(event).is_some_and(|write| section(write) != section(now))),
+                _ => needs(now).is_some(),
+            }
+        };
+        let is_ready = |thread: &usize| event(*thread).is_some_and(|now| !waits(*thread, now));
+        let inside = |thread: &usize| {
+            let started = next[*thread].checked_sub(1).map(|last| own[*thread][last]);
+            let here = event(*thread).and_then(section);
+            here.is_some() && started.and_then(section) == here
+        };
+        let staying = (0..own.len()).find(|thread| inside(thread) && is_ready(thread));
+        let ready = staying.or_else(|| (0..own.len()).find(is_ready));
         let thread = match ready {
             Some(thread) => thread,
             None => (0..own.len()).find(|thread| {

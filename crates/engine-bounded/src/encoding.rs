@@ -15,6 +15,7 @@ use crate::refusal::{as_reason, reason, stopped};
 use crate::relations::axioms::Violation;
 use crate::relations::bounds::Bounds;
 use crate::relations::literals::{Relations, Side};
+use crate::sections::{Stays, intruder, keeps_whole, nodes};
 use crate::structure::Structure;
 use crate::unfold::Stop as Way;
 use crate::value::Values;
@@ -32,6 +33,10 @@ pub struct Encoding {
     /// For the pairs that were asked for, a literal that holds wherever the first event happens
     /// before the second.
     pub before: Vec<Literal>,
+    /// Which threads stay in atomic sections.
+    pub stays: Stays,
+    /// An access that may fall into an atomic section.
+    pub intruder: Option<usize>,
     solving: Duration,
 }
 
@@ -87,12 +92,13 @@ impl Encoding {
         let mut circuit = Circuit::new(terms, asking.solving);
         let executed: Vec<Literal> =
             structure.events.iter().map(|event| circuit.literal(event.executed)).collect();
+        let stays = Stays::new(&structure, &executed, &mut circuit);
         if asking.framework == Framework::Gharachorloo {
             let conditions = Conditions::of(model).map_err(as_reason)?;
             let communication = constrain(conditions, &structure, &executed, &mut circuit, watch);
             // Flags are of the model's file, and so is what happens before what.
             let (flags, before) = (Vec::new(), vec![Literal::TRUE; asking.before.len()]);
-            let solving = Duration::ZERO;
+            let (intruder, solving) = (None, Duration::ZERO);
             return Ok(Encoding {
                 circuit,
                 structure,
@@ -101,6 +107,8 @@ impl Encoding {
                 values,
                 flags,
                 before,
+                stays,
+                intruder,
                 solving,
             });
         }
@@ -123,9 +131,13 @@ impl Encoding {
             watch,
         );
         let mut flags = Vec::new();
+        let nodes = nodes(&structure);
         for (axiom, subject) in formula.tests() {
             let result = match axiom.is_flag() {
-                false => relations.require(axiom, subject),
+                false => {
+                    let nodes = nodes.as_deref().filter(|_| keeps_whole(model, &axiom.name));
+                    relations.require(axiom, subject, nodes)
+                }
                 true if asking.flags.has(&axiom.flag()) => {
                     relations.flag(axiom, subject).map(|raised| flags.push((axiom.flag(), raised)))
                 }
@@ -145,8 +157,20 @@ impl Encoding {
         });
         let before = before.collect();
         watch.check().map_err(stopped)?;
+        let intruder = nodes.and_then(|_| intruder(&structure, &bounds, order, model));
         let solving = Duration::ZERO;
-        Ok(Encoding { circuit, structure, communication, executed, values, flags, before, solving })
+        Ok(Encoding {
+            circuit,
+            structure,
+            communication,
+            executed,
+            values,
+            flags,
+            before,
+            stays,
+            intruder,
+            solving,
+        })
     }
 
     pub fn ask(&mut self, assumptions: &[Literal], watch: &Watch<'_>) -> Answer {
@@ -158,6 +182,11 @@ impl Encoding {
         answer
     }
 
+    /// Whether a way is taken.
+    pub fn way(&mut self, way: &Way) -> Literal {
+        self.stays.way(way, &mut self.circuit)
+    }
+
     /// One of some ways that an execution takes, given that the literal holds, if one does.
     pub fn reached(
         &mut self,
@@ -165,7 +194,7 @@ impl Encoding {
         given: Literal,
         watch: &Watch<'_>,
     ) -> Result<Option<usize>, Stop> {
-        let guards: Vec<Literal> = ways.iter().map(|way| self.circuit.literal(way.guard)).collect();
+        let guards: Vec<Literal> = ways.iter().map(|way| self.way(way)).collect();
         let some = self.circuit.or(&guards);
         if some == Literal::FALSE {
             return Ok(None);

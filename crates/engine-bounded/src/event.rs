@@ -50,6 +50,8 @@ pub struct Event {
     pub fails: Option<Term>,
     /// The calls and the loops that it is in.
     pub turns: Vec<Turn>,
+    /// The event by which the atomic section begins that it is in.
+    pub section: Option<u32>,
 }
 
 /// What an event is to its thread.
@@ -76,6 +78,11 @@ pub enum Step {
         address: u64,
     },
     Free,
+    /// An atomic section begins, after a look at its lock if it has one, and ends. The look is no step
+    /// of the thread.
+    Enter,
+    AtomicBegin,
+    AtomicEnd,
     /// Of the end of an object, that some of its bytes are gone: a write, for models that do not say
     /// what happens before what. No step of the thread.
     Gone,

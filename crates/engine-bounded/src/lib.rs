@@ -36,6 +36,7 @@ mod program;
 mod question;
 mod refusal;
 mod relations;
+mod sections;
 mod structure;
 mod unfold;
 mod value;

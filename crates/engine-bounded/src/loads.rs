@@ -27,6 +27,7 @@ pub fn loads(
         nondet,
         integers: false,
         has_races: false,
+        sections: None,
         asks_for_ends: false,
         asks_for_waits: false,
         asks_for_undefined: false,

@@ -16,6 +16,7 @@ use crate::ends;
 use crate::event::Step;
 use crate::memory::Memory;
 use crate::refusal::{reason, stopped};
+use crate::sections::Sections;
 use crate::structure::{Refusal, Structure};
 use crate::unfold::{Callees, Ends, Obstruction, Plan, Private, Unfolding, unfold};
 use crate::watch::Watch;
@@ -30,6 +31,8 @@ pub struct Preparation<'a, 'p> {
     pub integers: bool,
     /// Whether races are found, so that accesses in several parts need not be one.
     pub has_races: bool,
+    /// How atomic sections are taken.
+    pub sections: Option<Sections>,
     /// Whether it is asked if accesses come after the ends of their objects, by a model that does
     /// not say what happens before what.
     pub asks_for_ends: bool,
@@ -67,6 +70,7 @@ pub fn prepare(preparation: &Preparation<'_, '_>, watch: &Watch<'_>) -> Result<P
         traces: asks_for_dependencies(preparation.model),
         lives: true,
         waits: preparation.asks_for_waits,
+        sections: preparation.sections,
         asks_for_undefined: preparation.asks_for_undefined,
         ..Plan::default()
     };
@@ -137,6 +141,10 @@ impl Preparation<'_, '_> {
         is_late: bool,
     ) -> bool {
         let mut learned = suspect(unfolding, found, memory, plan);
+        if let Some(sections) = plan.sections.as_mut().filter(|_| unfolding.stays_inside) {
+            learned |= !sections.may_stay;
+            sections.may_stay = true;
+        }
         let mut known = known_values(unfolding, found);
         let mut callees = callees(unfolding, found);
         if is_late {

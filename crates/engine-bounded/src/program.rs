@@ -21,7 +21,8 @@ use crate::meaning::meaningful;
 use crate::memory::Memory;
 use crate::options::{Asked, Figures, Framework, Options};
 use crate::preparation::{Preparation, Prepared, prepare};
-use crate::refusal::{beyond, located, reason, stopped, unsupported};
+use crate::refusal::{beyond, intrusion, located, reason, stopped, unsupported};
+use crate::sections::Sections;
 use crate::unfold::{Free, Stop, Unfolding, WaitKind, Waiting};
 use crate::waiting::{Endless, endless};
 use crate::watch::Watch;
@@ -125,13 +126,15 @@ impl Search<'_, '_> {
     /// How far the search went, where it went to its end. The error is why there is no answer.
     fn run(&mut self, bound: u32) -> Result<Scope, Reason> {
         let by_model = self.model.happens_before().is_some();
+        let has_races = self.properties.contains(&Property::Race);
         let preparation = Preparation {
             code: self.code,
             model: self.model,
             bound,
             nondet: self.options.nondet,
             integers: self.options.solving.integers,
-            has_races: self.properties.contains(&Property::Race),
+            has_races,
+            sections: Sections::under(self.model, self.options.framework, has_races),
             asks_for_waits: self.properties.contains(&Property::Liveness),
             asks_for_ends: !by_model,
             asks_for_undefined: self.properties.contains(&Property::Memory),
@@ -156,7 +159,7 @@ impl Search<'_, '_> {
         let uses = uses(&structure, &frees, &freed, &objects, by_model);
         let asking = Asking {
             flags: Flags {
-                races: self.properties.contains(&Property::Race),
+                races: has_races,
                 others: self.properties.contains(&Property::Assert),
             },
             before: orders(&uses),
@@ -165,6 +168,9 @@ impl Search<'_, '_> {
         };
         let mut encoding =
             Encoding::new(self.model, structure, values, terms, &asking, &self.watch)?;
+        if let Some(event) = encoding.intruder {
+            return Err(intrusion(&encoding.structure.events[event], self.code));
+        }
         self.all = match self.options.throughout {
             true => !any(&mut encoding, &unfolding.discarded),
             false => Literal::TRUE,

@@ -5,6 +5,7 @@ use parallax_program::{Diagnostic, Diagnostics, Program, Span};
 use parallax_solver::{Stop as Stopped, Terms};
 use parallax_verdict::Reason;
 
+use crate::event::Event;
 use crate::gharachorloo::first_part;
 use crate::options::{Framework, Options};
 use crate::structure::Structure;
@@ -39,6 +40,17 @@ pub fn unsupported(stop: &Stop, what: &str, code: &Code<'_>) -> Reason {
         message: format!("{what}: not supported by the bounded engine"),
         place: stop.site.map(|site| code.program.source.location(code.span(site))),
         help: None,
+    }
+}
+
+/// An access may fall into an atomic section, and the model does not keep it out.
+pub fn intrusion(access: &Event, code: &Code<'_>) -> Reason {
+    Reason {
+        message: "an access that may fall into an atomic section: not supported by the bounded engine \
+                  under this model"
+            .to_string(),
+        place: access.site.map(|site| code.program.source.location(code.span(site))),
+        help: Some("--model sc keeps it out".to_string()),
     }
 }
 

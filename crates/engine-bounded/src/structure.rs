@@ -165,6 +165,7 @@ fn initial_write(at: Footprint, is_fresh: bool, terms: &mut Terms, memory: &Memo
         step: Step::Access { whole: at.bytes },
         fails: None,
         turns: Vec::new(),
+        section: None,
     }
 }
 

@@ -32,7 +32,7 @@ pub fn endless(
     let literals: Vec<Literal> =
         waits.iter().map(|wait| encoding.circuit.literal(wait.stop.guard)).collect();
     let over = is_over(encoding, threads, waits, &literals, broken, daemons);
-    let mut conditions = Vec::new();
+    let mut conditions = vec![encoding.stays.none()];
     for thread in 0..threads {
         conditions.push(rests(encoding, thread, waits, &literals));
     }
@@ -77,7 +77,7 @@ fn is_over(
     broken: &[Stop],
     daemons: bool,
 ) -> Literal {
-    let mut conditions = Vec::new();
+    let mut conditions = vec![encoding.stays.none()];
     for thread in 0..threads {
         // Where the end of the first thread ends the program, others may still wait.
         let (waits, literals) =

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parallax_machine::{
     Code, Concrete, Fault, Idle, Limits, Operation, PERHAPS_BY_UNDEFINED, Site, Thread, modify,
 };
-use parallax_program::{AllocKind, Bits, FunctionId, InstKind, Property, RmwOp, Tags};
+use parallax_program::{AllocKind, Bits, FunctionId, InstKind, Program, Property, RmwOp, Tags};
 
 use crate::event::{Id, Marks};
 use crate::model::{Native, Strength};
@@ -30,8 +30,8 @@ pub struct Standing<'p> {
     pub has_asked: bool,
 }
 
-/// Where the lock is that all atomic sections share. No object of the program is there.
-pub const SECTIONS: u64 = 0x0800_0000;
+/// Where the lock is that all atomic sections share.
+pub const SECTIONS: u64 = Program::SECTIONS;
 
 /// A visible operation, or why there is none.
 #[derive(Clone)]

@@ -122,6 +122,9 @@ impl Program {
         0x1000_0000 + 16 * u64::from(number)
     }
 
+    /// Where the lock is that all atomic sections share. No object is there.
+    pub const SECTIONS: u64 = 0x0800_0000;
+
     /// There are never more.
     pub const MOST_THREADS: u32 = 1 << 16;
 

@@ -22,7 +22,8 @@ impl Reads {
     pub fn new(events: &[Event], coherent: bool) -> Reads {
         let mut reads = FxHashMap::default();
         for (number, event) in events.iter().enumerate() {
-            if let (true, Some(value)) = (event.kind.is_read(), event.kind.value()) {
+            let is_read = event.kind.is_read() && event.step != Step::Enter;
+            if let (true, Some(value)) = (is_read, event.kind.value()) {
                 reads.insert(value, number);
             }
         }

@@ -1,5 +1,7 @@
 //! The tests of a model as clauses and graphs.
 
+use std::collections::BTreeMap;
+
 use parallax_memory::{Axiom, Node, NodeId, Relation, Role, TestKind};
 use parallax_solver::Literal;
 
@@ -22,11 +24,16 @@ pub struct Violation {
 }
 
 impl Relations<'_, '_> {
-    /// Requires that an axiom holds.
-    pub fn require(&mut self, axiom: &Axiom, subject: NodeId) -> Result<(), Unsupported> {
+    /// Requires that an axiom holds. Of an acyclic one, `nodes` may make one of several events.
+    pub fn require(
+        &mut self,
+        axiom: &Axiom,
+        subject: NodeId,
+        nodes: Option<&[usize]>,
+    ) -> Result<(), Unsupported> {
         let done = match (axiom.negated, axiom.kind) {
             (false, TestKind::Acyclic) => {
-                self.acyclic(subject);
+                self.acyclic(subject, nodes);
                 Some(())
             }
             (false, TestKind::Irreflexive) => {
@@ -192,8 +199,8 @@ impl Relations<'_, '_> {
         context.truncate(depth);
     }
 
-    /// Adds a graph that must stay acyclic.
-    fn acyclic(&mut self, subject: NodeId) {
+    /// Adds a graph that must stay acyclic. Events that are one node follow one another.
+    fn acyclic(&mut self, subject: NodeId, nodes: Option<&[usize]>) {
         let parts = self.parts(subject);
         let n = self.facts.events;
         let (mut may, mut must) = (Relation::new(n), Relation::new(n));
@@ -204,29 +211,43 @@ impl Relations<'_, '_> {
             }
         }
         let spare = spare(&must, self.facts, self.watch);
-        let mut reach = may.clone();
+        let mut reach = nodes.map_or_else(|| may.clone(), |nodes| contracted(&may, nodes));
         reach.close_while(|| !self.watch.is_over());
         let order = self.circuit.order(n);
+        let node = |event: usize| nodes.map_or(event, |nodes| nodes[event]);
+        let mut edges: BTreeMap<(usize, usize), Vec<Literal>> = BTreeMap::new();
         for (from, to) in may.iter() {
             if self.watch.is_over() {
                 return;
             }
+            let (first, last) = (node(from), node(to));
+            let is_inner = first == last && from != to;
             // Only what can be part of a cycle matters.
-            if !reach.contains(to, from) || spare.contains(from, to) {
-                continue;
-            }
-            let happen = [self.executed[from], self.executed[to]];
-            if must.contains(from, to) {
-                let when = self.circuit.and(&happen);
-                self.add_edge(order, from, to, when);
+            let matters = match is_inner {
+                true => from > to,
+                false => reach.contains(last, first) && !spare.contains(from, to),
+            };
+            if !matters {
                 continue;
             }
             // One edge whatever the reason: each combination of reasons would be a cycle to learn.
-            let reasons: Vec<Literal> =
-                parts.iter().map(|part| self.pair(*part, from, to, Side::Over)).collect();
-            let inside = self.circuit.or(&reasons);
-            let when = self.circuit.and(&[inside, happen[0], happen[1]]);
-            self.add_edge(order, from, to, when);
+            let inside = match must.contains(from, to) {
+                true => Literal::TRUE,
+                false => {
+                    let pair = |part: &NodeId| self.pair(*part, from, to, Side::Over);
+                    let reasons: Vec<Literal> = parts.iter().map(pair).collect();
+                    self.circuit.or(&reasons)
+                }
+            };
+            let when = self.circuit.and(&[inside, self.executed[from], self.executed[to]]);
+            match nodes {
+                None => self.add_edge(order, from, to, when),
+                Some(_) => edges.entry((first, last)).or_default().push(when),
+            }
+        }
+        for ((first, last), ways) in edges {
+            let when = self.circuit.or(&ways);
+            self.add_edge(order, first, last, when);
         }
     }
 
@@ -252,6 +273,17 @@ impl Relations<'_, '_> {
         parts.dedup();
         parts
     }
+}
+
+/// The pairs of a relation as those of nodes.
+fn contracted(relation: &Relation, nodes: &[usize]) -> Relation {
+    let mut result = Relation::new(nodes.len());
+    for (from, to) in relation.iter() {
+        if from == to || nodes[from] != nodes[to] {
+            result.add(nodes[from], nodes[to]);
+        }
+    }
+    result
 }
 
 /// Sure pairs that are a detour of others anyway.

@@ -200,6 +200,7 @@ impl Unfolder<'_, '_, '_> {
             step,
             fails: None,
             turns: state.turns(),
+            section: state.section,
         });
         number
     }

@@ -61,6 +61,7 @@ impl Unfolder<'_, '_, '_> {
             step: Step::Begin,
             fails: None,
             turns: Vec::new(),
+            section: None,
         };
         self.result.events.push(begin);
         self.accesses += 1;
@@ -81,6 +82,9 @@ impl Unfolder<'_, '_, '_> {
     /// Goes on where the thread has ended. False if that can never be.
     #[must_use]
     pub(super) fn join(&mut self, state: &mut State, thread: Value) -> bool {
+        if self.waits_in_section(state) {
+            return false;
+        }
         let values = &mut self.result.values;
         let wide = values.zero_extend(&thread, 64);
         let step = values.bits(Bits::new(64, 16));
@@ -110,6 +114,9 @@ impl Unfolder<'_, '_, '_> {
 
     /// A thread that stands at a wait whose condition does not hold.
     pub(super) fn wait_for_reads(&mut self, state: &State) {
+        if self.waits_in_section(state) {
+            return;
+        }
         let stop = self.stop(state);
         let reads = state.last_reads.clone();
         let (kind, writes) = (WaitKind::Wait, Vec::new());
@@ -119,6 +126,9 @@ impl Unfolder<'_, '_, '_> {
     /// A thread that is back at the head of a loop as it was before. If it has stored something, that
     /// has to be what was there.
     pub(super) fn spin(&mut self, state: &State, has_stored: bool) {
+        if self.waits_in_section(state) {
+            return;
+        }
         let stop = self.stop(state);
         let truth = self.result.values.terms.truth();
         let round = state.spinning_round();

@@ -11,6 +11,7 @@ mod calls;
 mod lives;
 mod objects;
 mod operations;
+mod sections;
 mod state;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -24,6 +25,7 @@ use crate::arrangement::Arrangement;
 use crate::event::Event;
 use crate::guard::Guard;
 use crate::refusal::{as_reason, stopped};
+use crate::sections::Sections;
 use crate::value::{Value, Values};
 use crate::watch::Watch;
 
@@ -48,6 +50,8 @@ pub struct Plan {
     pub waits: bool,
     /// Whether values that nobody has given must not decide anything.
     pub asks_for_undefined: bool,
+    /// How atomic sections are taken, if the model knows what they are.
+    pub sections: Option<Sections>,
     /// Where accesses are cut into parts: offsets, by thread and number of the access.
     pub cuts: BTreeMap<(u32, u32), Vec<u32>>,
     /// Accesses that may go wrong.
@@ -100,6 +104,8 @@ pub struct Unfolding {
     pub calls: Vec<Call>,
     /// Whether the bytes of objects that are freed are gone, if that is asked.
     pub goes: Option<Term>,
+    /// Whether a way may end inside an atomic section.
+    pub stays_inside: bool,
 }
 
 /// A call through a pointer.
@@ -172,6 +178,8 @@ pub struct Stop {
     pub thread: u32,
     pub guard: Term,
     pub site: Option<Site>,
+    /// The event by which the atomic section begins that it ends in.
+    pub section: Option<u32>,
 }
 
 /// A way on which an assertion fails.
@@ -235,6 +243,7 @@ pub fn unfold(code: &Code<'_>, plan: &Plan, watch: &Watch<'_>) -> Result<Unfoldi
             waits: Vec::new(),
             calls: Vec::new(),
             goes: None,
+            stays_inside: false,
         },
         spawned: VecDeque::new(),
         threads: code.program.threads.len() as u32,
@@ -432,7 +441,9 @@ impl<'p> Unfolder<'_, 'p, '_> {
 
     fn stop(&mut self, state: &State) -> Stop {
         let guard = state.guard.term(&mut self.result.values.terms);
-        Stop { thread: self.thread, guard, site: state.thread.site() }
+        self.result.stays_inside |= state.section.is_some();
+        let (thread, site, section) = (self.thread, state.thread.site(), state.section);
+        Stop { thread, guard, site, section }
     }
 
     /// Both ways at an undecided branch.

@@ -172,9 +172,24 @@ impl<'p> Unfolder<'_, 'p, '_> {
                 }
                 state.thread.done();
             }
+            Operation::AtomicBegin => {
+                if !self.enter_section(&mut state) {
+                    return Ok(None);
+                }
+                state.thread.done();
+            }
+            Operation::AtomicEnd => {
+                self.leave_section(state, open);
+                return Ok(None);
+            }
             Operation::ThreadId => {
                 let number = self.bits(Bits::new(32, u128::from(self.thread)));
                 state.thread.result(self.code, number);
+            }
+            Operation::End if state.section.is_some() => {
+                let what = "a thread that ends inside an atomic section";
+                self.obstacle(&state, what.to_string());
+                return Ok(None);
             }
             Operation::End => {
                 self.end(&state);
@@ -422,6 +437,6 @@ fn describe(operation: &Operation<'_, Value>) -> String {
         Operation::Fault(Fault::External(name)) => format!("call of '{name}', which has no body"),
         Operation::Fault(Fault::BadArguments) => "call with arguments that do not fit".to_string(),
         Operation::Fault(Fault::Unsupported(what)) => what.clone(),
-        _ => "atomic sections".to_string(),
+        _ => "an operation of that kind".to_string(),
     }
 }

@@ -22,6 +22,8 @@ pub struct State {
     pub reservations: Vec<Reservation>,
     /// The events of the last read, where that holds.
     pub last_reads: Vec<(Term, u32)>,
+    /// The event by which the atomic section begins that the thread is in.
+    pub section: Option<u32>,
     /// What was written to places that only this thread accesses.
     cells: BTreeMap<u64, Term>,
     /// How often that has changed.
@@ -69,8 +71,10 @@ pub struct Reservation {
     pub reads: Vec<u32>,
 }
 
-/// Where a state stands: states at the same place meet, and lesser places come first.
-pub type Place = (Vec<u32>, Vec<bool>);
+/// Where a state stands: states at the same place meet, and lesser places come first. Where two would
+/// not do the same they do not meet: if one has only looked and the other has not, or if they are
+/// in different atomic sections.
+pub type Place = (Vec<u32>, Vec<u32>);
 
 /// A loop repeats more often than is asked for.
 pub struct Exceeded;
@@ -92,24 +96,27 @@ impl State {
             levels,
             reservations: Vec::new(),
             last_reads: Vec::new(),
+            section: None,
             cells: BTreeMap::new(),
             changes: 0,
         }
     }
 
     pub fn place(&self, blocks: &[Arrangement]) -> Place {
-        let (mut position, mut looked) = (Vec::new(), Vec::new());
+        let (mut position, mut apart) = (Vec::new(), Vec::new());
         for (call, (level, site)) in self.levels.iter().zip(self.thread.stack()).enumerate() {
             let arrangement = &blocks[level.function as usize];
             position.push(level.function);
             for round in &level.loops {
                 position.extend([arrangement.place(round.head), round.number]);
-                looked.push(self.thread.has_only_looked_since(call, BlockId(round.head)));
+                let has_only_looked = self.thread.has_only_looked_since(call, BlockId(round.head));
+                apart.push(u32::from(has_only_looked));
             }
             position.extend([arrangement.place(site.block.0), site.index]);
         }
-        looked.push(self.thread.is_startled());
-        (position, looked)
+        apart.push(u32::from(self.thread.is_startled()));
+        apart.extend(self.section);
+        (position, apart)
     }
 
     /// The calls and the loops that the thread is in.
