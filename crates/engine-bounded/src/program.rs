@@ -158,10 +158,7 @@ impl Search<'_, '_> {
         }
         let uses = uses(&structure, &frees, &freed, &objects, by_model);
         let asking = Asking {
-            flags: Flags {
-                races: has_races,
-                others: self.properties.contains(&Property::Assert),
-            },
+            flags: Flags { races: has_races, others: self.properties.contains(&Property::Assert) },
             before: orders(&uses),
             solving: self.options.solving,
             framework: self.options.framework,

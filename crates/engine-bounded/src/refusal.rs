@@ -46,9 +46,10 @@ pub fn unsupported(stop: &Stop, what: &str, code: &Code<'_>) -> Reason {
 /// An access may fall into an atomic section, and the model does not keep it out.
 pub fn intrusion(access: &Event, code: &Code<'_>) -> Reason {
     Reason {
-        message: "an access that may fall into an atomic section: not supported by the bounded engine \
+        message:
+            "an access that may fall into an atomic section: not supported by the bounded engine \
                   under this model"
-            .to_string(),
+                .to_string(),
         place: access.site.map(|site| code.program.source.location(code.span(site))),
         help: Some("--model sc keeps it out".to_string()),
     }

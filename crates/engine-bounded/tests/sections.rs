@@ -53,9 +53,7 @@ fn statement(random: &mut Random, number: u64) -> String {
              branch k == 2:32, end{number}, loop{number}\nend{number}:\n",
             end(random)
         ),
-        10 => format!(
-            "atomic begin\nn = spawn helper({c}:32)\n{a}atomic end\n{b}join n\n"
-        ),
+        10 => format!("atomic begin\nn = spawn helper({c}:32)\n{a}atomic end\n{b}join n\n"),
         _ => format!(
             "_, ok = cas.4 &l, 0:32, 1:32 [A, ACQ] [A, ACQ] [A, RLX]\nwait ok\n\
              atomic begin\n{a}{b}atomic end\nstore.4 &l, 0:32 [A, REL]\n"
@@ -177,7 +175,8 @@ fn exploration_agrees() {
             };
             let slow = explore(program, &model, &options).expect("a verdict");
             let reason = message(&fast);
-            let is_beyond = fast.conclusion() == Conclusion::Unknown && reason.contains("fall into");
+            let is_beyond =
+                fast.conclusion() == Conclusion::Unknown && reason.contains("fall into");
             if slow.conclusion() == Conclusion::Unknown || is_beyond || is_vacuous(&fast) {
                 continue;
             }
