@@ -15,6 +15,8 @@ use crate::symmetry;
 
 #[derive(Clone)]
 pub struct Graph<'p> {
+    /// Where objects lie that threads make.
+    pub slots: Slots,
     pub threads: Vec<ThreadGraph<'p>>,
     pub places: Vec<Place>,
     /// All events in the order in which they were added.
@@ -138,8 +140,9 @@ impl<'p> Graph<'p> {
     }
 
     /// A graph without events; `synchronisation` says whether happens-before is followed.
-    pub fn new(synchronisation: Synchronisation) -> Graph<'p> {
+    pub fn new(synchronisation: Synchronisation, slots: Slots) -> Graph<'p> {
         Graph {
+            slots,
             threads: Vec::new(),
             places: Vec::new(),
             order: Vec::new(),
@@ -349,7 +352,7 @@ impl<'p> Graph<'p> {
 
     /// The allocated object that an address lies in or right behind, as thread and number.
     pub fn find_object(&self, address: u64) -> Option<(usize, usize)> {
-        let owner = Slots::owner(address)?;
+        let owner = self.slots.owner(address)?;
         let objects = &self.threads.get(owner)?.objects;
         let after = objects.partition_point(|object| object.address <= address);
         let index = after.checked_sub(1)?;

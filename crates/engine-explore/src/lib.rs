@@ -362,7 +362,7 @@ impl<'p> Exploration<'_, 'p> {
 
     /// The graph in which nothing has happened.
     fn start(&self) -> Graph<'p> {
-        let mut graph = Graph::new(self.synchronisation());
+        let mut graph = Graph::new(self.synchronisation(), self.program.slots());
         graph.has_twins = self.has_twins;
         graph.has_barriers = self.has_barriers;
         let code = &self.runner.code;

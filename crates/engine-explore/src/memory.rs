@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 pub use parallax_machine::system::BadAccess;
 use parallax_machine::{Code, Globals};
-use parallax_program::{AllocKind, Bits, Slots};
+use parallax_program::{AllocKind, Bits};
 
 use crate::cells::Sizes;
 use crate::event::Loc;
@@ -190,7 +190,7 @@ impl Memory {
             };
         }
         match self.globals.at(address) {
-            _ if address >= Slots::FIRST => Some(BadAccess::Wild),
+            _ if address >= graph.slots.first() => Some(BadAccess::Wild),
             None => Some(BadAccess::Wild),
             Some(object) if !within(object.address, object.size) => {
                 let near = address - object.address < object.size.saturating_add(0x1000);

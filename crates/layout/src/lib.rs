@@ -40,7 +40,7 @@ const PART: &str = "a part of an address is read, which depends on where objects
 /// in machine code have an address for everything, and are left alone.
 pub fn guard(program: &mut Program) {
     let is_machine_code = !program.registers.is_empty();
-    if program.pointer_width != 64 || is_machine_code {
+    if is_machine_code {
         return;
     }
     let flow = Flow::of(program);
@@ -133,7 +133,7 @@ fn part_is_read(flow: &Flow<'_>, function: FunctionId, kind: &InstKind) -> Optio
         return None;
     }
     let value = Reader::new(flow, function, true).value(address);
-    Demand::apart(flow, Operand { value: &value, expr: address }, bytes)
+    Demand::of(flow.program).apart(flow, Operand { value: &value, expr: address }, bytes)
 }
 
 /// What has to hold so that an atomic operation on an address gives the same in every layout. Nobody
@@ -149,12 +149,13 @@ fn changes_address(flow: &Flow<'_>, function: FunctionId, kind: &InstKind) -> Op
         return None;
     }
     let operand = Operand { value: &value, expr: operand };
+    let (demand, pointer) = (Demand::of(flow.program), flow.program.pointer_width);
     match op {
         RmwOp::Swap => None,
-        RmwOp::Add => (!value.is_number()).then(|| !Demand::is_address(operand.expr, 64)),
-        RmwOp::Sub => (!value.is_number()).then(|| !Demand::is_address(operand.expr, 64)),
-        RmwOp::And | RmwOp::AndNot => Demand::mask(operand, reader.alignment(&old), true),
-        RmwOp::Or | RmwOp::Xor => Demand::mask(operand, reader.alignment(&old), false),
+        RmwOp::Add => (!value.is_number()).then(|| !demand.is_address(operand.expr, pointer)),
+        RmwOp::Sub => (!value.is_number()).then(|| !demand.is_address(operand.expr, pointer)),
+        RmwOp::And | RmwOp::AndNot => demand.mask(operand, reader.alignment(&old), true),
+        RmwOp::Or | RmwOp::Xor => demand.mask(operand, reader.alignment(&old), false),
         _ => Some(Expr::constant(1, 0)),
     }
 }

@@ -128,7 +128,7 @@ impl<'a, 'p> Reader<'a, 'p> {
     fn bare(&self, operand: Operand<'_>) {
         if !operand.value.is_number() {
             let width = self.width(operand.expr);
-            self.demand(|| Some(!Demand::is_address(operand.expr, width)));
+            self.demand(|| Some(!Demand::of(self.flow.program).is_address(operand.expr, width)));
         }
     }
 
@@ -184,11 +184,11 @@ impl<'a, 'p> Reader<'a, 'p> {
                 self.low_bits(op, a, b)
             }
             (BinaryOp::Eq | BinaryOp::Ne, _) if is_wide => {
-                self.demand(|| Demand::equal(self.flow, a, b));
+                self.demand(|| Demand::of(self.flow.program).equal(self.flow, a, b));
                 Value::any_number()
             }
             (BinaryOp::Ult | BinaryOp::Ule | BinaryOp::Slt | BinaryOp::Sle, _) if is_wide => {
-                self.demand(|| Demand::ordered(self.flow, a, b));
+                self.demand(|| Demand::of(self.flow.program).ordered(self.flow, a, b));
                 Value::any_number()
             }
             (BinaryOp::Eq | BinaryOp::Ne, _) => Value::any_number(),
@@ -204,7 +204,7 @@ impl<'a, 'p> Reader<'a, 'p> {
     }
 
     fn sum(&self, a: Operand<'_>, b: Operand<'_>) -> Value {
-        self.demand(|| Demand::sum(a, b));
+        self.demand(|| Demand::of(self.flow.program).sum(a, b));
         let number = match (a.value.number, b.value.number) {
             (Some(one), Some(two)) => Some(one.plus(two)),
             _ => None,
@@ -219,7 +219,7 @@ impl<'a, 'p> Reader<'a, 'p> {
     }
 
     fn difference(&self, a: Operand<'_>, b: Operand<'_>) -> Value {
-        self.demand(|| Demand::difference(self.flow, a, b));
+        self.demand(|| Demand::of(self.flow.program).difference(self.flow, a, b));
         let moved = self.moved(a.value, b.value.number.map(Stride::negated));
         Value { number: Some(Stride::ANY), ..moved }
     }
@@ -245,7 +245,9 @@ impl<'a, 'p> Reader<'a, 'p> {
                 let is_divisor = matches!(op, BinaryOp::URem | BinaryOp::SRem);
                 match is_divisor && address.expr == b.expr {
                     true => self.bare(address),
-                    false => self.demand(|| Demand::low_bits(op, address, mask, align)),
+                    false => self.demand(|| {
+                        Demand::of(self.flow.program).low_bits(op, address, mask, align)
+                    }),
                 }
             }
         }

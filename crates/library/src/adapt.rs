@@ -6,7 +6,8 @@ use parallax_program::{Expr, Function, Var};
 
 /// Functions whose first argument is a truth value: whatever scalar a program hands over, a pointer
 /// or a wide number too, counts as true when it is not zero.
-const TAKE_TRUTH: [&str; 4] = [
+const TAKE_TRUTH: [&str; 5] = [
+    "assume_abort_if_not",
     "__VERIFIER_assume",
     "__VERIFIER_assert",
     "__VERIFIER_assume_internal",

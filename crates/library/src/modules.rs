@@ -32,6 +32,7 @@ const TEXTS: &[(&str, &str)] = texts![
     "format",
     "futex",
     "genmc",
+    "input",
     "keys",
     "malloc",
     "math",

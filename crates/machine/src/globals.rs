@@ -23,15 +23,18 @@ impl Globals {
     /// The largest total size of globals that are not all zero.
     const LARGEST_IMAGE: u64 = 1 << 30;
 
-    /// Globals end below this. What threads make while they run is above.
+    /// Globals end below this. What threads make while they run is above, and so are functions where
+    /// pointers have 32 bits.
     const END: u64 = 1 << 36;
+    const SHORT_END: u64 = 0x7000_0000;
 
     /// None if they are too large.
     pub fn new(code: &Code<'_>) -> Option<Globals> {
         let program = code.program;
         let ends = program.globals.iter().zip(code.addresses());
         let mut ends = ends.map(|(global, start)| start.checked_add(global.size));
-        if !ends.all(|end| end.is_some_and(|end| end <= Self::END)) {
+        let most = if program.pointer_width == 32 { Self::SHORT_END } else { Self::END };
+        if !ends.all(|end| end.is_some_and(|end| end <= most)) {
             return None;
         }
         let initialised = program.globals.iter().filter(|global| !global.init.is_empty());

@@ -1,6 +1,6 @@
 //! Whole programs: functions, globals, initial threads.
 
-use crate::{Bits, Expr, Function, InstKind, Shape, SourceFile, Var};
+use crate::{Bits, Expr, Function, InstKind, Shape, Slots, SourceFile, Var};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct FunctionId(pub u32);
@@ -107,6 +107,11 @@ impl Program {
             next = next.saturating_add(global.size.max(1)).saturating_add(Self::GAP);
         }
         addresses
+    }
+
+    /// Where objects lie that threads make.
+    pub fn slots(&self) -> Slots {
+        Slots::of(self.pointer_width)
     }
 
     /// Fits into 32 bits, and is no number that programs compute with by themselves.

@@ -4,42 +4,101 @@
 //! object begins a slot of its own there, so that two addresses are of one object if they are of one
 //! slot (unless it is larger than that), and what is left of the slot tells accesses out of
 //! bounds. Addresses are never used again.
+//!
+//! Where pointers have 32 bits there is less room: slots are smaller, and of the upper half of all addresses the
+//! first thread has one half, and the others have the less the later they come.
 
 /// Addresses of objects that threads make.
-pub struct Slots;
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slots {
+    is_short: bool,
+}
+
+/// The regions of threads with a number from `first` on: where that of the thread 0 would begin, and how
+/// many bits of an address are within one.
+struct Regions {
+    first: u32,
+    base: u64,
+    bits: u32,
+}
+
+/// Regions where pointers have 64 bits: threads have numbers of 16 bits …
+const LONG: [Regions; 1] = [Regions { first: 0, base: 1 << 40, bits: 40 }];
+
+/// … and where they have 32 bits, by rising addresses.
+const SHORT: [Regions; 4] = [
+    Regions { first: 0, base: 0x8000_0000, bits: 30 },
+    Regions { first: 1, base: 0xc000_0000, bits: 26 },
+    Regions { first: 8, base: 0xe000_0000, bits: 22 },
+    Regions { first: 64, base: 0xf000_0000, bits: 17 },
+];
 
 impl Slots {
-    /// Slots have so many bits of an address.
-    pub const SLOT_BITS: u32 = 20;
-    /// Globals and functions are below, objects that threads make from here on.
-    pub const FIRST: u64 = 1 << Self::REGION_BITS;
-    /// There is none from here on: threads have numbers of 16 bits.
-    pub const END: u64 = Self::FIRST << 17;
-    /// The largest object.
-    pub const LARGEST: u64 = 1 << 35;
-
-    const REGION_BITS: u32 = 40;
-    const SLOT: u64 = 1 << Self::SLOT_BITS;
     /// What is at least left of a slot.
     const GAP: u64 = 128;
 
+    /// For pointers of that width.
+    pub fn of(pointer_width: u32) -> Slots {
+        Slots { is_short: pointer_width == 32 }
+    }
+
+    fn regions(self) -> &'static [Regions] {
+        if self.is_short { &SHORT } else { &LONG }
+    }
+
+    /// Slots have so many bits of an address.
+    pub fn slot_bits(self) -> u32 {
+        if self.is_short { 14 } else { 20 }
+    }
+
+    /// Globals and functions are below, objects that threads make from here on.
+    pub fn first(self) -> u64 {
+        self.regions()[0].base
+    }
+
+    /// There is none from here on.
+    pub fn end(self) -> u64 {
+        if self.is_short { 0xffff_0000 } else { 1 << 57 }
+    }
+
+    /// The largest object.
+    pub fn largest(self) -> u64 {
+        if self.is_short { 1 << 29 } else { 1 << 35 }
+    }
+
     /// The thread in whose region an address lies.
-    pub fn owner(address: u64) -> Option<usize> {
-        ((address >> Self::REGION_BITS) as usize).checked_sub(1)
+    pub fn owner(self, address: u64) -> Option<usize> {
+        let regions = self.regions().iter().rfind(|regions| regions.base <= address)?;
+        let number = (address - regions.base) >> regions.bits;
+        (u64::from(regions.first) <= number).then_some(number as usize)
+    }
+
+    /// Where the region of a thread begins and ends.
+    fn region(self, thread: u32) -> Option<(u64, u64)> {
+        let regions = self.regions().iter().rfind(|regions| regions.first <= thread)?;
+        let start = regions.base + (u64::from(thread) << regions.bits);
+        let end = (start + (1 << regions.bits)).min(self.end());
+        (start < end).then_some((start, end))
     }
 
     /// An address for a new object of a thread, given the address and the size of the last one that it
     /// has made; None where there is no room.
-    pub fn next(thread: u32, last: Option<(u64, u64)>, size: u128, align: u32) -> Option<u64> {
-        let region = (u64::from(thread) + 1) << Self::REGION_BITS;
-        let size = u64::try_from(size).ok().filter(|size| *size <= Self::LARGEST)?;
-        let next = last.map_or(region, |(address, size)| {
+    pub fn next(
+        self,
+        thread: u32,
+        last: Option<(u64, u64)>,
+        size: u128,
+        align: u32,
+    ) -> Option<u64> {
+        let (start, end) = self.region(thread)?;
+        let size = u64::try_from(size).ok().filter(|size| *size <= self.largest())?;
+        let next = last.map_or(start, |(address, size)| {
             address.saturating_add(size).saturating_add(Self::GAP)
         });
-        let align = u64::from(align).max(Self::SLOT).checked_next_power_of_two()?;
+        let slot = 1 << self.slot_bits();
+        let align = u64::from(align).max(slot).checked_next_power_of_two()?;
         let address = next.checked_next_multiple_of(align)?;
-        let end = address.checked_add(size)?.checked_add(Self::GAP)?;
-        (end <= region + Self::FIRST).then_some(address)
+        (address.checked_add(size)?.checked_add(Self::GAP)? <= end).then_some(address)
     }
 }
 
@@ -49,21 +108,33 @@ mod tests {
 
     #[test]
     fn each_object_has_its_slot() {
-        let first = Slots::next(0, None, 8, 16);
-        assert_eq!(first, Some(Slots::FIRST));
-        let second = Slots::next(0, first.map(|first| (first, 8)), 0, 1);
-        assert_eq!(second, Some(Slots::FIRST + (1 << Slots::SLOT_BITS)));
-        let large = (1 << Slots::SLOT_BITS) - 1;
-        let behind = Slots::next(0, first.map(|first| (first, large)), 8, 16);
-        assert_eq!(behind, Some(Slots::FIRST + (2 << Slots::SLOT_BITS)));
+        for slots in [Slots::of(64), Slots::of(32)] {
+            let slot = 1 << slots.slot_bits();
+            let first = slots.next(0, None, 8, 16);
+            assert_eq!(first, Some(slots.first()));
+            let second = slots.next(0, first.map(|first| (first, 8)), 0, 1);
+            assert_eq!(second, Some(slots.first() + slot));
+            let behind = slots.next(0, first.map(|first| (first, slot - 1)), 8, 16);
+            assert_eq!(behind, Some(slots.first() + 2 * slot));
+        }
     }
 
     #[test]
     fn threads_have_regions() {
-        let address = Slots::next(3, None, 8, 16);
-        assert_eq!(address.and_then(Slots::owner), Some(3));
-        assert_eq!(Slots::owner(Slots::FIRST - 1), None);
-        assert_eq!(Slots::next(0, None, u128::from(Slots::LARGEST) + 1, 1), None);
-        assert_eq!(Slots::next(0, Some((2 * Slots::FIRST - (1 << 20), 8)), 8, 1), None);
+        for slots in [Slots::of(64), Slots::of(32)] {
+            for thread in [0, 1, 3, 7, 8, 63, 64, 2000] {
+                let address = slots.next(thread, None, 8, 16);
+                assert_eq!(address.and_then(|at| slots.owner(at)), Some(thread as usize));
+                let (start, end) = slots.region(thread).unwrap();
+                assert_eq!(slots.owner(end - 1), Some(thread as usize));
+                assert_eq!(slots.next(thread, Some((end - 64, 8)), 8, 1), None);
+                assert!(slots.first() <= start && end <= slots.end());
+            }
+            assert_eq!(slots.owner(slots.first() - 1), None);
+            assert_eq!(slots.next(0, None, u128::from(slots.largest()) + 1, 1), None);
+        }
+        let slots = Slots::of(32);
+        assert_eq!(slots.next(2047, None, 8, 1).map(|at| at < slots.end()), None);
+        assert_eq!(slots.owner(0xc000_0000), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Objects that a program makes and frees.
 
-use parallax_program::{AllocKind, Bits, Slots};
+use parallax_program::{AllocKind, Bits};
 
 use super::state::State;
 use super::{Free, Object, Unfolder};
@@ -21,14 +21,11 @@ impl Unfolder<'_, '_, '_> {
         zeroed: bool,
     ) -> Option<Value> {
         let size = self.result.values.terms.as_constant(size.term)?;
-        let width = self.code.program.pointer_width;
+        let (width, slots) = (self.code.program.pointer_width, self.code.program.slots());
         let own = self.result.objects.iter().map(|object| (object.address, object.size));
-        let last = own.filter(|last| Slots::owner(last.0) == Some(self.thread as usize)).max();
-        let address = Slots::next(self.thread, last, size.unsigned(), align)?;
+        let last = own.filter(|last| slots.owner(last.0) == Some(self.thread as usize)).max();
+        let address = slots.next(self.thread, last, size.unsigned(), align)?;
         let size = u64::try_from(size.unsigned()).ok().filter(|size| *size < Self::LARGEST)?;
-        if width != 64 {
-            return None;
-        }
         let value = self.bits(Bits::new(width, u128::from(address)));
         self.silent(state, value.term, Step::Alloc { address });
         self.result.objects.push(Object { address, size, kind, zeroed });

@@ -1,6 +1,6 @@
 //! What comes next: which thread, and in which ways its next event can be added.
 
-use parallax_program::{Bits, Slots};
+use parallax_program::Bits;
 
 use super::{Node, Search};
 use crate::event::{Event, Id, Kind, Loc, Marks};
@@ -269,8 +269,7 @@ impl<'p> Search<'_, 'p> {
     fn fresh_address(&mut self, thread: usize, size: u128, align: u32) -> Option<u64> {
         let last = self.graph.threads[thread].objects.last();
         let last = last.map(|last| (last.address, last.size));
-        let place = Slots::next(thread as u32, last, size, align);
-        let place = place.filter(|_| self.runner.code.program.pointer_width == 64);
+        let place = self.graph.slots.next(thread as u32, last, size, align);
         if place.is_none() {
             let site = self.graph.now(thread).and_then(Standing::site);
             self.observer.unsupported("an object of that size", site);

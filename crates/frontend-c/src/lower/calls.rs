@@ -143,8 +143,11 @@ impl Body<'_> {
         self.check_format(name, call);
         // A result that nobody uses may be of any type.
         let result = result.filter(|result| self.is_used(result));
-        if let Some(printed) = self.print(name, call, result) {
-            return printed;
+        if let Some(done) = self.print(name, call, result) {
+            return done;
+        }
+        if let Some(done) = self.input(name, call, result) {
+            return done;
         }
         if let Some(result) = result.filter(|_| ALLOCATES.contains(&name.as_ref())) {
             self.vars_of(result).into_iter().for_each(|var| self.note_alignment(var, 16));

@@ -21,6 +21,7 @@ mod places;
 mod pointee;
 mod printing;
 mod registers;
+mod scanning;
 mod shapes;
 mod start;
 mod symbols;

@@ -44,7 +44,7 @@ mod stops;
 
 use std::sync::Arc;
 
-use parallax_program::{AllocKind, Bits, FunctionId, Place, Slots};
+use parallax_program::{AllocKind, Bits, FunctionId, Place};
 
 pub use buffer::{Buffer, Entry};
 pub use local::{At, Local};
@@ -215,7 +215,8 @@ impl<'s, 'p> System<'s, 'p> {
 
     /// What some bytes of memory hold, as a thread sees them, or as all do.
     pub fn bytes(&self, thread: Option<u32>, address: u64, bytes: u32) -> u128 {
-        if let Some(owner) = Slots::owner(address).and_then(|owner| self.thread(owner as u32))
+        if let Some(owner) =
+            self.setup.slots().owner(address).and_then(|owner| self.thread(owner as u32))
             && Object::find(owner.objects(), address).is_some_and(|object| object.is_private)
         {
             return owner.private_bytes(address, bytes);
@@ -255,7 +256,7 @@ impl<'s, 'p> System<'s, 'p> {
 
     fn initial_page(&self, number: u64) -> Page {
         let address = number.saturating_mul(Page::SIZE);
-        match Slots::owner(address).and_then(|owner| self.slot(owner as u32)) {
+        match self.setup.slots().owner(address).and_then(|owner| self.slot(owner as u32)) {
             Some(slot) => initial_page(slot.local.objects(), number),
             None => self.setup.global_page(number),
         }
@@ -398,7 +399,7 @@ impl<'s, 'p> System<'s, 'p> {
     }
 
     fn object(&self, address: u64) -> Option<&Object> {
-        let owner = self.thread(Slots::owner(address)? as u32)?;
+        let owner = self.thread(self.setup.slots().owner(address)? as u32)?;
         Object::find(owner.objects(), address)
     }
 

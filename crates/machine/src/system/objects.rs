@@ -22,9 +22,15 @@ pub struct Object {
 impl Object {
     /// An address for a new object of a thread, behind its older ones; None where there is no
     /// room. No two objects share a page.
-    pub(crate) fn place(thread: u32, objects: &[Object], size: u128, align: u32) -> Option<u64> {
+    pub(crate) fn place(
+        slots: Slots,
+        thread: u32,
+        objects: &[Object],
+        size: u128,
+        align: u32,
+    ) -> Option<u64> {
         let last = objects.last().map(|last| (last.address, last.size));
-        Slots::next(thread, last, size, align)
+        slots.next(thread, last, size, align)
     }
 
     /// The last of a thread's objects that starts at an address or before it.

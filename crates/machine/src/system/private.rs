@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use parallax_program::{AllocKind, Bits, Property, Slots};
+use parallax_program::{AllocKind, Bits, Property};
 
 use super::fingerprint::Digest;
 use super::local::{At, Local, Out};
@@ -24,7 +24,7 @@ impl<'p> Local<'p> {
         let (Some(end), Some(site)) = (end, self.site()) else {
             return;
         };
-        if Slots::owner(end) != Some(self.number as usize) {
+        if setup.slots().owner(end) != Some(self.number as usize) {
             return;
         }
         let after = self.objects.partition_point(|object| object.address <= end);
@@ -47,8 +47,14 @@ impl<'p> Local<'p> {
 
     /// The thread's own object that an address belongs to, if only it uses that one; what is wrong
     /// with an access there.
-    fn own(&self, address: u64, bytes: u8, marks: Marks) -> Option<Result<(), BadAccess>> {
-        if Slots::owner(address) != Some(self.number as usize) {
+    fn own(
+        &self,
+        setup: &Setup<'p>,
+        address: u64,
+        bytes: u8,
+        marks: Marks,
+    ) -> Option<Result<(), BadAccess>> {
+        if setup.slots().owner(address) != Some(self.number as usize) {
             return None;
         }
         let object = Object::find(&self.objects, address).filter(|object| object.is_private)?;
@@ -63,7 +69,7 @@ impl<'p> Local<'p> {
         let At::Load { address, bytes, marks } = at else {
             return Some(at);
         };
-        let content = match self.own(address, bytes, marks) {
+        let content = match self.own(setup, address, bytes, marks) {
             Some(Err(wrong)) => return Some(failed(wrong)),
             Some(Ok(())) => {
                 let initial = |page| initial_page(&self.objects, page);
@@ -122,7 +128,7 @@ impl<'p> Local<'p> {
             let message = "unlock by a thread that does not hold the lock";
             return Some(At::Failed { property: Property::Lock, message });
         }
-        match self.own(address, bytes, marks) {
+        match self.own(setup, address, bytes, marks) {
             Some(Err(wrong)) => return Some(failed(wrong)),
             Some(Ok(())) => self.write(address, bytes, value, log),
             None => {
@@ -132,7 +138,8 @@ impl<'p> Local<'p> {
                     && !marks.is_locked()
                     && !self.in_section
                     && outs.len() < setup.options.buffer;
-                let global = setup.globals.at(address).filter(|_| Slots::owner(address).is_none());
+                let global =
+                    setup.globals.at(address).filter(|_| setup.slots().owner(address).is_none());
                 let is_there = global.is_some_and(|global| {
                     let offset = address - global.address;
                     !global.constant
@@ -166,7 +173,7 @@ impl<'p> Local<'p> {
             At::Cas { address, bytes, write, .. } => (address, bytes, write),
             other => return Some(other),
         };
-        match self.own(address, bytes, marks) {
+        match self.own(setup, address, bytes, marks) {
             None => return Some(at),
             Some(Err(wrong)) => return Some(failed(wrong)),
             // It empties the buffer like any other.
@@ -231,8 +238,8 @@ impl<'p> Local<'p> {
         log: &mut Log,
     ) -> bool {
         let program = setup.code.program;
-        let place = Object::place(self.number, &self.objects, size, align);
-        let Some(address) = place.filter(|_| program.pointer_width == 64) else {
+        let place = Object::place(setup.slots(), self.number, &self.objects, size, align);
+        let Some(address) = place else {
             return false;
         };
         let mut context = Digest::new(6);

@@ -1,6 +1,6 @@
 //! Whether a thread can do what it stands at, and if not, what it waits for.
 
-use parallax_program::{AllocKind, Bits, Property, Slots};
+use parallax_program::{AllocKind, Bits, Property};
 
 use super::local::{At, Input, Local};
 use super::marks::Marks;
@@ -109,7 +109,7 @@ impl<'p> System<'_, 'p> {
     /// Whether an address is in an object that only another thread was thought to use.
     fn escape(&self, thread: u32, address: u64) -> Option<Readiness> {
         let object = self.object(address).filter(|object| object.is_private)?;
-        let foreign = Slots::owner(address) != Some(thread as usize);
+        let foreign = self.setup.slots().owner(address) != Some(thread as usize);
         // Whether a weak compare-and-swap fails is a choice, as only operations on what threads
         // share have.
         let at = self.slot(thread).map(|slot| &slot.local.at);
@@ -251,7 +251,7 @@ impl<'p> System<'_, 'p> {
             };
         }
         match self.setup.globals.at(address) {
-            _ if Slots::owner(address).is_some() => Some(BadAccess::Wild),
+            _ if self.setup.slots().owner(address).is_some() => Some(BadAccess::Wild),
             None => Some(BadAccess::Wild),
             Some(global) => {
                 let offset = address - global.address;

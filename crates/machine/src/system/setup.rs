@@ -5,7 +5,9 @@ use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
-use parallax_program::{Block, Function, Inst, InstKind, Program, Property, Terminator, VarId};
+use parallax_program::{
+    Block, Function, Inst, InstKind, Program, Property, Slots, Terminator, VarId,
+};
 
 use super::fingerprint::Spread;
 use super::local::Passage;
@@ -102,6 +104,11 @@ impl<'p> Setup<'p> {
             code,
             options,
         })
+    }
+
+    /// Where objects lie that threads make.
+    pub(crate) fn slots(&self) -> Slots {
+        self.code.program.slots()
     }
 
     /// The objects that were made in a context are used by several threads. What was found out
