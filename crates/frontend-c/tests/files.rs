@@ -5,7 +5,7 @@ mod world;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use parallax_frontend_c::{Input, Options, load, translate};
+use parallax_frontend_c::{DataModel, Input, Options, load, translate};
 use parallax_program::{InstKind, Program, Shape};
 
 fn paths(names: &[&str]) -> Vec<PathBuf> {
@@ -126,6 +126,16 @@ fn arguments_reach_clang() {
     let options = Options { clang_args: vec!["-Dnumber=other".into()], ..Options::default() };
     let program = load(&paths(&["units/main.c", "units/other.c"]), &options).unwrap();
     assert!(program.globals.iter().any(|global| global.name == "other"));
+}
+
+#[test]
+fn files_of_newer_compilers_are_read() {
+    for data_model in [DataModel::Lp64, DataModel::Ilp32] {
+        let options = Options { data_model: Some(data_model), ..Options::default() };
+        let program = load(&paths(&["units/newer.i"]), &options).unwrap();
+        assert_eq!(program.pointer_width, if data_model == DataModel::Ilp32 { 32 } else { 64 });
+        assert_eq!(world::run(&program), "1144");
+    }
 }
 
 #[test]

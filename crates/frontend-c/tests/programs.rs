@@ -4,7 +4,7 @@ mod world;
 
 use std::path::{Path, PathBuf};
 
-use parallax_frontend_c::{Options, load};
+use parallax_frontend_c::{DataModel, Options, load};
 
 fn programs() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c");
@@ -21,10 +21,10 @@ fn said<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     text.lines().find_map(|line| line.strip_prefix(&mark)).map(str::trim)
 }
 
-fn run(path: &Path) -> String {
+fn run(path: &Path, data_model: DataModel) -> String {
     let text = std::fs::read_to_string(path).unwrap();
     let overflow = said(&text, "check") == Some("overflow");
-    let options = Options { overflow, ..Options::default() };
+    let options = Options { overflow, data_model: Some(data_model), ..Options::default() };
     let program = match load(&[path.to_path_buf()], &options) {
         Ok(program) => program,
         Err(errors) => return errors[0].to_string(),
@@ -36,26 +36,44 @@ fn run(path: &Path) -> String {
 }
 
 /// What is wrong with a program, if something is.
-fn difference(path: &Path) -> Option<String> {
+fn difference(path: &Path, data_model: DataModel) -> Option<String> {
     let text = std::fs::read_to_string(path).unwrap();
     let expected = said(&text, "expect").expect("an expectation");
-    let found = run(path);
+    let found = run(path, data_model);
     (found != expected).then(|| format!("{}: {found}, not {expected}", path.display()))
+}
+
+fn differences(paths: &[PathBuf], data_model: DataModel) -> Vec<String> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = paths.len().div_ceil(workers).max(1);
+    std::thread::scope(|scope| {
+        let check = |paths: &[PathBuf]| -> Vec<String> {
+            paths.iter().filter_map(|path| difference(path, data_model)).collect()
+        };
+        let running: Vec<_> =
+            paths.chunks(share).map(|paths| scope.spawn(move || check(paths))).collect();
+        running.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    })
 }
 
 #[test]
 fn programs_end_as_they_say() {
     let paths = programs();
     assert!(paths.len() >= 60);
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let share = paths.len().div_ceil(workers);
-    let wrong: Vec<String> = std::thread::scope(|scope| {
-        let check = |paths: &[PathBuf]| -> Vec<String> {
-            paths.iter().filter_map(|path| difference(path)).collect()
-        };
-        let running: Vec<_> =
-            paths.chunks(share).map(|paths| scope.spawn(move || check(paths))).collect();
-        running.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
-    });
+    let wrong = differences(&paths, DataModel::Lp64);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// All but those that say that their numbers are of 64 bits; every fourth of them unless
+/// `PARALLAX_LONG` is set.
+#[test]
+fn programs_end_so_with_pointers_of_32_bits() {
+    let is_for_both = |path: &PathBuf| {
+        let text = std::fs::read_to_string(path).unwrap();
+        said(&text, "data model") != Some("LP64")
+    };
+    let step = if std::env::var_os("PARALLAX_LONG").is_some() { 1 } else { 4 };
+    let paths: Vec<PathBuf> = programs().into_iter().filter(is_for_both).step_by(step).collect();
+    let wrong = differences(&paths, DataModel::Ilp32);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -6,3 +6,4 @@ int main(void) {
     __VERIFIER_assert(&main);
     return 0;
 }
+// data model: LP64

@@ -5,3 +5,4 @@ int main(void) {
          + __builtin_clzl(y) + __builtin_ctzl(y) * 11 + (int)__builtin_bswap32(x) + (int)(__builtin_bswap64(y) >> 33)
          + __builtin_bswap16(0x1234) + __builtin_abs(s) + __builtin_parity(x) + __builtin_ffs(16);
 }
+// data model: LP64

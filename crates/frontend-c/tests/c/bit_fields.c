@@ -5,3 +5,4 @@ int main(void) {
     g.a = 9; g.b = 15; g.b += 2; g.c = 0xfffffffffful; g.c++; g.d = 3;
     return g.a + g.b * 10 + (int)g.c + g.d * 1000 + l.a * 7 + l.b * 13 + (int)(l.c >> 38) + l.d;
 }
+// data model: LP64

@@ -4,3 +4,4 @@ int main(void) {
     return (int)(__builtin_bitreverse32(x) ^ __builtin_rotateleft32(x, 7) ^ __builtin_rotateright8(c, 3)
          ^ (unsigned)__builtin_rotateleft64(y, 20) ^ (unsigned)(__builtin_bitreverse64(y) >> 5) ^ __builtin_rotateleft32(x, 0));
 }
+// data model: LP64

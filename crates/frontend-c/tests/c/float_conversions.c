@@ -5,3 +5,4 @@ int main(void) {
     return (int)a + (int)(b / 1e6) + (int)(e / 1e15) + (int)(g / 1e18) + (int)h + (int)k + (int)x + (int)(y / 1e7f) + (int)(z / 1e18f)
          + (int)(unsigned)3.99e9 / 1000 + (int)(unsigned long)1e15 % 1000 + (signed char)-5.7 + (unsigned char)250.9 + (int)(float)1e-3 + (_Bool)0.5;
 }
+// data model: LP64

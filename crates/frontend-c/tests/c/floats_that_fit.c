@@ -6,3 +6,4 @@ int main(void) {
     return (int)d != 2147483647 || (int)e != -2147483647 - 1 || (unsigned)f != 0 || (long)g != -9223372036854775807 - 1
         || (unsigned long)h != 18446744073709549568ul || (unsigned char)s != 255;
 }
+// data model: LP64

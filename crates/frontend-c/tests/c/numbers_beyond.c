@@ -12,3 +12,4 @@ int main(void) {
     if (strtol("7", 0, 1) != 0 || errno != EINVAL) return 5;
     return atoi("-12") != -12;
 }
+// data model: LP64

@@ -7,3 +7,4 @@ int main(void) {
     n = n * 2 + __builtin_mul_overflow(1UL << 40, 1UL << 30, &ul); n = n * 2 + __builtin_add_overflow(100, 27, &c);
     return n * 100 + (a & 15) + (int)u + (int)l + c;
 }
+// data model: LP64

@@ -2,3 +2,4 @@
 #include <stdio.h>
 #include <stdlib.h>
 int main(void) { char *p = malloc(4); p[0] = 0; free(p); puts(p); return 0; }
+// data model: LP64

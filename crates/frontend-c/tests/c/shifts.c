@@ -5,3 +5,4 @@ int main(void) {
     for (int i = 0; i < 31; i++) r += (s >> i) + (int)(u >> i);
     return r;
 }
+// data model: LP64

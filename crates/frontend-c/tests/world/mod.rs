@@ -66,7 +66,8 @@ impl World {
         let addresses = code.addresses();
         let result = addresses.last().copied().unwrap_or(0);
         let (bytes, objects) = Default::default();
-        let mut world = World { bytes, objects, next: 0x10_0000_0000, result };
+        let next = if code.program.pointer_width == 32 { 0x9000_0000 } else { 0x10_0000_0000 };
+        let mut world = World { bytes, objects, next, result };
         for (global, address) in code.program.globals.iter().zip(addresses) {
             world.objects.insert(*address, global.size);
             for cell in &global.init {
@@ -144,12 +145,12 @@ impl World {
             Operation::ThreadId => thread.result(code, Bits::zero(32)),
             Operation::Alloc { size, align, .. } => {
                 let address = self.allocate(size, align);
-                thread.result(code, Bits::new(64, u128::from(address)));
+                thread.result(code, Bits::new(code.program.pointer_width, u128::from(address)));
             }
             Operation::HeapSize { address } => {
                 let size = self.objects.get(&at(&address)).copied();
                 let size = size.ok_or("the size of no object")?;
-                thread.result(code, Bits::new(64, u128::from(size)));
+                thread.result(code, Bits::new(code.program.pointer_width, u128::from(size)));
             }
             Operation::Free { address, .. } => {
                 if !address.is_zero() && self.objects.remove(&at(&address)).is_none() {
