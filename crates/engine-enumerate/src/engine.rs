@@ -1,11 +1,9 @@
 //! Enumeration as one engine among others: is there an execution with a bad final state?
 
 use parallax_control::Control;
-use parallax_program::{Diagnostic, Diagnostics, Program, Property, Span};
+use parallax_program::{Diagnostic, Diagnostics, Property};
 use parallax_query::{Answer, Engine, Final, Query, Wanted};
-use parallax_verdict::{
-    Counts, Ending, Gaps, Outcomes, Scope, Searched, Verdict, no_final_state, replay,
-};
+use parallax_verdict::{Counts, Ending, Gaps, Outcomes, Scope, Searched, Verdict, no_final_state};
 
 use crate::{Options, enumerate};
 
@@ -57,19 +55,8 @@ impl Engine for Enumerate {
             ..Options::default()
         };
         let outcomes = enumerate(&asked.program, &asked.bad, &query.model, &options)?;
-        for witness in &outcomes.witnesses {
-            replay(&asked.program, witness, &query.model)
-                .map_err(|reason| vec![not_replayed(&asked.program, &reason)])?;
-        }
         Ok(Answer { all: true, ..Answer::new(verdict(asked, outcomes, bound), self.name()) })
     }
-}
-
-/// For an execution that is none of the program: nobody gets to see it.
-pub fn not_replayed(program: &Program, reason: &str) -> Diagnostic {
-    let message = format!("internal error: an execution does not replay: {reason}");
-    let error = program.source.error(Span::new(0, 0), message);
-    error.with_help("this is a bug in parallax; please report it with the test")
 }
 
 /// What the outcomes say about the bad states.

@@ -37,9 +37,9 @@ use parallax_control::{Control, Stop};
 use parallax_machine::{Code, Limits};
 use parallax_memory::{Checker, Model};
 use parallax_program::{Diagnostic, Diagnostics, Program, Question, Span};
-use parallax_verdict::{Ending, Outcomes, smallest_access};
+use parallax_verdict::{Confirmed, Ending, Execution, Outcomes, replay, smallest_access};
 
-pub use crate::engine::{Enumerate, not_replayed};
+pub use crate::engine::Enumerate;
 use crate::image::Image;
 use crate::path::{Action, Explorer, Failure, Path, Paths};
 use crate::search::{Context, Findings, Search};
@@ -152,7 +152,7 @@ impl<'p> Attempt<'_, 'p> {
             Ok(threads) => threads,
             Err(Failure::Unsupported(error)) => return Err(error),
             Err(Failure::Stopped) => {
-                return Ok(self.done(&observer, Findings::default(), false, true, false));
+                return self.done(&observer, Findings::default(), false, true, false);
             }
         };
         let footprints = self.footprints(&threads, &image, &terms);
@@ -216,7 +216,7 @@ impl<'p> Attempt<'_, 'p> {
             return Ok(Progress::Cover(uncovered));
         }
         let cut = threads.iter().any(|paths| paths.cut);
-        Ok(self.done(&context.observer, findings, cut, stopped, all_orders))
+        self.done(&context.observer, findings, cut, stopped, all_orders)
     }
 
     fn done(
@@ -226,7 +226,7 @@ impl<'p> Attempt<'_, 'p> {
         cut: bool,
         stopped: bool,
         counts_are_total: bool,
-    ) -> Progress {
+    ) -> Result<Progress, Diagnostic> {
         let ending = match (stopped, cut) {
             (true, _) if findings.states.is_full() => Ending::Stopped {
                 reason: format!("there are more than {} final states", findings.states.len()),
@@ -244,7 +244,9 @@ impl<'p> Attempt<'_, 'p> {
         }
         let wild = findings.wild.iter().next();
         flags.extend(wild.map(|address| format!("access to invalid address {address:#x}")));
-        Progress::Done(Box::new(Outcomes {
+        let confirmed = findings.witnesses.into_iter().map(|witness| self.confirmed(witness));
+        let witnesses = confirmed.collect::<Result<_, Diagnostic>>()?;
+        Ok(Progress::Done(Box::new(Outcomes {
             quantifier: self.question.quantifier,
             states: findings.states.into_sorted(observer),
             positive,
@@ -252,8 +254,17 @@ impl<'p> Attempt<'_, 'p> {
             counts_are_total,
             flags,
             ending,
-            witnesses: findings.witnesses,
-        }))
+            witnesses,
+        })))
+    }
+
+    /// What the search says of an execution is a claim as everybody else's.
+    fn confirmed(&self, witness: Execution) -> Result<Confirmed<Execution>, Diagnostic> {
+        replay(self.code.program, self.question, witness, self.model).map_err(|reason| {
+            let message = format!("internal error: an execution does not replay: {reason}");
+            let help = "this is a bug in parallax; please report it with the test";
+            Diagnostic::new(message).with_help(help)
+        })
     }
 
     /// The relations that witnesses carry.

@@ -18,7 +18,8 @@ use parallax_machine::system::{MemoryKind, Setup, SystemOptions};
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property};
 use parallax_verdict::{
-    Counts, Endings, Reason, Scope, Searched, Suspicion, Verdict, Violation, confirm, inputs_tried,
+    Counts, Endings, Reason, Scope, Searched, Suspicion, Verdict, Violation, confirm,
+    confirm_final, inputs_tried,
 };
 
 use crate::claim::claim;
@@ -173,7 +174,12 @@ impl Answer<'_, '_> {
         let (claim, involved) = claim(self.setup, &path, failed, object);
         let failed = failed.map(|thread| thread as usize);
         let suspicion = Suspicion { property, message, failed, claim, involved };
-        let violation = confirm(self.program, self.model, suspicion)?;
+        let violation = match &self.options.question {
+            Some(question) if property == Property::Assert && suspicion.failed.is_none() => {
+                confirm_final(self.program, self.model, suspicion, question)?
+            }
+            _ => confirm(self.program, self.model, suspicion)?,
+        };
         if let Some(way) = self.options.way {
             way(self.setup, &path);
         }

@@ -1,8 +1,8 @@
 //! What is asked of the final states of a program.
 
-use parallax_machine::Concrete;
+use parallax_machine::holds;
 use parallax_machine::system::System;
-use parallax_program::{Bits, Operand, Place, Prop, Question, VarId};
+use parallax_program::{Place, Prop, Question, VarId};
 
 /// Variables that a question asks for, by thread.
 pub fn variables(question: &Question) -> Vec<(u32, VarId)> {
@@ -24,26 +24,7 @@ pub fn variables(question: &Question) -> Vec<(u32, VarId)> {
 
 /// Whether a final state counts and satisfies the proposition.
 pub fn is_satisfied(question: &Question, system: &System<'_, '_>) -> bool {
-    question.filter.as_ref().is_none_or(|filter| holds(filter, system))
-        && holds(&question.prop, system)
-}
-
-fn holds(prop: &Prop, system: &System<'_, '_>) -> bool {
-    match prop {
-        Prop::True => true,
-        Prop::False => false,
-        Prop::Compare { left, equal, right } => {
-            let value = |place: &Place| system.observed(place).map_or(0, Bits::unsigned);
-            let right = match right {
-                Operand::Value(expr) => {
-                    system.setup().code.evaluate(expr, &[], &mut Concrete).unsigned()
-                }
-                Operand::Observable(observable) => value(&observable.place),
-            };
-            (value(&left.place) == right) == *equal
-        }
-        Prop::Not(inner) => !holds(inner, system),
-        Prop::And(parts) => parts.iter().all(|part| holds(part, system)),
-        Prop::Or(parts) => parts.iter().any(|part| holds(part, system)),
-    }
+    let value = |place: &Place| system.observed(place);
+    let holds = |prop: &Prop| holds(prop, &system.setup().code, &value);
+    question.filter.as_ref().is_none_or(holds) && holds(&question.prop)
 }

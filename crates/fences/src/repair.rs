@@ -11,7 +11,7 @@ use crate::prepare::{Load, Means, Prepared, Repair, prepare, unmarked};
 use crate::rewrite::Change;
 use crate::same::is_same_program;
 use crate::source::Document;
-use crate::suspect::{Suspect, shown};
+use crate::suspect::{Suspect, shown_without_insertions};
 use crate::synthesis::{Collecting, Compile, Ending, Engine, Task, synthesize};
 
 /// What is asked for.
@@ -124,7 +124,7 @@ pub fn repair(job: Job<'_>, helpers: &mut Helpers<'_>) -> Result<Repaired, Diagn
             repaired.reason = Some(reason);
         }
         Ending::Hopeless { violation } => {
-            repaired.give_up(&prepared, *violation, helpers)?;
+            repaired.give_up(&task, &prepared.plain, violation.map(|it| *it), helpers)?;
             if means.repair == Repair::Fences && !repaired.is_plain_bug {
                 let crowded = repaired.violation.as_ref().and_then(crowded);
                 let message = match &crowded {
@@ -217,7 +217,8 @@ impl Repaired {
             for suspect in suspects.iter_mut() {
                 let survives = suspect.survives(&prepared.decisions, &without);
                 if survives.map_err(|why| vec![Diagnostic::new(why)])? {
-                    reason = Some(suspect.violation.clone());
+                    // One that the replayer refuses is shown to nobody.
+                    reason = suspect.confirmed().ok();
                     break;
                 }
             }
@@ -289,22 +290,24 @@ impl Repaired {
     /// under sequential consistency.
     fn give_up(
         &mut self,
-        prepared: &Prepared,
-        violation: Violation,
+        task: &Task<'_>,
+        plain: &Program,
+        violation: Option<Violation>,
         helpers: &mut Helpers<'_>,
     ) -> Result<(), Diagnostics> {
-        let decisions = &prepared.decisions;
+        let strongest = task.decisions.strongest();
         self.iterations += 2;
-        let strongest = apply(&prepared.marked, decisions, &decisions.strongest());
-        let verdict = helpers.engine.search(&strongest, 1)?;
+        let program = apply(task.marked, task.decisions, &strongest);
+        let verdict = helpers.engine.search(&program, 1)?;
         if verdict.conclusion() == Conclusion::Safe {
             let message = "internal error: no plan helps, but the strongest one does";
             return Err(vec![Diagnostic::new(message)]);
         }
         self.outcome = Outcome::Unfixable;
-        let found = verdict.violations.first().map(|found| shown(found, decisions));
-        self.violation = Some(found.unwrap_or(violation));
-        let under_sc = helpers.interleaving.search(&prepared.plain, 1)?;
+        let found = verdict.violations.into_iter().next();
+        let found = found.and_then(|it| shown_without_insertions(task, it, &strongest).ok());
+        self.violation = found.or(violation);
+        let under_sc = helpers.interleaving.search(plain, 1)?;
         if let Some(plain) = under_sc.violations.into_iter().next() {
             self.is_plain_bug = true;
             self.violation = Some(plain);

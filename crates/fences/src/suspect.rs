@@ -11,16 +11,23 @@
 
 use std::collections::HashMap;
 
-use parallax_program::{InstKind, Program, Property, Tags};
-use parallax_verdict::{Event, EventKind, Judgement, Trial, Violation, retrace};
+use parallax_program::{Diagnostics, InstKind, Program, Property, Tags};
+use parallax_verdict::{
+    Claimed, Event, EventKind, Judgement, Trial, Violation, confirm_again, retrace,
+};
 
 use crate::decision::{Decisions, Plan, Subject};
 use crate::largest::largest;
 use crate::marked::apply;
+use crate::prepare::unmarked;
 use crate::synthesis::{Compile, Task};
 
 pub struct Suspect<'m> {
-    pub violation: Violation,
+    task: Task<'m>,
+    /// As people would see it.
+    shown: Claimed,
+    /// The plan under which it was found.
+    plan: Plan,
     case: Case<'m>,
     /// The decisions that the execution comes by.
     concerned: Vec<u32>,
@@ -40,22 +47,22 @@ struct Compiled<'m> {
     model: &'m parallax_memory::Model,
     compile: &'m Compile<'m>,
     /// Without any fence.
-    bare: Violation,
+    bare: Claimed,
     /// What is known already.
     known: HashMap<Plan, bool>,
 }
 
 impl<'m> Suspect<'m> {
     /// The error says why the execution is none of the marked program.
-    pub fn new(task: &Task<'m>, violation: Violation) -> Result<Suspect<'m>, String> {
+    pub fn new(task: &Task<'m>, violation: Claimed, plan: &Plan) -> Result<Suspect<'m>, String> {
         let Task { marked, decisions, model, compile, .. } = *task;
-        let shown = shown(&violation, decisions);
+        let (task, shown, plan) = (*task, shown(&violation, decisions), plan.clone());
         let Some(compile) = compile else {
             let bare = without(&violation, |event| event.tags.candidate().is_some());
             let retraced = retrace(marked, &bare.execution, model)?;
             let trial = Box::new(Trial::new(&retraced, unordered(&bare), model));
             let concerned = trial.candidates();
-            return Ok(Suspect { violation: shown, case: Case::Plain(trial), concerned });
+            return Ok(Suspect { task, shown, plan, case: Case::Plain(trial), concerned });
         };
         let bare = without(&violation, |event| {
             event.kind == EventKind::Fence && !event.tags.contains(Tags::MEMBARRIER)
@@ -66,7 +73,12 @@ impl<'m> Suspect<'m> {
         concerned.retain(|number| (*number as usize) < decisions.0.len());
         let known = HashMap::new();
         let case = Case::Compiled(Box::new(Compiled { marked, model, compile, bare, known }));
-        Ok(Suspect { violation: shown, case, concerned })
+        Ok(Suspect { task, shown, plan, case, concerned })
+    }
+
+    /// As people see it, once the replayer has confirmed that.
+    pub fn confirmed(&self) -> Result<Violation, String> {
+        confirm(&self.task, self.shown.clone(), &self.plan)
     }
 
     /// Whether the execution, and what is wrong with it, is still there under a plan.
@@ -93,9 +105,7 @@ impl Compiled<'_> {
             return Ok(*known);
         }
         let program = (self.compile)(&apply(self.marked, decisions, plan));
-        let program = program.map_err(|errors| {
-            errors.into_iter().next().map_or(String::new(), |error| error.message)
-        })?;
+        let program = program.map_err(first_message)?;
         let first = decisions.0.len() as u32;
         let (open, fences) = with_open_fences(program, first);
         let retraced = retrace(&open, &self.bare.execution, self.model)?;
@@ -135,15 +145,44 @@ fn is_wrong(judgement: Judgement) -> bool {
 }
 
 /// The violation in the program without some fences.
-fn without(violation: &Violation, leaves: impl Fn(&Event) -> bool) -> Violation {
+fn without(violation: &Claimed, leaves: impl Fn(&Event) -> bool) -> Claimed {
     let (execution, numbers) = violation.execution.without(leaves);
     let number = |event: &u32| numbers.get(*event as usize).copied().flatten();
     let involved = violation.involved.iter().filter_map(number).collect();
     Violation { execution, involved, ..violation.clone() }
 }
 
-/// As people should see it: in the program as it stands, without marks.
-pub fn shown(violation: &Violation, decisions: &Decisions) -> Violation {
+/// A violation of the program under a plan as people see it, which is without marks and without the
+/// fences that the plan inserts. Fewer fences forbid less, so it is there without them as well, and
+/// the replayer confirms it.
+pub fn shown_without_insertions(
+    task: &Task<'_>,
+    violation: Violation,
+    plan: &Plan,
+) -> Result<Violation, String> {
+    confirm(task, shown(&violation.into_claimed(), task.decisions), plan)
+}
+
+/// Confirms what is [shown](shown()) of a program under a plan.
+fn confirm(task: &Task<'_>, shown: Claimed, plan: &Plan) -> Result<Violation, String> {
+    let mut bare = plan.clone();
+    for (decision, option) in task.decisions.0.iter().zip(&mut bare.0) {
+        if decision.subject == Subject::Insertion {
+            *option = 0;
+        }
+    }
+    let program = unmarked(apply(task.marked, task.decisions, &bare));
+    let compiled = task.compile.map(|compile| compile(&program)).transpose();
+    let compiled = compiled.map_err(first_message)?;
+    confirm_again(compiled.as_ref().unwrap_or(&program), task.model, shown)
+}
+
+fn first_message(errors: Diagnostics) -> String {
+    errors.into_iter().next().map_or(String::new(), |error| error.message)
+}
+
+/// In the program as it stands, without marks.
+fn shown(violation: &Claimed, decisions: &Decisions) -> Claimed {
     let is_inserted = |event: &Event| {
         let decision = event.tags.candidate().and_then(|number| decisions.0.get(number as usize));
         decision.is_some_and(|decision| decision.subject == Subject::Insertion)
@@ -156,7 +195,7 @@ pub fn shown(violation: &Violation, decisions: &Decisions) -> Violation {
 }
 
 /// The events of a violation that is the lack of an order.
-fn unordered(violation: &Violation) -> Option<(u32, u32)> {
+fn unordered(violation: &Claimed) -> Option<(u32, u32)> {
     let may = matches!(violation.property, Property::Race | Property::Memory);
     match violation.involved[..] {
         [first, second] if may => Some((first, second)),

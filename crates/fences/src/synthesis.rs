@@ -36,7 +36,7 @@
 
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Program};
-use parallax_verdict::{Conclusion, Reason, Scope, Verdict, Violation};
+use parallax_verdict::{Claimed, Conclusion, Reason, Scope, Verdict, Violation};
 
 use crate::cover::{Demand, Objective, cheapest};
 use crate::decision::{Decisions, Plan};
@@ -52,13 +52,13 @@ pub trait Engine {
     /// Whether the model allows them is for the taker to ask. The verdict has some of them.
     fn every(&mut self, program: &Program, take: &mut Take<'_>) -> Result<Verdict, Diagnostics> {
         let verdict = self.search(program, usize::MAX)?;
-        verdict.violations.iter().all(|violation| take(violation.clone()));
+        verdict.violations.iter().all(|violation| take(violation.clone().into_claimed()));
         Ok(verdict)
     }
 }
 
 /// Takes a bad execution, and says whether to go on.
-pub type Take<'a> = dyn FnMut(Violation) -> bool + Send + 'a;
+pub type Take<'a> = dyn FnMut(Claimed) -> bool + Send + 'a;
 
 /// Makes what a machine runs of a program in a language for many machines.
 pub type Compile<'a> = dyn Fn(&Program) -> Result<Program, Diagnostics> + Sync + 'a;
@@ -75,6 +75,7 @@ pub enum Collecting {
 }
 
 /// What to repair, and how.
+#[derive(Clone, Copy)]
 pub struct Task<'a> {
     /// With a mark for each decision.
     pub marked: &'a Program,
@@ -104,7 +105,7 @@ pub enum Ending {
     /// The program under the plan is right, as far as that was found out.
     Safe { plan: Plan, scope: Option<Scope> },
     /// This is there under every plan.
-    Hopeless { violation: Box<Violation> },
+    Hopeless { violation: Option<Box<Violation>> },
     /// All bad executions that were found are gone under the plan, but there may be others.
     Unknown { plan: Plan, reason: Reason },
 }
@@ -152,7 +153,7 @@ impl<'m> Search<'_, 'm> {
             };
             if nothing_helps && let Some(violation) = verdict.violations.pop() {
                 self.traces += 1;
-                return Ok(Ending::Hopeless { violation: Box::new(violation) });
+                return Ok(Ending::Hopeless { violation: Some(Box::new(violation)) });
             }
             match verdict.conclusion() {
                 Conclusion::Safe => return Ok(Ending::Safe { plan, scope: verdict.scope }),
@@ -180,8 +181,8 @@ impl<'m> Search<'_, 'm> {
                 None => return Ok(Settled::Plan(plan)),
                 Some(Learnt::Demand(demand)) => self.demands.push(demand),
                 Some(Learnt::Hopeless(suspect)) => {
-                    let violation = Box::new(self.suspects[suspect].violation.clone());
-                    return Ok(Settled::Hopeless(violation));
+                    let violation = self.suspects[suspect].confirmed();
+                    return Ok(Settled::Hopeless(violation.ok().map(Box::new)));
                 }
             }
         }
@@ -210,7 +211,8 @@ impl<'m> Search<'_, 'm> {
         let mut survivors = 0;
         for violation in violations {
             self.traces += 1;
-            let mut suspect = Suspect::new(self.task, violation).map_err(not_retraced)?;
+            let mut suspect =
+                Suspect::new(self.task, violation.into_claimed(), plan).map_err(not_retraced)?;
             survivors += usize::from(suspect.survives(self.task.decisions, plan).map_err(bug)?);
             self.suspects.push(suspect);
         }
@@ -225,15 +227,15 @@ impl<'m> Search<'_, 'm> {
     fn collect(
         &mut self,
         program: &Program,
-        plan: &Plan,
+        explored: &Plan,
         engine: &mut dyn Engine,
     ) -> Result<Verdict, Diagnostics> {
-        let mut best = Ok(Settled::Plan(plan.clone()));
+        let mut best = Ok(Settled::Plan(explored.clone()));
         let mut useless = 0;
         let verdict = engine.every(program, &mut |violation| {
             useless += 1;
             if let Ok(Settled::Plan(plan)) = &best
-                && let Some(better) = self.consider(violation, plan).transpose()
+                && let Some(better) = self.consider(violation, explored, plan).transpose()
             {
                 (best, useless) = (better, 0);
             }
@@ -242,15 +244,16 @@ impl<'m> Search<'_, 'm> {
         best.map(|_| verdict)
     }
 
-    /// Looks at one more bad execution. If it survives the cheapest plan so far, there is another
-    /// one.
+    /// Looks at one more bad execution, of the program under the plan `explored`. If it survives the
+    /// cheapest plan so far, there is another one.
     fn consider(
         &mut self,
-        violation: Violation,
+        violation: Claimed,
+        explored: &Plan,
         plan: &Plan,
     ) -> Result<Option<Settled>, Diagnostics> {
         self.traces += 1;
-        let mut suspect = Suspect::new(self.task, violation).map_err(not_retraced)?;
+        let mut suspect = Suspect::new(self.task, violation, explored).map_err(not_retraced)?;
         if !suspect.survives(self.task.decisions, plan).map_err(bug)? {
             return Ok(None);
         }
@@ -263,7 +266,7 @@ impl<'m> Search<'_, 'm> {
 enum Settled {
     Plan(Plan),
     /// This is there under every plan.
-    Hopeless(Box<Violation>),
+    Hopeless(Option<Box<Violation>>),
 }
 
 enum Learnt {

@@ -266,25 +266,19 @@ impl<'p, V: Clone> Operation<'p, V> {
     }
 }
 
-impl Operation<'_, Bits> {
-    /// Whether what happens next is decided by a value that nobody has given. To store one decides
-    /// nothing.
-    pub fn is_undefined(&self) -> bool {
-        self.open() != Open::Nothing
-    }
-
-    /// How much of the values that decide what happens next nobody has given.
-    pub fn open(&self) -> Open {
+impl<V> Operation<'_, V> {
+    /// The values that decide what happens next. To store one decides nothing.
+    pub fn deciding(&self) -> [Option<&V>; 3] {
         match self {
             Operation::Load { address, .. }
             | Operation::Store { address, .. }
             | Operation::LoadLinked { address, .. }
             | Operation::StoreConditional { address, .. }
             | Operation::HeapSize { address }
-            | Operation::Free { address, .. } => address.open(),
-            Operation::Rmw { address, operand, .. } => address.open().max(operand.open()),
+            | Operation::Free { address, .. } => [Some(address), None, None],
+            Operation::Rmw { address, operand, .. } => [Some(address), Some(operand), None],
             Operation::Cas { address, expected, desired, .. } => {
-                address.open().max(expected.open()).max(desired.open())
+                [Some(address), Some(expected), Some(desired)]
             }
             Operation::Join { thread: value }
             | Operation::Alloc { size: value, .. }
@@ -292,9 +286,28 @@ impl Operation<'_, Bits> {
             | Operation::Wait { condition: value }
             | Operation::Assume { condition: value }
             | Operation::Assert { condition: value, .. }
-            | Operation::Branch { condition: value } => value.open(),
-            _ => Open::Nothing,
+            | Operation::Branch { condition: value } => [Some(value), None, None],
+            _ => [None; 3],
         }
+    }
+
+    /// How much of the values that decide what happens next nobody has given; `open` says so of one
+    /// of them.
+    pub fn open_by(&self, open: impl Fn(&V) -> Open) -> Open {
+        let deciding = self.deciding().into_iter().flatten();
+        deciding.map(open).max().unwrap_or(Open::Nothing)
+    }
+}
+
+impl Operation<'_, Bits> {
+    /// Whether what happens next is decided by a value that nobody has given.
+    pub fn is_undefined(&self) -> bool {
+        self.open() != Open::Nothing
+    }
+
+    /// How much of the values that decide what happens next nobody has given.
+    pub fn open(&self) -> Open {
+        self.open_by(|value| value.open())
     }
 }
 

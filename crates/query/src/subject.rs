@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use parallax_program::{InstKind, Location, Program, Property, Question};
-use parallax_verdict::{Execution, Violation};
+use parallax_verdict::{Confirmed, Execution, Violation};
 
 /// A program has one form at least.
 #[derive(Clone, Debug, Default)]
@@ -61,7 +61,7 @@ impl Subject {
 
 impl Final {
     /// An execution that ends in a bad state.
-    pub fn violation(&self, execution: Execution) -> Violation {
+    pub fn violation(&self, execution: Confirmed<Execution>) -> Violation {
         let (message, place) = (self.wording.0)(&execution);
         Violation { property: Property::Assert, message, place, execution, involved: Vec::new() }
     }

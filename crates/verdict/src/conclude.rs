@@ -222,7 +222,7 @@ impl Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Execution;
+    use crate::{Confirmed, Execution};
 
     fn searched(gaps: Gaps, violations: Vec<Violation>) -> Searched {
         Searched {
@@ -241,7 +241,7 @@ mod tests {
             property: Property::Assert,
             message: "no".to_string(),
             place: None,
-            execution: Execution::default(),
+            execution: Confirmed::new(Execution::default()),
             involved: Vec::new(),
         }
     }

@@ -1,10 +1,10 @@
 //! From what an engine has found to what it reports.
 
 use parallax_memory::Model;
-use parallax_program::{InstKind, Program, Property};
+use parallax_program::{InstKind, Program, Property, Question};
 
 use crate::rebuild::{rebuild_unjudged, rebuild_violation};
-use crate::{Claim, Execution, Reason, StepId, Violation};
+use crate::{Claim, Claimed, Execution, Reason, StepId, ThreadEnding, Violation, replay};
 
 /// Something wrong with an execution, as an engine sees it.
 pub struct Suspicion {
@@ -23,21 +23,61 @@ pub fn confirm(
     model: &Model,
     suspicion: Suspicion,
 ) -> Result<Violation, Reason> {
-    let execution = rebuild_violation(program, &suspicion, model);
+    let execution = rebuild_violation(program, &suspicion, model, None);
     violation(suspicion, execution)
 }
 
+/// The same of an execution whose final state is wrong: it is among those that the question asks
+/// for.
+pub fn confirm_final(
+    program: &Program,
+    model: &Model,
+    suspicion: Suspicion,
+    question: &Question,
+) -> Result<Violation, Reason> {
+    let execution = rebuild_violation(program, &suspicion, model, Some(question));
+    violation(suspicion, execution)
+}
+
+/// A violation whose execution somebody has changed, so that it is one of this program now. The
+/// error says why it is not.
+pub fn confirm_again(
+    program: &Program,
+    model: &Model,
+    claimed: Claimed,
+) -> Result<Violation, String> {
+    let Violation { property, message, place, execution, involved } = claimed;
+    if execution.schedule.is_empty() {
+        let execution = replay::replay_unasked(program, execution, model)?;
+        return Ok(Violation { property, message, place, execution, involved });
+    }
+    let steps: Option<Vec<StepId>> =
+        involved.iter().map(|event| execution.step_of(*event)).collect();
+    let has_failed = |number: &usize| {
+        execution.standings.get(*number).is_some_and(|it| it.ending == ThreadEnding::Failed)
+    };
+    let suspicion = Suspicion {
+        property,
+        message,
+        failed: (0..execution.threads.len()).find(has_failed),
+        claim: Claim::of(&execution)?,
+        involved: steps.ok_or("it is about a write that no thread makes")?,
+    };
+    let execution = rebuild_violation(program, &suspicion, model, None)?;
+    Ok(Violation { property, message: suspicion.message, place, execution, involved })
+}
+
 /// For whoever asks the model anyway: the replayer confirms that the program can do it, and not
-/// that the model allows it.
-pub fn follow(program: &Program, model: &Model, suspicion: Suspicion) -> Result<Violation, Reason> {
+/// that the model allows it. So nobody gets to see it.
+pub fn follow(program: &Program, model: &Model, suspicion: Suspicion) -> Result<Claimed, Reason> {
     let execution = rebuild_unjudged(program, &suspicion, model);
     violation(suspicion, execution)
 }
 
-fn violation(
+fn violation<E: AsRef<Execution>>(
     suspicion: Suspicion,
-    execution: Result<Execution, String>,
-) -> Result<Violation, Reason> {
+    execution: Result<E, String>,
+) -> Result<Violation<E>, Reason> {
     let Suspicion { property, message, failed, involved, .. } = suspicion;
     let execution = execution.map_err(|refusal| Reason {
         message: format!(
@@ -47,13 +87,13 @@ fn violation(
         place: None,
         help: Some("this is an error of the engine: please report it".to_string()),
     })?;
-    let involved: Vec<u32> =
-        involved.into_iter().filter_map(|step| execution.event_of(step)).collect();
+    let shown = execution.as_ref();
+    let involved: Vec<u32> = involved.into_iter().filter_map(|step| shown.event_of(step)).collect();
     let place = match (failed, involved.first()) {
         (Some(thread), _) => {
-            execution.standings.get(thread).and_then(|standing| standing.place().cloned())
+            shown.standings.get(thread).and_then(|standing| standing.place().cloned())
         }
-        (None, Some(event)) => execution.events[*event as usize].place.clone(),
+        (None, Some(event)) => shown.events[*event as usize].place.clone(),
         (None, None) => None,
     };
     Ok(Violation { property, message, place, execution, involved })

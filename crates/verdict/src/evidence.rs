@@ -1,17 +1,16 @@
 //! Whether what is wrong is really wrong, where it shows in the events of an execution and in their
-//! order: that accesses race, that an object may be gone, that nobody has written what is read.
+//! order: that accesses race, that an object may be gone, that a lock is another's.
 
 use parallax_memory::Model;
-use parallax_program::{Program, Property};
+use parallax_program::Property;
 
 use crate::derived::Derived;
-use crate::judge::races;
+use crate::judge::{flags, races};
 use crate::late::may_come_after;
-use crate::{EventKind, Execution, Suspicion, ThreadEnding};
+use crate::{EventKind, Execution, Suspicion};
 
 /// The error says what is missing.
 pub(crate) fn check_evidence(
-    program: &Program,
     execution: &Execution,
     derived: &Derived,
     model: &Model,
@@ -23,7 +22,7 @@ pub(crate) fn check_evidence(
     let involved: Option<Vec<u32>> =
         suspicion.involved.iter().map(|step| execution.event_of(*step)).collect();
     let involved = involved.ok_or("it is about a step that there is not")?;
-    let evidence = Evidence { program, execution, derived, model };
+    let evidence = Evidence { execution, derived, model };
     let (is_there, what) = match (suspicion.property, involved.as_slice()) {
         (Property::Race, [first, second]) => {
             (evidence.race(*first, *second)?, "the accesses do not race")
@@ -31,16 +30,19 @@ pub(crate) fn check_evidence(
         (Property::Memory, [access, end]) => {
             (evidence.late_use(*access, *end)?, "the access comes before the end of the object")
         }
-        (Property::Memory, [read]) => (evidence.is_initial(*read), "the read finds something"),
         (Property::Lock, [unlock]) => (evidence.wrong_unlock(*unlock), "the lock is held"),
-        (Property::Leak, [made]) => (evidence.is_left(*made), "the object is freed"),
-        _ => (true, ""),
+        (Property::Race | Property::Assert, _) => {
+            (evidence.is_flagged(suspicion)?, "the model flags nothing of the kind")
+        }
+        // These show in how threads and objects stand.
+        (Property::Memory, [_]) => (true, ""),
+        (Property::Leak | Property::Deadlock | Property::Liveness, _) => (true, ""),
+        _ => (false, "no event shows it"),
     };
     if is_there { Ok(()) } else { Err(what.to_string()) }
 }
 
 struct Evidence<'a> {
-    program: &'a Program,
     execution: &'a Execution,
     derived: &'a Derived,
     model: &'a Model,
@@ -69,10 +71,23 @@ impl Evidence<'_> {
         Ok(races.contains(&(first, second)) || races.contains(&(second, first)))
     }
 
+    /// Whether the model's file flags the execution, for what is said of it.
+    fn is_flagged(&self, suspicion: &Suspicion) -> Result<bool, String> {
+        let flags = flags(self.execution, self.derived, self.model)?;
+        Ok(match suspicion.property {
+            Property::Race => flags.iter().any(|flag| flag.contains("race")),
+            _ => flags.iter().any(|flag| suspicion.message.contains(&format!("'{flag}'"))),
+        })
+    }
+
     fn late_use(&self, access: u32, end: u32) -> Result<bool, String> {
         let EventKind::Free { address, .. } = self.kind(end) else {
             return Ok(false);
         };
+        // Whoever leaves a lock may look at it once more.
+        if self.has_tag(access, "LEAVE") && !self.is_write(access) {
+            return Ok(false);
+        }
         let used = self.kind(access).footprint().map(|(used, _)| used);
         let objects = self.execution.events.iter().filter_map(|event| match &event.kind {
             EventKind::Alloc { address, size, .. } => Some((*address, *size)),
@@ -88,13 +103,6 @@ impl Evidence<'_> {
         may_come_after(self.execution, self.derived, self.model, access, end)
     }
 
-    /// Whether a read finds what was there from the start.
-    fn is_initial(&self, read: u32) -> bool {
-        let source = self.execution.rf.iter().find(|(_, reader)| *reader == read);
-        let source = source.map(|(write, _)| *write);
-        source.is_some_and(|source| self.thread(source).is_none())
-    }
-
     /// Whether the last that the thread has done with a lock was not to take it.
     fn wrong_unlock(&self, unlock: u32) -> bool {
         let place = self.kind(unlock).footprint();
@@ -102,20 +110,5 @@ impl Evidence<'_> {
         let is_it = |event: &u32| self.is_write(*event) && self.kind(*event).footprint() == place;
         let last = own.into_iter().find(is_it);
         self.has_tag(unlock, "UNLOCK") && !last.is_some_and(|last| self.has_tag(last, "LOCK_WRITE"))
-    }
-
-    /// Whether an object is still there when the program is over.
-    fn is_left(&self, made: u32) -> bool {
-        let EventKind::Alloc { address: made, .. } = self.kind(made) else {
-            return false;
-        };
-        let frees = |event: &crate::Event| matches!(&event.kind, EventKind::Free { address, .. } if address == made);
-        let mut standings = self.execution.standings.iter();
-        let has_ended = |ending: ThreadEnding| ending == ThreadEnding::Ended;
-        let is_over = match self.program.daemons {
-            true => standings.next().is_some_and(|first| has_ended(first.ending)),
-            false => standings.all(|standing| has_ended(standing.ending)),
-        };
-        is_over && !self.execution.events.iter().any(frees)
     }
 }

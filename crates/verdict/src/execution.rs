@@ -39,6 +39,10 @@ pub struct Execution {
     pub stacks: Vec<Vec<Call>>,
     /// For each thread where it is after its last event. Empty for litmus tests.
     pub standings: Vec<Standing>,
+    /// See [`Claim::undefined`](crate::Claim).
+    pub undefined: Vec<Vec<Bits>>,
+    /// See [`Claim::unwritten`](crate::Claim).
+    pub unwritten: Vec<(u64, Bits)>,
 }
 
 /// An instruction in a call that has not ended; innermost calls come last.
@@ -157,6 +161,12 @@ impl EventKind {
     }
 }
 
+impl AsRef<Execution> for Execution {
+    fn as_ref(&self) -> &Execution {
+        self
+    }
+}
+
 impl Execution {
     /// The number of the event that a step of a claim became.
     pub fn event_of(&self, step: StepId) -> Option<u32> {
@@ -164,6 +174,13 @@ impl Execution {
         let number = first + step.index as usize;
         let own = self.events.get(number).filter(|event| event.thread == Some(step.thread));
         own.map(|_| number as u32)
+    }
+
+    /// The step of a claim that an event of a thread comes from.
+    pub fn step_of(&self, event: u32) -> Option<StepId> {
+        let thread = self.events.get(event as usize)?.thread?;
+        let first = self.events.iter().position(|event| event.thread == Some(thread))?;
+        Some(StepId { thread, index: event - first as u32 })
     }
 
     /// The execution without some of its fences, and for each event its new number.
@@ -198,6 +215,8 @@ impl Execution {
             threads: self.threads.clone(),
             final_state: self.final_state.clone(),
             standings: self.standings.clone(),
+            undefined: self.undefined.clone(),
+            unwritten: self.unwritten.clone(),
         };
         (execution, numbers)
     }

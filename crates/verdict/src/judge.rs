@@ -72,6 +72,15 @@ pub(crate) fn races(
     Ok(races.iter().map(edge).collect())
 }
 
+/// The flags that the model raises in an execution that it allows.
+pub(crate) fn flags(
+    execution: &Execution,
+    derived: &Derived,
+    model: &Model,
+) -> Result<Vec<String>, String> {
+    View::new(execution, derived).checked(model, |checker| checker.flags().into_iter().collect())
+}
+
 /// Whether the first event happens before the second, by the model's own happens-before. None where
 /// it has none.
 pub(crate) fn happens_before(

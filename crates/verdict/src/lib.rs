@@ -4,10 +4,12 @@
 mod claim;
 mod conclude;
 mod confirm;
+mod confirmed;
 mod dependencies;
 mod derived;
 mod evidence;
 mod execution;
+mod finals;
 mod judge;
 mod late;
 mod outcomes;
@@ -25,7 +27,8 @@ pub use conclude::{
     Endings, Gaps, NONE_ENDS, Searched, leaves_all_open, no_execution, no_execution_passes,
     no_final_state, stopped, unasked,
 };
-pub use confirm::{Suspicion, confirm, follow, inputs_tried};
+pub use confirm::{Suspicion, confirm, confirm_again, confirm_final, follow, inputs_tried};
+pub use confirmed::Confirmed;
 pub use dependencies::{Dependencies, Done, dependencies};
 pub use execution::{Call, Edges, Event, EventKind, Execution, Life, Standing};
 pub use late::is_late;
@@ -35,4 +38,4 @@ pub use replay::replay;
 pub use retrace::{Retraced, retrace};
 pub use sizes::smallest_access;
 pub use trial::{Judgement, Trial};
-pub use verdict::{Conclusion, Counts, Reason, Scope, Verdict, Violation};
+pub use verdict::{Claimed, Conclusion, Counts, Reason, Scope, Verdict, Violation};

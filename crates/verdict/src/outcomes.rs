@@ -2,7 +2,7 @@
 
 use parallax_program::{Bits, Quantifier};
 
-use crate::Execution;
+use crate::{Confirmed, Execution};
 
 /// The value that one observed thing ends with.
 #[derive(Clone, PartialEq, Eq, Debug, PartialOrd, Ord, Hash)]
@@ -60,7 +60,7 @@ pub struct Outcomes {
     pub flags: Vec<String>,
     pub ending: Ending,
     /// Executions that satisfy the proposition, as many as were asked for.
-    pub witnesses: Vec<Execution>,
+    pub witnesses: Vec<Confirmed<Execution>>,
 }
 
 impl Outcomes {

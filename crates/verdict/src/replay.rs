@@ -3,38 +3,75 @@
 //!
 //! Each thread is run once more, concretely, by the interpreter; every load is answered with
 //! the value that the execution claims, and every event that the thread performs is compared
-//! with the claim: kind, address, value, tags, and the dependencies and atomic pairs that lead
-//! to it. Then the communication is checked: each read has exactly one source, of the same
-//! bytes and the same value, and coherence is a total order for each location, initial write
-//! first. Last, the model's `.cat` file says whether it allows the execution.
+//! with the claim: kind, address, value, tags, place in the source, and the dependencies and atomic
+//! pairs that lead to it. Then the communication is checked: initial writes put what the program
+//! says, each read has exactly one source, of the same bytes and the same value, and coherence is a
+//! total order for each location, initial write first. The final state is found anew, and is one
+//! that the question asks for. Last, the model's `.cat` file says whether it allows the execution.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_machine::{Code, Operation};
 use parallax_memory::Model;
-use parallax_program::{Bits, Program};
+use parallax_program::{Bits, Location, Place, Program, Question};
 
 use crate::derived::Derived;
+use crate::finals::{Finals, Variables, variables};
 use crate::judge::judge;
+use crate::rebuild::objects::Objects;
+use crate::rebuild::witness::program_order;
 use crate::retrace::Retraced;
 use crate::traced::Tracing;
 use crate::walker::{Due, Walker};
-use crate::{EventKind, Execution};
+use crate::{Confirmed, EventKind, Execution};
 
-/// Checks that an execution is one of the program, and that the model allows it. The error says
-/// what is wrong with it.
-pub fn replay(program: &Program, execution: &Execution, model: &Model) -> Result<(), String> {
+/// An execution is confirmed if it is one of the program, if it ends in a state that the question
+/// asks for, and if the model allows it. The error says what is wrong with it.
+pub fn replay(
+    program: &Program,
+    question: &Question,
+    execution: Execution,
+    model: &Model,
+) -> Result<Confirmed<Execution>, String> {
+    replay_threads(program, Some(question), execution, model)
+}
+
+/// The same of an execution of which it is known that it ends as is asked: it was changed in nothing
+/// but its fences and tags.
+pub(crate) fn replay_unasked(
+    program: &Program,
+    execution: Execution,
+    model: &Model,
+) -> Result<Confirmed<Execution>, String> {
+    replay_threads(program, None, execution, model)
+}
+
+fn replay_threads(
+    program: &Program,
+    question: Option<&Question>,
+    execution: Execution,
+    model: &Model,
+) -> Result<Confirmed<Execution>, String> {
     let code = Code::new(program);
     let mut derived = Derived::default();
     if execution.threads.len() != program.threads.len() {
         return Err("the execution has another number of threads".to_string());
     }
+    let mut variables = Variables::new();
     for thread in 0..program.threads.len() {
-        Replay::new(&code, execution, thread as u32).run(&mut derived)?;
+        let replay = Replay { question, ..Replay::new(&code, &execution, thread as u32) };
+        variables.extend(replay.run(&mut derived)?.variables);
     }
-    derived.agrees_with(execution, |_| true)?;
-    communication(execution)?;
-    judge(execution, &derived, model).map(|_| ())
+    derived.agrees_with(&execution, |_| true)?;
+    if !execution.po.iter().copied().eq(program_order(&execution.events, &derived)) {
+        return Err("program order is another one".to_string());
+    }
+    communication(&code, &execution)?;
+    if let Some(question) = question {
+        Finals { code: &code, execution: &execution, variables: &variables }.check(question)?;
+    }
+    judge(&execution, &derived, model)?;
+    Ok(Confirmed::new(execution))
 }
 
 /// Walks through the events of a litmus test's execution in a program with fences that might be
@@ -45,7 +82,7 @@ pub(crate) fn retrace(program: &Program, execution: &Execution) -> Result<Retrac
     for thread in 0..program.threads.len() {
         let mut replay = Replay::new(&code, execution, thread as u32);
         replay.is_marked = true;
-        let (passed, last) = replay.run(&mut retraced.derived)?;
+        let Walked { passed, last, .. } = replay.run(&mut retraced.derived)?;
         retraced.passed.extend(passed);
         retraced.last.extend(last.into_iter().map(|fence| (thread as u32, fence)));
     }
@@ -57,8 +94,15 @@ pub(crate) fn retrace(program: &Program, execution: &Execution) -> Result<Retrac
     Ok(retraced)
 }
 
-/// The fences that might be there before events, and those after the last one.
-type Passed = (Vec<(u32, u32)>, Vec<u32>);
+/// What is known of a thread that has ended.
+struct Walked {
+    /// The fences that might be there before events …
+    passed: Vec<(u32, u32)>,
+    /// … and those after the last one.
+    last: Vec<u32>,
+    /// Those that the question looks at.
+    variables: Vec<((u32, u32), Bits)>,
+}
 
 /// One thread on its way through the claimed events.
 #[derive(Clone)]
@@ -71,6 +115,7 @@ struct Replay<'a, 'p> {
     events: std::iter::Peekable<std::vec::IntoIter<u32>>,
     /// Whether the program has marks that the execution does not have.
     is_marked: bool,
+    question: Option<&'a Question>,
     passed: Vec<(u32, u32)>,
 }
 
@@ -87,11 +132,12 @@ impl<'a, 'p> Replay<'a, 'p> {
             walker: Walker::new(code, number, start.function, args, true),
             events: own.collect::<Vec<_>>().into_iter().peekable(),
             is_marked: false,
+            question: None,
             passed: Vec::new(),
         }
     }
 
-    fn run(mut self, derived: &mut Derived) -> Result<Passed, String> {
+    fn run(mut self, derived: &mut Derived) -> Result<Walked, String> {
         loop {
             let due = self.walker.due();
             if let Some(event) = self.events.peek().copied() {
@@ -115,12 +161,12 @@ impl<'a, 'p> Replay<'a, 'p> {
                 }
                 Due::Operation(Operation::Nondet { width: 1 }) => {
                     // Which bit it was shows in the events that follow, or else in their
-                    // dependencies.
+                    // dependencies, or in what variables hold in the end.
                     let (mut other, mut found) = (self.clone(), derived.clone());
                     other.walker.answer(Bits::bool(false));
-                    if let Ok(passed) = other.run(&mut found) {
+                    if let Ok(walked) = other.run(&mut found) {
                         *derived = found;
-                        return Ok(passed);
+                        return Ok(walked);
                     }
                     self.walker.answer(Bits::bool(true));
                 }
@@ -134,7 +180,7 @@ impl<'a, 'p> Replay<'a, 'p> {
     }
 
     /// After the last event: what the program says of the events is what they claim.
-    fn finish(mut self, derived: &Derived) -> Result<Passed, String> {
+    fn finish(mut self, derived: &Derived) -> Result<Walked, String> {
         if let Some(event) = self.events.next() {
             return Err(format!("event {event} comes after the end of its thread"));
         }
@@ -150,11 +196,41 @@ impl<'a, 'p> Replay<'a, 'p> {
         }
         derived.agrees_with(self.execution, |(_, to)| is_own(*to))?;
         let last = self.walker.passed();
-        Ok((self.passed, last))
+        let asked = self.question.map(|question| variables(question, self.number));
+        let variables = self.walker.variables(&asked.unwrap_or_default());
+        self.check_variables(&variables)?;
+        Ok(Walked { passed: self.passed, last, variables })
     }
 
+    /// What the thread ends with is what the final state shows.
+    fn check_variables(&self, found: &[((u32, u32), Bits)]) -> Result<(), String> {
+        let shown = self.question.map(Question::shown).unwrap_or_default();
+        for (observable, claimed) in shown.iter().zip(&self.execution.final_state) {
+            let Place::Variable { thread, var, width } = observable.place else { continue };
+            let value = found.iter().find(|(variable, _)| *variable == (thread, var.0));
+            if let Some((_, value)) = value
+                && value.extract(0, width).unsigned() != claimed.bits.unsigned()
+            {
+                let name = &claimed.name;
+                return Err(format!("{name} is {value} in the end, not {}", claimed.bits));
+            }
+        }
+        Ok(())
+    }
+
+    /// The next claimed event, which must be of the instruction that the thread stands at.
     fn next(&mut self) -> Result<u32, String> {
-        self.events.next().ok_or_else(|| format!("thread {} has more events", self.number))
+        let event = self.events.next();
+        let event = event.ok_or_else(|| format!("thread {} has more events", self.number))?;
+        match self.execution.events[event as usize].place == self.here() {
+            true => Ok(event),
+            false => Err(format!("event {event} is of another instruction than is due")),
+        }
+    }
+
+    fn here(&self) -> Option<Location> {
+        let span = self.walker.site().map(|site| self.code.span(site))?;
+        Some(self.code.program.source.location(span))
     }
 
     /// Whether the next claimed event is a write of the instruction at hand.
@@ -163,9 +239,7 @@ impl<'a, 'p> Replay<'a, 'p> {
             return false;
         };
         let event = &self.execution.events[*event as usize];
-        let site = self.walker.site().map(|site| self.code.span(site));
-        let here = site.map(|span| self.code.program.source.location(span));
-        matches!(event.kind, EventKind::Write { .. }) && event.place == here
+        matches!(event.kind, EventKind::Write { .. }) && event.place == self.here()
     }
 
     fn read(&mut self, due: u64, bytes: u32, derived: &mut Derived) -> Result<(), String> {
@@ -201,7 +275,8 @@ impl<'a, 'p> Replay<'a, 'p> {
 }
 
 /// Sources and orders fit the events.
-fn communication(execution: &Execution) -> Result<(), String> {
+fn communication(code: &Code<'_>, execution: &Execution) -> Result<(), String> {
+    let objects = Objects::new(code, &[]);
     let mut sources: BTreeMap<u32, u32> = BTreeMap::new();
     for (write, read) in &execution.rf {
         if sources.insert(*read, *write).is_some() {
@@ -211,7 +286,10 @@ fn communication(execution: &Execution) -> Result<(), String> {
     let mut writes: BTreeMap<(u64, u32), Vec<u32>> = BTreeMap::new();
     for (number, event) in execution.events.iter().enumerate() {
         match &event.kind {
-            EventKind::Write { address, size, .. } => {
+            EventKind::Write { address, size, value, .. } => {
+                if event.thread.is_none() && *value != objects.initial(*address, *size) {
+                    return Err(format!("event {number} is not what was there from the start"));
+                }
                 writes.entry((*address, *size)).or_default().push(number as u32);
             }
             EventKind::Read { address, size, value, .. } => {

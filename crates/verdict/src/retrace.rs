@@ -65,6 +65,8 @@ impl Claim {
         let thread = |event: &u32| steps.get(event).map(|step| step.thread);
         claim.schedule = execution.schedule.iter().filter_map(thread).collect();
         claim.co = orders(execution, &steps);
+        claim.undefined.clone_from(&execution.undefined);
+        claim.unwritten.clone_from(&execution.unwritten);
         Ok(claim)
     }
 }

@@ -2,7 +2,7 @@
 
 use parallax_program::{Location, Property};
 
-use crate::Execution;
+use crate::{Confirmed, Execution};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Conclusion {
@@ -75,13 +75,24 @@ pub struct Counts {
     pub events: u64,
 }
 
-/// Something wrong, and an execution that shows it.
+/// Something wrong, and an execution that shows it. What people see is confirmed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Violation {
+pub struct Violation<E = Confirmed<Execution>> {
     pub property: Property,
     pub message: String,
     pub place: Option<Location>,
-    pub execution: Execution,
+    pub execution: E,
     /// Numbers of the events that it is about: the racing accesses, the reads that are stuck.
     pub involved: Vec<u32>,
+}
+
+/// A violation whose execution nobody has confirmed, or has changed since. Nobody gets to see it.
+pub type Claimed = Violation<Execution>;
+
+impl Violation {
+    /// For whoever changes the execution.
+    pub fn into_claimed(self) -> Claimed {
+        let Violation { property, message, place, execution, involved } = self;
+        Violation { property, message, place, execution: execution.into_inner(), involved }
+    }
 }

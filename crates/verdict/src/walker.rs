@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use parallax_machine::{Code, Domain, Idle, Limits, Operation, Site, Thread, modify};
-use parallax_program::{AccessSize, Bits, FunctionId, RmwOp, Tags};
+use parallax_program::{AccessSize, Bits, FunctionId, RmwOp, Tags, VarId};
 
 use crate::derived::{Derived, relate};
 use crate::traced::{Traced, Tracing, join};
@@ -51,6 +51,7 @@ pub(crate) struct WholeAccess {
     pub(crate) bytes: u32,
     pub(crate) reads: bool,
     pub(crate) writes: bool,
+    pub(crate) unlocks: bool,
 }
 
 /// An access of which some parts may have happened.
@@ -137,6 +138,15 @@ impl<'a, 'p> Walker<'a, 'p> {
         self.thread.site()
     }
 
+    /// What variables of the function that the thread started in hold, by thread and number.
+    pub(crate) fn variables(&self, asked: &[VarId]) -> Vec<((u32, u32), Bits)> {
+        let value = |var: &VarId| {
+            let value = self.thread.variable(*var)?;
+            Some(((self.number, var.0), value.bits))
+        };
+        asked.iter().filter_map(value).collect()
+    }
+
     /// Those that it stands at in each of its calls, innermost last.
     pub(crate) fn stack(&self) -> impl Iterator<Item = Site> {
         self.thread.stack()
@@ -189,6 +199,7 @@ impl<'a, 'p> Walker<'a, 'p> {
             bytes: access.size.bytes(),
             reads: !matches!(access.kind, Kind::Store | Kind::StoreConditional { .. }),
             writes: !matches!(access.kind, Kind::Load | Kind::LoadLinked),
+            unlocks: access.write_tags.is_some_and(|tags| tags.contains("UNLOCK")),
         })
     }
 

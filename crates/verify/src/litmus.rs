@@ -7,12 +7,12 @@
 use std::sync::Arc;
 
 use parallax_control::Control;
-use parallax_engine_enumerate::{Options, enumerate, not_replayed};
+use parallax_engine_enumerate::{Options, enumerate};
 use parallax_frontend_litmus::LitmusTest;
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Prop, Property, Quantifier, Question};
 use parallax_query::{Final, Subject, Wording};
-use parallax_verdict::{Outcomes, replay};
+use parallax_verdict::Outcomes;
 
 pub use parallax_engine_enumerate::Coherence;
 
@@ -82,7 +82,7 @@ pub struct Listing<'a> {
     pub show: &'a [String],
 }
 
-/// All outcomes of a test. Executions among them have been replayed.
+/// All outcomes of a test.
 pub fn outcomes(
     test: &LitmusTest,
     model: &Model,
@@ -96,10 +96,5 @@ pub fn outcomes(
         show: listing.show,
         control: control.clone(),
     };
-    let outcomes = enumerate(&test.program, &test.question, model, &options)?;
-    for witness in &outcomes.witnesses {
-        replay(&test.program, witness, model)
-            .map_err(|reason| vec![not_replayed(&test.program, &reason)])?;
-    }
-    Ok(outcomes)
+    enumerate(&test.program, &test.question, model, &options)
 }

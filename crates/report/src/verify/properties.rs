@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use parallax_program::{Bits, Property, Tags};
 use parallax_verdict::{
-    Counts, Event, EventKind, Execution, Gaps, Scope, Searched, Standing, ThreadEnding, Verdict,
-    Violation,
+    Confirmed, Counts, Event, EventKind, Execution, Gaps, Scope, Searched, Standing, ThreadEnding,
+    Verdict, Violation,
 };
 use proptest::prelude::*;
 
@@ -35,6 +35,7 @@ fn verdicts() -> impl Strategy<Value = Verdict> {
         execution.standings = (0..execution.threads.len()).map(|n| standing(n + at)).collect();
         let (message, place) = ("no & <b>".to_string(), None);
         let property = Property::ALL[at];
+        let execution = Confirmed::by_hand(execution);
         let searched = Searched {
             scope: Scope::Complete,
             all: false,

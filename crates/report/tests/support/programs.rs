@@ -4,8 +4,8 @@
 
 use parallax_program::{Bits, Location, Program, Property, Tags};
 use parallax_verdict::{
-    Call, Counts, Event, EventKind, Execution, Gaps, Scope, Searched, Standing, ThreadEnding,
-    Verdict, Violation,
+    Call, Confirmed, Counts, Event, EventKind, Execution, Gaps, Scope, Searched, Standing,
+    ThreadEnding, Verdict, Violation,
 };
 
 pub fn place(line: u32) -> Location {
@@ -121,7 +121,7 @@ pub fn violation(
         property,
         message: message.to_string(),
         place: Some(place(line)),
-        execution,
+        execution: Confirmed::by_hand(execution),
         involved: involved.to_vec(),
     }
 }

@@ -1,9 +1,11 @@
 //! Where the threads are after their last steps.
 
 use parallax_machine::{Operation, Site};
+use parallax_program::Question;
 
 use super::violation::decided_by_undefined;
 use super::{Rebuild, Taken, describe, own_line};
+use crate::finals::{Variables, variables};
 use crate::walker::Due;
 use crate::{EventKind, Life, Standing, ThreadEnding};
 
@@ -19,6 +21,19 @@ impl Rebuild<'_, '_> {
             standings.push(self.standing(number, ending));
         }
         Ok(standings)
+    }
+
+    /// What a question looks at, when all threads have ended.
+    pub(super) fn variables(&self, question: &Question) -> Result<Variables, String> {
+        let mut found = Variables::new();
+        for (number, run) in (0u32..).zip(&self.threads) {
+            if !run.has_ended {
+                return Err(format!("{} has not ended, so there is no final state", run.name));
+            }
+            let walker = run.walker.iter();
+            found.extend(walker.flat_map(|walker| walker.variables(&variables(question, number))));
+        }
+        Ok(found)
     }
 
     /// How a thread really ended, which is as claimed; but where a loop began to repeat itself
@@ -71,12 +86,7 @@ impl Rebuild<'_, '_> {
             Due::Read { .. } | Due::Write { .. } | Due::Decision => Ok(()),
             Due::Operation(operation) if decided_by_undefined(operation) => Ok(()),
             Due::Operation(
-                Operation::Assert { .. }
-                | Operation::Free { .. }
-                | Operation::Alloc { .. }
-                | Operation::Join { .. }
-                | Operation::HeapSize { .. }
-                | Operation::Fault(_),
+                Operation::Assert { .. } | Operation::Free { .. } | Operation::HeapSize { .. },
             ) => Ok(()),
             other => Err(format!("nothing fails at {}", describe(other))),
         }

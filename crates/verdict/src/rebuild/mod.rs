@@ -16,31 +16,38 @@ mod access;
 mod coherence;
 mod endings;
 mod endless;
-mod objects;
+pub(crate) mod objects;
 mod service;
 mod violation;
-mod witness;
+pub(crate) mod witness;
 
 use parallax_machine::{Code, Operation, Site};
 use parallax_memory::Model;
-use parallax_program::{Bits, Location, Program, Tags};
+use parallax_program::{Bits, Location, Program, Question, Tags};
 
 use crate::derived::Derived;
 use crate::evidence::check_evidence;
+use crate::finals::Finals;
 use crate::judge::judge;
 use crate::retrace::Retraced;
 use crate::traced::{Traced, Tracing};
 use crate::walker::{Due, Walker};
-use crate::{Call, Claim, Event, EventKind, Execution, Step, StepId, Suspicion, ThreadEnding};
+use crate::{
+    Call, Claim, Confirmed, Event, EventKind, Execution, Step, StepId, Suspicion, ThreadEnding,
+};
 
 use objects::Objects;
 
 /// The execution that an engine claims, if it is one of the program and the model allows it. The
 /// error says what is wrong with the claim.
-pub fn rebuild(program: &Program, claim: &Claim, model: &Model) -> Result<Execution, String> {
+pub fn rebuild(
+    program: &Program,
+    claim: &Claim,
+    model: &Model,
+) -> Result<Confirmed<Execution>, String> {
     let (mut execution, derived) = retake(program, claim, model, None)?;
     execution.model_relations = judge(&execution, &derived, model)?;
-    Ok(execution)
+    Ok(Confirmed::new(execution))
 }
 
 /// The execution that an engine suspects, if it is one of the program, if the model allows it, and
@@ -49,11 +56,15 @@ pub(crate) fn rebuild_violation(
     program: &Program,
     suspicion: &Suspicion,
     model: &Model,
-) -> Result<Execution, String> {
-    let (mut execution, derived) = retake(program, &suspicion.claim, model, Some(suspicion))?;
+    question: Option<&Question>,
+) -> Result<Confirmed<Execution>, String> {
+    let wrong = Some((suspicion, question));
+    let (mut execution, derived) = retake(program, &suspicion.claim, model, wrong)?;
     execution.model_relations = judge(&execution, &derived, model)?;
-    check_evidence(program, &execution, &derived, model, suspicion)?;
-    Ok(execution)
+    if question.is_none() {
+        check_evidence(&execution, &derived, model, suspicion)?;
+    }
+    Ok(Confirmed::new(execution))
 }
 
 /// The same where neither the execution is judged by the model nor what is wrong with it.
@@ -62,15 +73,17 @@ pub(crate) fn rebuild_unjudged(
     suspicion: &Suspicion,
     model: &Model,
 ) -> Result<Execution, String> {
-    retake(program, &suspicion.claim, model, Some(suspicion)).map(|(execution, _)| execution)
+    retake(program, &suspicion.claim, model, Some((suspicion, None)))
+        .map(|(execution, _)| execution)
 }
 
-/// Takes the steps of a claim, and looks whether what is wrong shows in how threads stand then.
+/// Takes the steps of a claim, and looks whether what is wrong shows in how threads stand then, or in
+/// the final state that a question asks for.
 pub(crate) fn retake(
     program: &Program,
     claim: &Claim,
     model: &Model,
-    suspicion: Option<&Suspicion>,
+    wrong: Option<(&Suspicion, Option<&Question>)>,
 ) -> Result<(Execution, Derived), String> {
     let code = Code::new(program);
     let mut rebuild = Rebuild::new(&code, claim, asks_for_dependencies(model))?;
@@ -81,10 +94,16 @@ pub(crate) fn retake(
     rebuild.keep_promises()?;
     let standings = rebuild.standings()?;
     let orders = rebuild.coherence()?;
-    if let Some(suspicion) = suspicion {
+    let question = wrong.and_then(|(_, question)| question);
+    if let Some((suspicion, None)) = wrong {
         rebuild.check_violation(suspicion, &standings, &orders)?;
     }
-    Ok(rebuild.into_execution(orders, standings))
+    let variables = question.map(|question| rebuild.variables(question)).transpose()?;
+    let (execution, derived) = rebuild.into_execution(orders, standings);
+    if let (Some(question), Some(variables)) = (question, &variables) {
+        Finals { code: &code, execution: &execution, variables }.check(question)?;
+    }
+    Ok((execution, derived))
 }
 
 /// Takes the steps of a claim in a program with fences that might be there. Where the threads end

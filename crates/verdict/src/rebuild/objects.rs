@@ -8,7 +8,7 @@ use parallax_program::{AllocKind, Bits, FunctionId, InstKind, Program, Shape};
 
 use super::own_line;
 
-pub(super) struct Objects<'p> {
+pub(crate) struct Objects<'p> {
     program: &'p Program,
     /// By first address; living and dead ones.
     objects: BTreeMap<u64, Object<'p>>,
@@ -35,7 +35,7 @@ pub(super) struct Object<'p> {
 }
 
 impl<'p> Objects<'p> {
-    pub(super) fn new(code: &Code<'p>, unwritten: &[(u64, Bits)]) -> Self {
+    pub(crate) fn new(code: &Code<'p>, unwritten: &[(u64, Bits)]) -> Self {
         let program = code.program;
         let mut objects = BTreeMap::new();
         let mut contents = BTreeMap::new();
@@ -172,7 +172,7 @@ impl<'p> Objects<'p> {
     }
 
     /// What some bytes hold at first; what nobody has written, as it is claimed.
-    pub(super) fn initial(&self, address: u64, bytes: u32) -> Bits {
+    pub(crate) fn initial(&self, address: u64, bytes: u32) -> Bits {
         let byte = |at: u32| self.initial_byte(address.wrapping_add(u64::from(at)));
         (1..bytes).fold(byte(0), |low, at| byte(at).concat(low))
     }

@@ -9,7 +9,7 @@ use super::coherence::Orders;
 use super::{Rebuild, describe};
 use crate::traced::Traced;
 use crate::walker::Due;
-use crate::{EventKind, Standing, Suspicion};
+use crate::{EventKind, Standing, StepId, Suspicion};
 
 impl Rebuild<'_, '_> {
     pub(super) fn check_violation(
@@ -23,7 +23,53 @@ impl Rebuild<'_, '_> {
             (None, property @ (Property::Deadlock | Property::Liveness)) => {
                 self.check_endless(property, standings, orders)
             }
-            _ => Ok(()),
+            (None, Property::Memory) => match suspicion.involved[..] {
+                [read] => self.check_undefined(read),
+                _ => Ok(()),
+            },
+            (None, Property::Leak) => match suspicion.involved[..] {
+                [made] => self.check_left(made),
+                _ => Err("which object leaks is not said".to_string()),
+            },
+            // The accesses of a race and the use of a lock show in the events, see `evidence`.
+            (None, _) => Ok(()),
+        }
+    }
+
+    /// Whether a read finds what nobody has written, and does more with it than to copy it.
+    fn check_undefined(&self, read: StepId) -> Result<(), String> {
+        let (event, kind) = self.earlier(read)?;
+        let EventKind::Read { address, size, location, .. } = kind else {
+            return Err("what finds nothing is no read".to_string());
+        };
+        if !self.initial_reads.contains(&event) {
+            return Err(format!("the read finds what was written to {location}"));
+        }
+        let mut bytes = (0..u64::from(*size)).map(|byte| address.wrapping_add(byte));
+        if bytes.all(|byte| self.objects.is_defined(byte)) {
+            return Err(format!("{location} holds something from the start"));
+        }
+        match self.derived.tags.get(&event).is_some_and(|tags| tags.contains("COPY")) {
+            true => Err("the read only copies what is there".to_string()),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether an object of the heap is still there when the program is over.
+    fn check_left(&self, made: StepId) -> Result<(), String> {
+        let (_, kind) = self.earlier(made)?;
+        let EventKind::Alloc { address, name, .. } = kind else {
+            return Err("what leaks is no object".to_string());
+        };
+        let mut runs = self.threads.iter().filter(|run| run.walker.is_some());
+        let is_over = match self.code.program.daemons {
+            true => runs.next().is_some_and(|first| first.has_ended),
+            false => runs.all(|run| run.has_ended),
+        };
+        match self.objects.heap_size(*address) {
+            None => Err(format!("{name} is freed, or not of the heap")),
+            Some(_) if !is_over => Err("the program is not over".to_string()),
+            Some(_) => Ok(()),
         }
     }
 
@@ -37,7 +83,10 @@ impl Rebuild<'_, '_> {
             // The condition is false: the walker goes past those that hold.
             Due::Operation(Operation::Assert { property: violated, .. }) => *violated == property,
             Due::Write { address, .. } if property == Property::Lock => {
-                !self.holds_lock(thread, *address)
+                let walker = self.threads[thread].walker.as_ref();
+                let unlocks =
+                    walker.and_then(|walker| walker.access()).is_some_and(|it| it.unlocks);
+                unlocks && !self.holds_lock(thread, *address)
             }
             _ if property != Property::Memory => false,
             Due::Operation(Operation::Free { address, kind }) => {
@@ -46,7 +95,7 @@ impl Rebuild<'_, '_> {
             Due::Operation(Operation::HeapSize { address }) => {
                 self.objects.wrong_end(address.bits.unsigned(), AllocKind::Heap).is_some()
             }
-            Due::Operation(_) => true,
+            Due::Operation(_) => false,
             Due::Read { .. } | Due::Write { .. } | Due::Decision => self.wrong_access(thread),
         };
         match fails {
@@ -86,13 +135,7 @@ impl Rebuild<'_, '_> {
 
 /// Whether what a thread does next depends on a value that nobody has written.
 pub(super) fn decided_by_undefined(operation: &Operation<'_, Traced>) -> bool {
-    match operation {
-        Operation::Branch { condition }
-        | Operation::Assert { condition, .. }
-        | Operation::Assume { condition }
-        | Operation::Wait { condition } => condition.bits.open() == Open::All,
-        _ => false,
-    }
+    operation.open_by(|value| value.bits.open()) == Open::All
 }
 
 impl super::Objects<'_> {

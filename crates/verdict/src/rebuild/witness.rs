@@ -59,6 +59,8 @@ impl Rebuild<'_, '_> {
             schedule: self.schedule.iter().map(|event| event + shift).collect(),
             stacks,
             standings,
+            undefined: self.claim.undefined.clone(),
+            unwritten: self.claim.unwritten.clone(),
             ..Execution::default()
         };
         (execution, derived)
@@ -86,7 +88,7 @@ impl Rebuild<'_, '_> {
 }
 
 /// Events of a thread one after the other; the parts of one access are not ordered.
-fn program_order(events: &[Event], derived: &Derived) -> Edges {
+pub(crate) fn program_order(events: &[Event], derived: &Derived) -> Edges {
     let accesses: Vec<Option<&u32>> =
         (0..events.len() as u32).map(|event| derived.access.get(&event)).collect();
     let mut po = Edges::new();

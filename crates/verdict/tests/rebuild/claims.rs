@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parallax_memory::Model;
 use parallax_program::{Bits, Program, parse_program};
 use parallax_verdict::{
-    Claim, Execution, Source, Step, StepId, ThreadClaim, ThreadEnding, rebuild,
+    Claim, Confirmed, Execution, Source, Step, StepId, ThreadClaim, ThreadEnding, rebuild,
 };
 
 pub fn model(name: &str) -> Arc<Model> {
@@ -92,7 +92,7 @@ fn address(text: &str) -> u64 {
 
 /// Rebuilds a claim under a model.
 pub fn check(program: &Program, claim: &Claim, name: &str) -> Result<Execution, String> {
-    rebuild(program, claim, &model(name))
+    rebuild(program, claim, &model(name)).map(Confirmed::into_inner)
 }
 
 /// The message with which a claim is refused.
