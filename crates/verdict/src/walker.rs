@@ -52,6 +52,8 @@ pub(crate) struct WholeAccess {
     pub(crate) reads: bool,
     pub(crate) writes: bool,
     pub(crate) unlocks: bool,
+    /// Whether what is read may be nothing.
+    pub(crate) copies: bool,
 }
 
 /// An access of which some parts may have happened.
@@ -199,6 +201,7 @@ impl<'a, 'p> Walker<'a, 'p> {
             bytes: access.size.bytes(),
             reads: !matches!(access.kind, Kind::Store | Kind::StoreConditional { .. }),
             writes: !matches!(access.kind, Kind::Load | Kind::LoadLinked),
+            copies: access.read_tags.is_some_and(|tags| tags.contains("COPY")),
             unlocks: access.write_tags.is_some_and(|tags| tags.contains("UNLOCK")),
         })
     }

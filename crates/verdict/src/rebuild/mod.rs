@@ -59,10 +59,15 @@ pub(crate) fn rebuild_violation(
     question: Option<&Question>,
 ) -> Result<Confirmed<Execution>, String> {
     let wrong = Some((suspicion, question));
-    let (mut execution, derived) = retake(program, &suspicion.claim, model, wrong)?;
+    let Retaken { mut execution, derived, undefined } =
+        retake_steps(program, &suspicion.claim, model, wrong)?;
     execution.model_relations = judge(&execution, &derived, model)?;
     if question.is_none() {
         check_evidence(&execution, &derived, model, suspicion)?;
+    }
+    if let Some(read) = undefined {
+        rebuild(program, &read, model)
+            .map_err(|refusal| format!("the read finds something: {refusal}"))?;
     }
     Ok(Confirmed::new(execution))
 }
@@ -85,6 +90,25 @@ pub(crate) fn retake(
     model: &Model,
     wrong: Option<(&Suspicion, Option<&Question>)>,
 ) -> Result<(Execution, Derived), String> {
+    let Retaken { execution, derived, .. } = retake_steps(program, claim, model, wrong)?;
+    Ok((execution, derived))
+}
+
+/// What the steps of a claim come to.
+struct Retaken {
+    execution: Execution,
+    derived: Derived,
+    /// Where a thread fails since it would read what nobody has written: the same with that read,
+    /// which the model must allow.
+    undefined: Option<Claim>,
+}
+
+fn retake_steps(
+    program: &Program,
+    claim: &Claim,
+    model: &Model,
+    wrong: Option<(&Suspicion, Option<&Question>)>,
+) -> Result<Retaken, String> {
     let code = Code::new(program);
     let mut rebuild = Rebuild::new(&code, claim, asks_for_dependencies(model))?;
     for thread in &claim.schedule {
@@ -95,15 +119,16 @@ pub(crate) fn retake(
     let standings = rebuild.standings()?;
     let orders = rebuild.coherence()?;
     let question = wrong.and_then(|(_, question)| question);
+    let mut undefined = None;
     if let Some((suspicion, None)) = wrong {
-        rebuild.check_violation(suspicion, &standings, &orders)?;
+        undefined = rebuild.check_violation(suspicion, &standings, &orders)?;
     }
     let variables = question.map(|question| rebuild.variables(question)).transpose()?;
     let (execution, derived) = rebuild.into_execution(orders, standings);
     if let (Some(question), Some(variables)) = (question, &variables) {
         Finals { code: &code, execution: &execution, variables }.check(question)?;
     }
-    Ok((execution, derived))
+    Ok(Retaken { execution, derived, undefined })
 }
 
 /// Takes the steps of a claim in a program with fences that might be there. Where the threads end

@@ -1,38 +1,53 @@
 //! Whether what is wrong is really wrong, where it shows in how threads stand: the thread that is
 //! said to fail stands at something that fails, and threads that are said to wait for ever do.
 
+use std::collections::BTreeSet;
+
 use parallax_machine::Operation;
 use parallax_machine::system::BadAccess;
 use parallax_program::{AllocKind, Open, Property};
 
-use super::coherence::Orders;
+use super::coherence::{Footprint, Orders};
 use super::{Rebuild, describe};
 use crate::traced::Traced;
 use crate::walker::Due;
-use crate::{EventKind, Standing, StepId, Suspicion};
+use crate::{Claim, EventKind, Source, Standing, Step, StepId, Suspicion, ThreadEnding};
 
 impl Rebuild<'_, '_> {
+    /// Where that is yet to be seen, the result is a claim that shows it.
     pub(super) fn check_violation(
         &mut self,
         suspicion: &Suspicion,
         standings: &[Standing],
         orders: &Orders,
+    ) -> Result<Option<Claim>, String> {
+        if let Some(thread) = suspicion.failed {
+            let undefined = self.check_failure(thread, suspicion.property)?;
+            return Ok(undefined.then(|| self.with_undefined_read(thread, orders)));
+        }
+        self.check_standings(suspicion, standings, orders).map(|()| None)
+    }
+
+    fn check_standings(
+        &mut self,
+        suspicion: &Suspicion,
+        standings: &[Standing],
+        orders: &Orders,
     ) -> Result<(), String> {
-        match (suspicion.failed, suspicion.property) {
-            (Some(thread), property) => self.check_failure(thread, property),
-            (None, property @ (Property::Deadlock | Property::Liveness)) => {
+        match suspicion.property {
+            property @ (Property::Deadlock | Property::Liveness) => {
                 self.check_endless(property, standings, orders)
             }
-            (None, Property::Memory) => match suspicion.involved[..] {
+            Property::Memory => match suspicion.involved[..] {
                 [read] => self.check_undefined(read),
                 _ => Ok(()),
             },
-            (None, Property::Leak) => match suspicion.involved[..] {
+            Property::Leak => match suspicion.involved[..] {
                 [made] => self.check_left(made),
                 _ => Err("which object leaks is not said".to_string()),
             },
             // The accesses of a race and the use of a lock show in the events, see `evidence`.
-            (None, _) => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -73,8 +88,9 @@ impl Rebuild<'_, '_> {
         }
     }
 
-    /// Whether a thread stands at what violates a property.
-    fn check_failure(&mut self, thread: usize, property: Property) -> Result<(), String> {
+    /// Whether a thread stands at what violates a property. The result says whether it does only if it
+    /// reads what nobody has written.
+    fn check_failure(&mut self, thread: usize, property: Property) -> Result<bool, String> {
         let due = self.due(thread as u32, None)?;
         let fails = match &due {
             Due::Operation(operation) if decided_by_undefined(operation) => {
@@ -98,8 +114,10 @@ impl Rebuild<'_, '_> {
             Due::Operation(_) => false,
             Due::Read { .. } | Due::Write { .. } | Due::Decision => self.wrong_access(thread),
         };
+        let is_read = matches!(due, Due::Read { .. }) && property == Property::Memory;
         match fails {
-            true => Ok(()),
+            true => Ok(false),
+            false if is_read && self.may_read_undefined(thread) => Ok(true),
             false => Err(format!("nothing violates '{property}' at {}", describe(&due))),
         }
     }
@@ -122,15 +140,65 @@ impl Rebuild<'_, '_> {
         let Some(access) = walker.and_then(|walker| walker.access()) else {
             return false;
         };
-        let wrong = self.objects.wrong_with(access.address, access.bytes, access.writes);
-        let may_be_undefined = |address: u64| !self.objects.is_defined(address);
-        wrong.is_some() || access.reads && u64::try_from(access.address).is_ok_and(may_be_undefined)
+        self.objects.wrong_with(access.address, access.bytes, access.writes).is_some()
+    }
+
+    /// Whether the access that a thread stands at reads bytes that hold nothing at first, and does
+    /// more than to copy them.
+    fn may_read_undefined(&self, thread: usize) -> bool {
+        let walker = self.threads[thread].walker.as_ref();
+        let access = walker.and_then(|walker| walker.access());
+        access.is_some_and(|access| {
+            let start = access.address as u64;
+            let mut bytes = (0..u64::from(access.bytes)).map(|byte| start.wrapping_add(byte));
+            access.reads && !access.copies && bytes.any(|byte| !self.objects.is_defined(byte))
+        })
+    }
+
+    /// The claim, with the read that the thread stands at. It finds the last that was written, and
+    /// where nothing was, or all of it might have been written too late, what nobody has.
+    fn with_undefined_read(&self, thread: usize, orders: &Orders) -> Claim {
+        let mut claim = self.claim.clone();
+        let walker = self.threads[thread].walker.as_ref();
+        let Some(access) = walker.and_then(|walker| walker.access()) else { return claim };
+        let parts = parts((access.address as u64, access.bytes), orders);
+        let is_open = |(start, size): &Footprint| {
+            (0..u64::from(*size)).any(|byte| !self.objects.is_defined(start.wrapping_add(byte)))
+        };
+        let last = |part: &Footprint| orders.get(part).and_then(|order| order.last()).copied();
+        let is_certain = parts.iter().any(|part| is_open(part) && last(part).is_none());
+        for part in &parts {
+            let write = last(part).filter(|_| is_certain || !is_open(part));
+            let source = write.and_then(|write| self.step_of(write));
+            let source = source.map_or(Source::Initial, Source::Step);
+            let bytes = u8::try_from(part.1).ok();
+            claim.threads[thread].steps.push(Step::Read { source, bytes });
+            claim.threads[thread].ending = ThreadEnding::Stopped;
+            claim.schedule.push(thread as u32);
+        }
+        claim
+    }
+
+    /// The step that an event is.
+    fn step_of(&self, event: u32) -> Option<StepId> {
+        let number = self.threads.iter().rposition(|run| run.first_event <= event)?;
+        Some(StepId { thread: number as u32, index: event - self.threads[number].first_event })
     }
 
     pub(super) fn kind_of(&self, event: u32) -> Option<&EventKind> {
         let taken = self.events.get(event as usize).and_then(Option::as_ref);
         taken.map(|taken| &taken.event.kind)
     }
+}
+
+/// Some bytes, cut where locations begin and end.
+fn parts((start, size): Footprint, orders: &Orders) -> Vec<Footprint> {
+    let end = start.saturating_add(u64::from(size));
+    let edges = orders.keys().flat_map(|(at, bytes)| [*at, at.saturating_add(u64::from(*bytes))]);
+    let inside = edges.filter(|edge| start < *edge && *edge < end);
+    let cuts: BTreeSet<u64> = inside.chain([start, end]).collect();
+    let cuts: Vec<u64> = cuts.into_iter().collect();
+    cuts.windows(2).map(|pair| (pair[0], (pair[1] - pair[0]) as u32)).collect()
 }
 
 /// Whether what a thread does next depends on a value that nobody has written.

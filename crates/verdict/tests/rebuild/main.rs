@@ -7,3 +7,4 @@ mod large;
 mod late;
 mod operations;
 mod people;
+mod wrong;
