@@ -89,3 +89,14 @@ fn data_flows_one_way() {
         }
     }
 }
+
+#[test]
+fn executions_by_hand_are_for_tests() {
+    for folder in std::fs::read_dir(root().join("crates")).expect("crates") {
+        let manifest = folder.expect("a folder").path().join("Cargo.toml");
+        let text = std::fs::read_to_string(&manifest).expect("a manifest");
+        let asks = |part: &&str| part.contains("\"by-hand\"") && !part.starts_with("dev-");
+        let asking: Vec<&str> = text.split("\n[").filter(asks).collect();
+        assert!(asking.is_empty(), "{} counts what nobody has replayed", manifest.display());
+    }
+}
