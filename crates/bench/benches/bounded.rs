@@ -11,6 +11,7 @@ use parallax_control::Control;
 use parallax_engine_bounded::{Figures, Finding, Options, check, verify};
 use parallax_memory::Model;
 use parallax_program::parse_program;
+use parallax_verify::models::usual_model;
 
 /// Larger ones are left out.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -44,7 +45,7 @@ fn main() {
 /// False if it took too long.
 fn reaches(name: &str, size: usize, text: &str) -> bool {
     let test = test(text);
-    let usual = test.arch.usual_model();
+    let usual = usual_model(test.arch);
     let model = Model::builtin(usual).expect("a model").expect("a right model");
     let options =
         Options { unroll: Some(2), control: Control::lasting(PATIENCE), ..Options::default() };

@@ -4,6 +4,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 
 use parallax_bench::{exclusives, iriw, message_chain, run, store_buffering, test, writers};
 use parallax_memory::Model;
+use parallax_verify::models::usual_model;
 
 type Family = (&'static str, fn(usize) -> String, &'static [usize]);
 
@@ -20,7 +21,7 @@ fn families(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(name);
         for n in sizes {
             let test = test(&family(*n));
-            let model = Model::builtin(test.arch.usual_model()).unwrap().unwrap();
+            let model = Model::builtin(usual_model(test.arch)).unwrap().unwrap();
             let outcomes = run(&test, &model);
             group.throughput(Throughput::Elements(outcomes.positive + outcomes.negative));
             group.bench_with_input(BenchmarkId::from_parameter(n), &test, |bencher, test| {

@@ -8,6 +8,7 @@ use std::time::Instant;
 use parallax_bench::run;
 use parallax_frontend_litmus::parse;
 use parallax_memory::Model;
+use parallax_verify::models::usual_model;
 
 fn litmus_files(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else {
@@ -54,7 +55,7 @@ fn measure(suite: &Path) {
         let Ok(test) = parse(&file.display().to_string(), &text) else {
             continue;
         };
-        let Some(Ok(model)) = Model::builtin(test.arch.usual_model()) else {
+        let Some(Ok(model)) = Model::builtin(usual_model(test.arch)) else {
             continue;
         };
         let outcomes = run(&test, &model);

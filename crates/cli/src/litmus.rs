@@ -20,6 +20,7 @@ use crate::graph::{Gallery, MOST_PICTURES, Picture};
 use crate::one_test::{Answered, Job, Refused, Setup, run_test};
 use crate::output::{self, Results};
 use crate::progress::Progress;
+use crate::voice::Options;
 use crate::{expect, interrupt};
 
 /// Finished tests that may wait for an earlier one.
@@ -180,7 +181,9 @@ impl Rendered {
         let (stdout, errors) = match options.format {
             Format::Json => {
                 let name = refused.name.as_deref();
-                let line = error_json(name, &file, &refused.diagnostics);
+                let errors: Diagnostics =
+                    refused.diagnostics.iter().map(|error| error.worded(&Options)).collect();
+                let line = error_json(name, &file, &errors);
                 (format!("{line}\n"), Vec::new())
             }
             Format::Text => (String::new(), refused.diagnostics),

@@ -16,6 +16,7 @@ mod progress;
 mod shell;
 mod translate;
 mod verify;
+mod voice;
 
 use std::process::ExitCode;
 

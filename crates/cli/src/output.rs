@@ -6,6 +6,8 @@ use std::ops::ControlFlow;
 
 use parallax_program::{Diagnostic, visible};
 
+use crate::voice::Options;
+
 /// Writes results; a reader that has gone away ends the run without a word.
 pub struct Results {
     out: io::BufWriter<io::Stdout>,
@@ -85,7 +87,7 @@ pub fn colours_are_wanted() -> bool {
 }
 
 fn render(diagnostic: &Diagnostic, colour: bool) -> String {
-    let text = diagnostic.to_string();
+    let text = diagnostic.worded(&Options).to_string();
     if colour { text.replacen("error:", "\x1b[1;31merror:\x1b[0m", 1) } else { text }
 }
 

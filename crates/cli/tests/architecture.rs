@@ -100,3 +100,127 @@ fn executions_by_hand_are_for_tests() {
         assert!(asking.is_empty(), "{} counts what nobody has replayed", manifest.display());
     }
 }
+
+/// The string literals of the product code of a crate, each with its file: comments and modules for
+/// tests are left out.
+fn literals(name: &str) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join("crates").join(name).join("src")];
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(&folder).expect("a folder").map(|it| it.expect("an entry"));
+        let paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        let is_source = |path: &&PathBuf| path.extension().is_some_and(|it| it == "rs");
+        let texts: Vec<(&PathBuf, String)> = paths
+            .iter()
+            .filter(is_source)
+            .map(|path| (path, std::fs::read_to_string(path).expect("a text")))
+            .collect();
+        let tests: Vec<&str> = texts.iter().flat_map(|(_, text)| modules_for_tests(text)).collect();
+        let is_test = |path: &PathBuf| {
+            path.file_stem()
+                .is_some_and(|stem| stem == "tests" || tests.iter().any(|it| stem == *it))
+        };
+        for (path, text) in texts.iter().filter(|(path, _)| !is_test(path)) {
+            found.extend(
+                strings(product_code(text)).into_iter().map(|string| ((*path).clone(), string)),
+            );
+        }
+        folders.extend(paths.iter().filter(|path| path.is_dir() && !is_test(path)).cloned());
+    }
+    assert!(!found.is_empty(), "'{name}' has no strings");
+    found
+}
+
+/// What only tests are built with: where each item begins, and its first line.
+fn items_for_tests(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    const MARK: &str = "#[cfg(test)]\n";
+    let marks = text.match_indices(MARK);
+    marks.map(|(at, _)| (at, text[at + MARK.len()..].lines().next().unwrap_or_default()))
+}
+
+/// The names of the modules that only tests are built with.
+fn modules_for_tests(text: &str) -> impl Iterator<Item = &str> {
+    items_for_tests(text)
+        .filter_map(|(_, line)| line.split_once("mod ")?.1.split([';', ' ']).next())
+}
+
+/// A text without the module for tests at its end.
+fn product_code(text: &str) -> &str {
+    let mut modules =
+        items_for_tests(text).filter(|(_, line)| line.contains("mod ") && line.ends_with('{'));
+    modules.next().map_or(text, |(at, _)| &text[..at])
+}
+
+/// The string literals of a text, as they are written.
+fn strings(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['"', '/', '\'']) {
+        rest = match &rest[at..] {
+            comment if comment.starts_with("//") => comment.split_once('\n').map_or("", |it| it.1),
+            quote if quote.starts_with("'\"'") => &quote[3..],
+            quote if quote.starts_with("'\\\"'") => &quote[4..],
+            raw if raw.starts_with('"') && rest[..at].ends_with("r#") => {
+                let end = raw.find("\"#").unwrap_or(raw.len() - 2);
+                found.push(raw[1..end.max(1)].to_string());
+                &raw[end + 2..]
+            }
+            string if string.starts_with('"') => {
+                let mut escaped = false;
+                let end = string[1..].find(|c: char| {
+                    let is_end = c == '"' && !escaped;
+                    escaped = c == '\\' && !escaped;
+                    is_end
+                });
+                let end = end.map_or(string.len() - 1, |end| end + 1);
+                found.push(string[1..end].to_string());
+                &string[end + 1..]
+            }
+            other => &other[1..],
+        };
+    }
+    found
+}
+
+#[test]
+fn literals_are_found() {
+    let text = "a(\"b\\\"c\", '\"', 'x'); // \"d\"\nr#\"e\"f\"#; g / \"h\"";
+    assert_eq!(strings(text), ["b\\\"c", "e\"f", "h"]);
+    let text = "mod a;\n#[cfg(test)]\nmod b;\n#[cfg(test)]\nmod tests {";
+    assert_eq!(modules_for_tests(text).collect::<Vec<_>>(), ["b", "tests"]);
+}
+
+#[test]
+fn facts_about_models_are_in_one_table() {
+    let names: Vec<&str> = parallax_memory::Model::builtin_names().map(|(name, ..)| name).collect();
+    for (name, knows) in built_with() {
+        let is_for_developers = ["bench", "hunt"].contains(&name.as_str());
+        if !knows.contains("memory") || is_for_developers {
+            continue;
+        }
+        for (file, literal) in literals(&name) {
+            // A memory order of C, and an instruction of RISC-V.
+            let is_other = name == "fences" && literal == "sc";
+            let is_model = names.contains(&literal.as_str()) && !is_other;
+            assert!(!is_model, "{}: '{literal}' is for `memory` to know", file.display());
+        }
+    }
+}
+
+/// Options are what the command has. Who finds out that one would help says so as data.
+#[test]
+fn only_the_command_names_its_options() {
+    let is_option = |word: &str| {
+        let name = word.trim_start_matches(['(', '\'', '`', '{']).strip_prefix("--");
+        name.is_some_and(|name| name.starts_with(|c: char| c.is_ascii_lowercase()))
+    };
+    for (name, _) in built_with() {
+        // Front ends call other programs, `report` writes what people see at a terminal, and the others
+        // are commands of their own.
+        let may = ["frontend-c", "report", "cli", "bench", "hunt"].contains(&name.as_str());
+        for (file, literal) in literals(&name).into_iter().filter(|_| !may) {
+            let option = literal.split_whitespace().find(|word| is_option(word));
+            assert_eq!(option, None, "{}: an option is named in {literal:?}", file.display());
+        }
+    }
+}

@@ -98,7 +98,7 @@ fn models_without_a_machine_are_refused() {
     let run = folder.run(&["verify", program.to_str().unwrap(), "--witness", "w"]);
     run.ends_with(2).complains("there is no machine for the model 'rc11'");
     let run = folder.run(&["verify", "sb.litmus", "--engine", "explore", "--witness", "w"]);
-    run.ends_with(2).complains("the engine 'explore' knows no schedule to write");
+    run.ends_with(2).complains("the engine 'explore' has no use for: witness");
 }
 
 /// What `verify --witness` writes ends at the violation that it has found.

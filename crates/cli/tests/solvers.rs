@@ -78,7 +78,7 @@ fn frameworks_agree() {
     let other = folder.run(&[&other[..], &["SB.litmus"]].concat());
     other.ends_with(2).complains("no conditions for the model 'rmo'");
     let other = folder.run(&["verify", "--framework", "gharachorloo", "SB.litmus"]);
-    other.ends_with(2).complains("--framework is for the engine that asks a solver");
+    other.ends_with(1).says("executions were told by the order of sub-operations");
 }
 
 /// What one processor makes of any number, and another looks at.
@@ -122,11 +122,12 @@ fn integers_are_for_those_who_know_them() {
     let folder = folder();
     folder.write("t.ops", structures("a + 1", "b > a"));
     let other = ["verify", "--engine", "bounded", "--integers", "MP.litmus"];
-    folder.run(&other).ends_with(2).complains("--integers is for operation structures");
-    let other = ["verify", "--integers", "t.ops"];
-    folder.run(&other).ends_with(2).complains("--integers is for the engine that asks a solver");
+    folder.run(&other).ends_with(2).complains("integers are for operation structures");
+    folder.run(&["verify", "--integers", "t.ops"]).ends_with(0).says("engine bounded");
+    let other = ["verify", "--engine", "states", "--integers", "t.ops"];
+    folder.run(&other).ends_with(2).complains("the engine 'states' has no use for: integers");
     let other = ["verify", "--engine", "bounded", "--integers", "--certify", "t.ops"];
-    folder.run(&other).ends_with(2).complains("leave out --integers, or --certify");
+    folder.run(&other).ends_with(2).complains("leave out --integers or --certify");
     let emit = ["verify", "--engine", "bounded", "--integers", "t.ops", "--emit"];
     let bits = folder.run(&[&emit[..], &["q.cnf"]].concat());
     bits.ends_with(2).complains("integers cannot be said in DIMACS");
@@ -138,8 +139,15 @@ fn integers_are_for_those_who_know_them() {
 #[test]
 fn other_engines_ask_no_solver() {
     let folder = folder();
-    let certify = folder.run(&["verify", "--certify", "SB.litmus"]);
-    certify.ends_with(2).complains("--certify is for the engine that asks a solver");
+    folder.run(&["verify", "--certify", "SB.litmus"]).ends_with(1).says("engine bounded");
+    let other = folder.run(&["verify", "--engine", "explore", "--certify", "SB.litmus"]);
+    other.ends_with(2).complains("the engine 'explore' has no use for: certify");
+    let other =
+        folder.run(&["verify", "--engine", "states", "--certify", "--solver", "z3", "SB.litmus"]);
+    other
+        .ends_with(2)
+        .complains("the engine 'states' has no use for: solver, certify")
+        .complains("leave out --solver and --certify; --engine bounded would take it");
     let both =
         folder.run(&["verify", "--engine", "bounded", "--certify", "--solver", "z3", "SB.litmus"]);
     both.ends_with(2).complains("Z3 gives no proofs");

@@ -27,6 +27,6 @@ mod witness;
 
 pub use parallax_machine::system::{Action, MemoryKind, Setup};
 pub use problems::Standing as ProgramStanding;
-pub use schedule::{Schedule, memory_name};
+pub use schedule::Schedule;
 pub use session::{Flow, Session, Subject, setup};
 pub use witness::witness;

@@ -29,14 +29,6 @@ pub struct Schedule {
     pub actions: Vec<(Action, String)>,
 }
 
-pub fn memory_name(memory: MemoryKind) -> &'static str {
-    match memory {
-        MemoryKind::Sc => "sc",
-        MemoryKind::Tso => "tso",
-        MemoryKind::Pso => "pso",
-    }
-}
-
 /// `step 0`, `flush 1 2`.
 pub fn action_text(action: Action) -> String {
     match action {
@@ -50,7 +42,7 @@ pub fn action_text(action: Action) -> String {
 impl Schedule {
     pub fn text(&self) -> String {
         let input = self.input.replace(['\n', '\r'], " ");
-        let memory = memory_name(self.memory);
+        let memory = self.memory.name();
         let mut text = format!("{FIRST_LINE}\ninput {input}\nmodel {memory}\n");
         for (action, comment) in &self.actions {
             let action = action_text(*action);
@@ -78,7 +70,8 @@ impl Schedule {
         let (span, model) = expect("model ")?;
         let memory = MemoryKind::named(&model).ok_or_else(|| {
             let error = source.error(span, format!("there is no machine for '{model}'"));
-            error.with_help("machines are sc, tso and pso")
+            let names = MemoryKind::ALL.map(MemoryKind::name).join(", ");
+            error.with_help(format!("machines are {names}"))
         })?;
         let (mut actions, mut spans) = (Vec::new(), Vec::new());
         for (span, line) in lines {

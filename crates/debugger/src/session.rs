@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use parallax_machine::system::{Action, MemoryKind, Setup, SystemOptions};
-use parallax_program::{Diagnostic, Program, Property, Question};
+use parallax_program::{Diagnostic, Help, Program, Property, Question, Setting};
 
 use crate::command;
 use crate::history::History;
@@ -11,7 +11,7 @@ use crate::machine::{Happened, Machine, is_own};
 use crate::names::Names;
 use crate::points::Point;
 use crate::problems::{self, Problem, Standing};
-use crate::schedule::{Schedule, memory_name};
+use crate::schedule::Schedule;
 use crate::{source, story};
 
 /// What is debugged.
@@ -96,7 +96,7 @@ impl<'s, 'p> Session<'s, 'p> {
             1 => "1 thread".to_string(),
             count => format!("{count} threads"),
         };
-        let memory = memory_name(self.setup.options.memory);
+        let memory = self.setup.options.memory.name();
         let mut text = format!("{}: {threads}, model {memory}\n", self.subject.input);
         text.push_str(&self.announce(&[]));
         text
@@ -220,10 +220,13 @@ impl<'s, 'p> Session<'s, 'p> {
         let source = parallax_program::SourceFile::new(name, text);
         let memory = self.setup.options.memory;
         if schedule.memory != memory {
-            let (theirs, ours) = (memory_name(schedule.memory), memory_name(memory));
+            let (theirs, ours) = (schedule.memory.name(), memory.name());
             let message = format!("the schedule is for the model {theirs}, not {ours}");
-            return Err(Diagnostic::new(format!("{name}: {message}"))
-                .with_help(format!("start the debugger with --model {theirs}")));
+            return Err(Diagnostic::new(format!("{name}: {message}")).with_help(Help::with(
+                Setting::Model,
+                theirs,
+                "starts the debugger for it",
+            )));
         }
         self.restart();
         for ((action, _), span) in schedule.actions.iter().zip(spans) {

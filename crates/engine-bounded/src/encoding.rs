@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use parallax_memory::{Model, NodeId};
+use parallax_program::{Help, Setting};
 use parallax_solver::{Answer, Literal, Stop, Terms};
 use parallax_verdict::Reason;
 
@@ -86,7 +87,7 @@ impl Encoding {
         }
         if relations.saturating_mul(events * events) > Self::MOST_PAIRS {
             let message = format!("{events} events are too many for the relations of '{name}'");
-            let help = Some("a smaller --unroll makes fewer".to_string());
+            let help = Some(Help::Lower(Setting::Unroll));
             return Err(Reason { help, ..reason(message) });
         }
         let mut circuit = Circuit::new(terms, asking.solving);

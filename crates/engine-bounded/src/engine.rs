@@ -3,8 +3,8 @@
 use std::any::TypeId;
 
 use parallax_control::Control;
-use parallax_program::{Diagnostic, Diagnostics, Property};
-use parallax_query::{Answer, Engine, Final, Query, SolverWork, Subject, Wanted};
+use parallax_program::{Diagnostic, Diagnostics, Help, Property, Setting};
+use parallax_query::{Answer, Engine, Extension, Final, Query, SolverWork, Subject, Wanted};
 use parallax_solver::Backend;
 use parallax_verdict::{Conclusion, Counts, Gaps, Scope, Searched, Verdict};
 
@@ -29,6 +29,20 @@ pub struct Asking {
     pub integers: bool,
 }
 
+impl Extension for Asking {
+    fn settings(&self) -> Vec<Setting> {
+        let usual = Asking::default();
+        let all = [
+            (self.backend != usual.backend, Setting::Solver),
+            (self.certify, Setting::Certify),
+            (self.framework != usual.framework, Setting::Framework),
+            (self.keep.is_some(), Setting::Emit),
+            (self.integers, Setting::Integers),
+        ];
+        all.into_iter().filter(|(is_made, _)| *is_made).map(|(_, setting)| setting).collect()
+    }
+}
+
 /// How a question is written down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
@@ -50,6 +64,13 @@ impl Engine for Bounded {
         }
         if query.subject.program.is_none() && query.subject.finals.is_none() {
             return Err(Diagnostic::new("there is no program to unfold"));
+        }
+        let asking: Asking = query.extensions.get().copied().unwrap_or_default();
+        let is_z3 = asking.integers || asking.backend == Backend::Z3;
+        if asking.certify && is_z3 {
+            let other = if asking.integers { Setting::Integers } else { Setting::Solver };
+            let error = Diagnostic::new("Z3 gives no proofs that could be checked");
+            return Err(error.with_help(Help::Contradiction(vec![other, Setting::Certify])));
         }
         Ok(())
     }

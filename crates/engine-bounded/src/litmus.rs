@@ -101,7 +101,7 @@ impl Test<'_, '_> {
     fn confirmed(&self, execution: Execution) -> Result<Confirmed<Execution>, Reason> {
         let program = self.code.program;
         replay(program, self.question, execution, self.model).map_err(|refusal| Reason {
-            help: Some("this is an error of the engine: please report it".to_string()),
+            help: Some("this is an error of the engine: please report it".into()),
             ..reason(format!("an execution could not be replayed: {refusal}"))
         })
     }

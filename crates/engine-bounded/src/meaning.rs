@@ -4,8 +4,8 @@
 //! read that races has no execution, and with it goes all that would follow. So whatever holds of
 //! the executions of such a program is no answer: without a race it counts, with one it does not.
 
-use parallax_memory::Model;
-use parallax_program::{Diagnostics, Program, Property};
+use parallax_memory::{Language, Model};
+use parallax_program::{Diagnostics, Help, Program, Property, Setting};
 use parallax_verdict::{Conclusion, Reason, Verdict};
 
 use crate::options::Options;
@@ -33,12 +33,18 @@ pub fn meaningful(
         Some(race) => race.place.clone(),
         None => races.reason.and_then(|reason| reason.place),
     };
-    let name = model.name();
+    let (name, usual) = (model.name(), Language::C.usual_model());
     Ok(verdict.withdrawn(Reason {
         message: format!(
             "'{name}' gives a program with data races no meaning, and there may be one"
         ),
         place,
-        help: Some("--property race would show it; rc11 says what racing accesses do".to_string()),
+        help: Some(
+            Help::with(Setting::Property, Property::Race.name(), "would show it").and(Help::with(
+                Setting::Model,
+                usual,
+                "says what racing accesses do",
+            )),
+        ),
     }))
 }

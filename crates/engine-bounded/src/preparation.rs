@@ -119,13 +119,9 @@ fn split(unfolding: &Unfolding, found: &Addresses) -> (Vec<Vec<u128>>, Vec<Vec<u
     (known, freed)
 }
 
-/// Models in which no value comes from itself by way of dependencies and reads.
-const GROUNDED: [&str; 12] =
-    ["sc", "tso", "pso", "rmo", "ra", "rc11", "rc20", "imm", "aarch64", "arm", "power", "riscv"];
-
 impl Preparation<'_, '_> {
     fn premises(&self) -> Premises {
-        let grounded = self.model.is_builtin() && GROUNDED.contains(&self.model.name());
+        let grounded = self.model.facts().is_grounded;
         let coherent = self.model.implies_coherence();
         Premises { coherent, grounded, words: !self.integers }
     }

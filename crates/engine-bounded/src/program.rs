@@ -469,7 +469,7 @@ impl Search<'_, '_> {
         let Some(claimed) = claim(encoding, threads, ending) else {
             let what = format!("'{property}' seems to be violated ({message}), for no reason");
             let help = "this is an error of the engine: please report it";
-            return Err(Reason { help: Some(help.to_string()), ..reason(what) });
+            return Err(Reason { help: Some(help.into()), ..reason(what) });
         };
         let involved = involved.iter().filter_map(|event| claimed.steps.get(event).copied());
         let involved = involved.collect();

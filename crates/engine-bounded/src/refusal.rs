@@ -1,7 +1,8 @@
 //! Why there is no answer, or not even a question.
 
-use parallax_machine::Code;
-use parallax_program::{Diagnostic, Diagnostics, Program, Span};
+use parallax_machine::{Code, Fault};
+use parallax_memory::INTERLEAVING;
+use parallax_program::{Diagnostic, Diagnostics, Help, Program, Setting, Span};
 use parallax_solver::{Stop as Stopped, Terms};
 use parallax_verdict::Reason;
 
@@ -39,7 +40,7 @@ pub fn unsupported(stop: &Stop, what: &str, code: &Code<'_>) -> Reason {
     Reason {
         message: format!("{what}: not supported by the bounded engine"),
         place: stop.site.map(|site| code.program.source.location(code.span(site))),
-        help: None,
+        help: Fault::help_with(what),
     }
 }
 
@@ -51,7 +52,7 @@ pub fn intrusion(access: &Event, code: &Code<'_>) -> Reason {
                   under this model"
                 .to_string(),
         place: access.site.map(|site| code.program.source.location(code.span(site))),
-        help: Some("--model sc keeps it out".to_string()),
+        help: Some(Help::with(Setting::Model, INTERLEAVING, "keeps it out")),
     }
 }
 

@@ -13,6 +13,7 @@
 
 use std::collections::BTreeMap;
 
+use parallax_machine::system::MemoryKind;
 use parallax_memory::{Model, NodeId};
 use parallax_solver::Literal;
 
@@ -32,24 +33,21 @@ pub struct Sections {
     pub may_stay: bool,
 }
 
-/// The machines, whose order of all events an axiom of the same name tells.
-const ORDERED: [&str; 3] = ["sc", "tso", "pso"];
-
-/// The models of C that know what a lock is.
-const LOCKING: [&str; 5] = ["ra", "rc11", "rc20", "c11", "imm"];
-
 impl Sections {
     /// None where a model says nothing about them.
     pub fn under(model: &Model, framework: Framework, has_races: bool) -> Option<Sections> {
-        let is_known = is_ordered(model) || model.is_builtin() && LOCKING.contains(&model.name());
-        let locks = has_races || model.name() != "sc";
+        // Models of C that have happens-before know what a lock is.
+        let has_locks = model.is_builtin() && model.happens_before().is_some();
+        let is_known = is_ordered(model) || has_locks;
+        let locks = has_races || model.facts().machine != Some(MemoryKind::Sc);
         let sections = Sections { locks, may_stay: false };
         (is_known && framework == Framework::Cat).then_some(sections)
     }
 }
 
+/// Whether it is the model of a machine: its axiom of the same name orders all events.
 fn is_ordered(model: &Model) -> bool {
-    model.is_builtin() && ORDERED.contains(&model.name())
+    model.facts().machine.is_some()
 }
 
 /// Whether an axiom is the one by which the sections of a model are whole.

@@ -1,7 +1,7 @@
 //! Enumeration as one engine among others: is there an execution with a bad final state?
 
 use parallax_control::Control;
-use parallax_program::{Diagnostic, Diagnostics, Property};
+use parallax_program::{Diagnostic, Diagnostics, Help, Property, Setting};
 use parallax_query::{Answer, Engine, Final, Query, Wanted};
 use parallax_verdict::{Counts, Ending, Gaps, Outcomes, Scope, Searched, Verdict, no_final_state};
 
@@ -26,12 +26,11 @@ impl Engine for Enumerate {
         }
         if query.nondet.is_some() {
             let error = Diagnostic::new("litmus tests have no inputs");
-            return Err(error.with_help("leave out --nondet"));
+            return Err(error.with_help(Help::LeaveOut(vec![Setting::Inputs])));
         }
         if !query.properties.contains(&Property::Assert) {
             let message = "of a litmus test, only the final condition can be checked";
-            let help = "leave out --property, or say --property assert";
-            return Err(Diagnostic::new(message).with_help(help));
+            return Err(Diagnostic::new(message).with_help(Help::LookFor(Property::Assert)));
         }
         Ok(())
     }

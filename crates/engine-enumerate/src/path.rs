@@ -7,7 +7,9 @@
 use std::rc::Rc;
 
 use parallax_machine::{Code, Domain, Fault, Limits, Operation, Site, Thread, modify};
-use parallax_program::{AccessSize, BinaryOp, Bits, Diagnostic, Tags, ThreadStart, VarId};
+use parallax_program::{
+    AccessSize, BinaryOp, Bits, Diagnostic, Help, Setting, Tags, ThreadStart, VarId,
+};
 
 use crate::dependency::Dependencies;
 use crate::term::{ReadVar, TermId, Terms, Value};
@@ -474,7 +476,7 @@ impl<'p> Explorer<'_, 'p, '_> {
     fn too_much_memory(&self) -> Failure {
         let thread = &self.code.program.threads[self.thread as usize].name;
         let message = format!("{thread} has too many paths: they do not fit into memory");
-        let help = "fewer branches, or a smaller --bound, make fewer paths";
+        let help = Help::from("fewer branches make fewer paths").and(Help::Lower(Setting::Bound));
         Failure::Unsupported(Diagnostic::new(message).with_help(help))
     }
 

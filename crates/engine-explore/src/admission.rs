@@ -8,8 +8,8 @@
 //! load-buffering shape with the tags that it knows. Where it allows one, the search watches out
 //! for programs that may show it; see [`crate::buffering`].
 
-use parallax_memory::{Checker, InputId, InputKind, Language, Model, TestKind};
-use parallax_program::Diagnostic;
+use parallax_memory::{Checker, Facts, InputId, InputKind, Language, Model, TestKind};
+use parallax_program::{Diagnostic, Help, Setting};
 
 /// What the engine does not follow.
 const UNKNOWN: [&str; 2] = ["lxsx", "FW"];
@@ -32,9 +32,10 @@ const BY_KIND: [&str; 7] = ["_", "R", "W", "M", "F", "IW", "RMW"];
 pub fn admit(model: &Model) -> Result<Admission, Diagnostic> {
     let refuse = |why: String| {
         let message = format!("exploration cannot use the model '{}': {why}", model.name());
-        let help = "models that can be explored: sc, tso, pso, ra, rc11, rc20, imm, and .cat files for C; \
-                    --engine bounded takes others";
-        Err(Diagnostic::new(message).with_help(help))
+        let names = Facts::names(|facts| facts.native.is_some() || facts.refines.is_some());
+        let names = format!("models that can be explored: {names}, and .cat files for C");
+        let others = Help::with(Setting::Engine, "bounded", "takes others");
+        Err(Diagnostic::new(message).with_help(Help::from(names).and(others)))
     };
     let asks =
         |names: &[&str]| model.inputs().iter().find(|input| names.contains(&input.name.as_str()));

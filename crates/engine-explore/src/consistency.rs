@@ -10,10 +10,11 @@
 //!
 //! For the sequentially consistent accesses of RC11 see [`crate::psc`].
 
+use parallax_memory::Native;
+
 use crate::clocks::{Clock, Clocks};
 use crate::event::{Event, Id, Kind, Loc};
 use crate::graph::Graph;
-use crate::model::Native;
 
 /// A search through the past of an event; kept for its memory.
 #[derive(Default)]

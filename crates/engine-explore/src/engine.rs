@@ -3,15 +3,23 @@
 use std::any::TypeId;
 
 use parallax_control::Control;
-use parallax_program::{Diagnostic, Diagnostics};
+use parallax_memory::Model;
+use parallax_program::{Diagnostic, Diagnostics, Help, Setting};
 use parallax_query::{Answer, Engine, Query, Reductions, Wanted};
 
-use crate::model::Native;
 use crate::options::Options;
 use crate::{admission, explore};
 
 /// All execution graphs, each once.
 pub struct Explore;
+
+/// Whether a model can be used. The error says why not.
+pub fn can_explore(model: &Model) -> Result<(), Diagnostic> {
+    match model.facts().native {
+        Some(_) => Ok(()),
+        None => admission::admit(model).map(|_| ()),
+    }
+}
 
 impl Engine for Explore {
     fn name(&self) -> &'static str {
@@ -21,15 +29,15 @@ impl Engine for Explore {
     fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
         if query.subject.program.is_none() {
             let message = "the final condition of a litmus test needs its own engine";
-            let help = "leave out --engine, or say --engine states or bounded";
+            let help = Help::TryEngines(vec!["states", "bounded"]);
             return Err(Diagnostic::new(message).with_help(help));
         }
         if query.subject.has_reservations() {
             let message = "this engine knows no load-linked and store-conditional";
-            return Err(Diagnostic::new(message).with_help("leave out --engine and --witness"));
+            return Err(Diagnostic::new(message)
+                .with_help(Help::LeaveOut(vec![Setting::Engine, Setting::Witness])));
         }
-        let is_native = query.model.is_builtin() && Native::named(query.model.name()).is_some();
-        if is_native { Ok(()) } else { admission::admit(&query.model).map(|_| ()) }
+        can_explore(&query.model)
     }
 
     fn extensions(&self) -> Vec<TypeId> {

@@ -1,11 +1,12 @@
 //! Who decides which graphs are consistent: rules of the engine's own, or the model's file.
 
+use parallax_memory::Native;
+
 use crate::cat::{CatJudge, Look};
 use crate::consistency::{Past, must_know};
 use crate::event::{Event, Id};
 use crate::graph::Graph;
 use crate::memory::Memory;
-use crate::model::Native;
 use crate::psc;
 
 pub struct Judge<'a> {
@@ -14,22 +15,22 @@ pub struct Judge<'a> {
     /// Whether what happens before what in `rc11` does so in the model's file too, so that the
     /// engine need not try what that rules out; and whether an event that comes after all others in
     /// every order keeps a graph consistent.
-    is_like_rc11: bool,
+    refines_rc11: bool,
     past: Past,
 }
 
 impl<'a> Judge<'a> {
     pub fn native(model: Native) -> Judge<'a> {
-        Judge { model: Some(model), cat: None, is_like_rc11: false, past: Past::default() }
+        Judge { model: Some(model), cat: None, refines_rc11: false, past: Past::default() }
     }
 
-    pub fn cat(judge: CatJudge<'a>, is_like_rc11: bool) -> Judge<'a> {
-        Judge { model: None, cat: Some(judge), is_like_rc11, past: Past::default() }
+    pub fn cat(judge: CatJudge<'a>, refines_rc11: bool) -> Judge<'a> {
+        Judge { model: None, cat: Some(judge), refines_rc11, past: Past::default() }
     }
 
     /// One that is never asked.
     pub fn idle(&self) -> Judge<'a> {
-        Judge { model: self.model, cat: None, is_like_rc11: false, past: Past::default() }
+        Judge { model: self.model, cat: None, refines_rc11: false, past: Past::default() }
     }
 
     /// The position in coherence order of the last write that the next event of a thread, which
@@ -37,7 +38,7 @@ impl<'a> Judge<'a> {
     pub fn must_know(&mut self, graph: &Graph<'_>, thread: usize, event: &Event) -> usize {
         match self.model {
             Some(model) => must_know(model, graph, &mut self.past, thread, event),
-            None if self.is_like_rc11 => {
+            None if self.refines_rc11 => {
                 must_know(Native::Rc11, graph, &mut self.past, thread, event)
             }
             None => 0,
@@ -52,7 +53,7 @@ impl<'a> Judge<'a> {
 
     /// Whether the model's file judges the whole graph, which takes cubic time.
     pub fn needs_file(&self, is_latest: bool) -> bool {
-        self.cat.is_some() && !(self.is_like_rc11 && is_latest)
+        self.cat.is_some() && !(self.refines_rc11 && is_latest)
     }
 
     /// What the model's file finds wrong with a graph that it allows, and where.
@@ -70,7 +71,7 @@ impl<'a> Judge<'a> {
     /// location.
     pub fn allows(&mut self, graph: &Graph<'_>, new: &[Id], is_latest: bool) -> bool {
         if let Some(cat) = &mut self.cat {
-            return self.is_like_rc11 && is_latest || cat.allows(graph);
+            return self.refines_rc11 && is_latest || cat.allows(graph);
         }
         match self.model {
             Some(model) if model.by_happens_before() && !is_latest => {

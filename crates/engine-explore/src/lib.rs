@@ -37,8 +37,8 @@ use std::time::Instant;
 
 use parallax_control::{Cancel, Control, Progress};
 use parallax_machine::{Code, Concrete, Idle, Limits};
-use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, Program, Property, Span};
+use parallax_memory::{Model, Native};
+use parallax_program::{Diagnostic, Diagnostics, Help, Program, Property, Span};
 use parallax_query::Found;
 pub use parallax_query::{Reduction, Reductions};
 use parallax_verdict::{Reason, Scope, Searched, Verdict, confirm, inputs_tried};
@@ -49,13 +49,12 @@ use crate::cat::CatJudge;
 use crate::cells::Cells;
 use crate::clocks::Synchronisation;
 use crate::crew::{Crew, Segment, Whole};
-pub use crate::engine::Explore;
+pub use crate::engine::{Explore, can_explore};
 use crate::findings::{End, Findings};
 use crate::graph::Graph;
 use crate::judge::Judge;
 use crate::known::Known;
 use crate::memory::Memory;
-use crate::model::Native;
 use crate::observer::{INTERRUPTED, Observer, Sees, Shared};
 pub use crate::options::Options;
 use crate::search::Search;
@@ -74,7 +73,7 @@ pub fn explore(
     model: &Model,
     options: &Options<'_>,
 ) -> Result<Verdict, Diagnostics> {
-    let native = Native::named(model.name()).filter(|_| model.is_builtin());
+    let native = model.facts().native;
     let admission = match native {
         Some(_) => Admission { watched: None },
         None => admission::admit(model).map_err(|refusal| vec![refusal])?,
@@ -289,7 +288,7 @@ impl<'p> Exploration<'_, 'p> {
             Some(model) => Judge::native(model),
             None => {
                 let judge = CatJudge::new(code, self.model, self.watched);
-                Judge::cat(judge, self.is_like_rc11())
+                Judge::cat(judge, self.refines_rc11())
             }
         };
         let observer = Observer::new(shared, code, self.sees(), self.order());
@@ -343,15 +342,13 @@ impl<'p> Exploration<'_, 'p> {
             Some(Native::Rc20) => Synchronisation::Standard2020,
             Some(Native::Sc | Native::Ra | Native::Rc11) => Synchronisation::Standard2011,
             Some(Native::Tso | Native::Pso) if self.sees().races => Synchronisation::Standard2011,
-            None if self.is_like_rc11() => Synchronisation::Standard2011,
+            None if self.refines_rc11() => Synchronisation::Standard2011,
             _ => Synchronisation::Ignored,
         }
     }
 
-    /// Whether the model's file has all of the synchronisation of `rc11`, and acyclic orders that
-    /// nothing leaves which comes last in all of them.
-    fn is_like_rc11(&self) -> bool {
-        self.model.is_builtin() && self.model.name() == "imm"
+    fn refines_rc11(&self) -> bool {
+        self.model.facts().refines == Some(Native::Rc11)
     }
 
     fn estimate(&self, mut search: Search<'_, 'p>) -> Option<(f64, f64)> {
@@ -438,8 +435,8 @@ impl<'p> Exploration<'_, 'p> {
             ),
             place: shown(read),
             help: Some(
-                "make the read an acquire, the write a release, or try --engine bounded"
-                    .to_string(),
+                Help::from("make the read an acquire, or the write a release")
+                    .and(Help::TryEngines(vec!["bounded"])),
             ),
         })
     }

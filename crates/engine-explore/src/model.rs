@@ -1,51 +1,10 @@
-//! The memory models that the engine decides by itself, and what they make of the marks of
-//! events. Any other model is asked through its `.cat` file; see [`crate::cat`].
+//! What the rules of the engine make of the marks of events. Which models have rules here is a
+//! [fact](parallax_memory::Facts) about them; any other is asked through its `.cat` file, see
+//! [`crate::cat`].
+
+use parallax_memory::Native;
 
 use crate::event::Marks;
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Native {
-    Sc,
-    Tso,
-    Pso,
-    /// Release and acquire: every atomic access is both.
-    Ra,
-    Rc11,
-    /// The same with the release sequences of C++20.
-    Rc20,
-}
-
-impl Native {
-    pub fn named(name: &str) -> Option<Native> {
-        Some(match name {
-            "sc" => Native::Sc,
-            "tso" => Native::Tso,
-            "pso" => Native::Pso,
-            "ra" => Native::Ra,
-            "rc11" => Native::Rc11,
-            "rc20" => Native::Rc20,
-            _ => return None,
-        })
-    }
-
-    /// Whether happens-before decides what may be read.
-    pub fn by_happens_before(self) -> bool {
-        matches!(self, Native::Ra | Native::Rc11 | Native::Rc20)
-    }
-
-    /// Whether it is a model of a language, in which races are errors.
-    pub fn is_of_language(self) -> bool {
-        self == Native::Sc || self.by_happens_before()
-    }
-
-    pub fn strength(self) -> Strength {
-        match self {
-            Native::Sc => Strength::Synchronising,
-            Native::Ra => Strength::ReleaseAcquire,
-            Native::Rc11 | Native::Rc20 | Native::Tso | Native::Pso => Strength::AsWritten,
-        }
-    }
-}
 
 /// How the memory orders of C are taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,6 +18,14 @@ pub enum Strength {
 }
 
 impl Strength {
+    pub fn of(native: Native) -> Strength {
+        match native {
+            Native::Sc => Strength::Synchronising,
+            Native::Ra => Strength::ReleaseAcquire,
+            Native::Rc11 | Native::Rc20 | Native::Tso | Native::Pso => Strength::AsWritten,
+        }
+    }
+
     pub fn adjust(self, marks: Marks) -> Marks {
         let both = Marks::ACQUIRE.with(Marks::RELEASE);
         match self {

@@ -6,11 +6,12 @@
 //! new cycle of `psc` is a cycle of those four through the new event; only where there is one, which is rare, the
 //! relation itself is computed.
 
+use parallax_memory::Native;
+
 use crate::clocks::{Clock, Clocks};
 use crate::consistency::Past;
 use crate::event::{Event, Id, Kind, Loc};
 use crate::graph::Graph;
-use crate::model::Native;
 
 /// Whether the events just added, the last ones of their threads, leave the order acyclic.
 pub fn is_acyclic_after(graph: &Graph<'_>, past: &mut Past, new: &[Id]) -> bool {

@@ -8,12 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parallax_machine::{
-    Code, Concrete, Fault, Idle, Limits, Operation, PERHAPS_BY_UNDEFINED, Site, Thread, modify,
+    Code, Concrete, FENCE_OF_ALL, Fault, Idle, Limits, Operation, PERHAPS_BY_UNDEFINED, Site,
+    Thread, modify,
 };
+use parallax_memory::Native;
 use parallax_program::{AllocKind, Bits, FunctionId, InstKind, Program, Property, RmwOp, Tags};
 
 use crate::event::{Id, Marks};
-use crate::model::{Native, Strength};
+use crate::model::Strength;
 
 /// A thread in front of its next operation.
 #[derive(Clone)]
@@ -153,7 +155,7 @@ impl<'p> Runner<'p> {
         nondet: Option<(i128, i128)>,
         native: Option<Native>,
     ) -> Runner<'p> {
-        let strength = native.map_or(Strength::AsWritten, Native::strength);
+        let strength = native.map_or(Strength::AsWritten, Strength::of);
         let is_weak = native != Some(Native::Sc);
         let of = |kind: &InstKind| marks_of(kind, strength);
         let marks = code.program.functions.iter().map(|function| {
@@ -373,8 +375,7 @@ impl<'p> Runner<'p> {
                 }))
             }
             Operation::Fence { tags } if tags.contains(Tags::MEMBARRIER) && self.is_weak => {
-                let what = "a barrier of all threads (try --engine states)";
-                At::Fault(Box::new(Fault::Unsupported(what.into())))
+                At::Fault(Box::new(Fault::Unsupported(FENCE_OF_ALL.into())))
             }
             Operation::Fence { .. } => At::Fence { marks: first },
             Operation::Spawn { function, args } => At::Spawn { function, args: args.into() },
@@ -418,9 +419,7 @@ impl<'p> Runner<'p> {
                 let below = u64::try_from(high - low).unwrap_or(u64::MAX - 1) + 1;
                 At::Choice { first: low, below, width }
             }
-            _ => At::Fault(Box::new(Fault::Unsupported(
-                "an input that may have any value (give its range with --nondet LO..HI)".into(),
-            ))),
+            _ => At::Fault(Box::new(Fault::any_input())),
         }
     }
 }

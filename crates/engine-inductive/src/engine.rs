@@ -9,7 +9,7 @@ use parallax_control::Control;
 use parallax_engine_bounded::{Options, verify as bounded};
 use parallax_memory::Model;
 use parallax_program::{
-    Diagnostic, Diagnostics, Expr, InstKind, Location, Program, Property, Span,
+    Diagnostic, Diagnostics, Expr, Help, InstKind, Location, Program, Property, Setting, Span,
 };
 use parallax_query::{Answer, Engine, NumberOrder, Query, Subject, Wanted};
 use parallax_verdict::{
@@ -177,7 +177,11 @@ fn what_fails(unproved: &Unproved) -> String {
 
 /// What could not be shown, and where.
 fn not_proved(message: String, place: Option<Location>) -> Reason {
-    let help = "the invariants may say too little; --engine states, explore or bounded look for a \
-                violation";
-    Reason { message, place, help: Some(help.to_string()) }
+    let others = "states, explore or bounded";
+    let help = Help::from("the invariants may say too little").and(Help::with(
+        Setting::Engine,
+        others,
+        "look for a violation",
+    ));
+    Reason { message, place, help: Some(help) }
 }

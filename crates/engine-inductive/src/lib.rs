@@ -22,8 +22,8 @@ mod silent;
 mod subject;
 
 use parallax_engine_bounded::{Figures, Options, Verified};
-use parallax_memory::Model;
-use parallax_program::{Diagnostics, Location, Program};
+use parallax_memory::{Facts, Model};
+use parallax_program::{Diagnostics, Help, Location, Program, Setting};
 use parallax_verdict::{Reason, Scope, Violation};
 
 pub use candidates::Order;
@@ -84,20 +84,23 @@ pub struct Invariant {
     pub proposed: Option<Vec<String>>,
 }
 
-/// The models that stand-ins of iterations are right for: program order and reads-from have no
-/// cycle, and a part of an allowed execution is allowed.
-pub const MODELS: [&str; 3] = ["sc", "tso", "pso"];
-
-/// Whether proofs are right under a model.
+/// Whether proofs are right under a model. Stand-ins of iterations are where program order and
+/// reads-from have no cycle, and a part of an allowed execution is allowed: so it is where a machine
+/// takes one step after the other.
 pub fn admits(model: &Model) -> bool {
-    model.is_builtin() && MODELS.contains(&model.name())
+    model.facts().machine.is_some()
+}
+
+/// The models that proofs are right under.
+pub fn models() -> String {
+    Facts::names(|facts| facts.machine.is_some())
 }
 
 /// Loops that are not replaced repeat so often at most, one bound after the other.
 const BOUNDS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
-/// Tries to prove that no assertion of a program fails. Under other models than [`MODELS`] there is no
-/// answer. Proposed invariants compare numbers in the given order. The option `unroll` is for loops
+/// Tries to prove that no assertion of a program fails. Under models that it does not
+/// [admit](admits) there is no answer. Proposed invariants compare numbers in the given order. The option `unroll` is for loops
 /// that stay.
 pub fn prove(
     program: &Program,
@@ -110,7 +113,7 @@ pub fn prove(
         return Ok(none(Conclusion::Unknown(Reason {
             message: format!("proofs by invariants say nothing about the model '{}'", model.name()),
             place: None,
-            help: Some(format!("models for proofs are {}", MODELS.join(", "))),
+            help: Some(format!("models for proofs are {}", models()).into()),
         })));
     }
     let mut subject = match Subject::new(program) {
@@ -204,7 +207,7 @@ fn left_over(subject: &Subject) -> Reason {
     Reason {
         message: format!("a loop that is not replaced may repeat more often: {why}"),
         place: left.map(|left| subject.program.source.location(left.span)),
-        help: Some("--unroll says how often it is repeated".to_string()),
+        help: Some(Help::with(Setting::Unroll, "N", "says how often it is repeated")),
     }
 }
 

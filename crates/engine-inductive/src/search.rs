@@ -75,7 +75,7 @@ impl Search<'_> {
                     return Ok(Some(Reason {
                         message: format!("this loop needs {needed} stand-ins of iterations"),
                         place: Some(subject.program.source.location(span)),
-                        help: Some("there are too many loads of what it writes".to_string()),
+                        help: Some("there are too many loads of what it writes".into()),
                     }));
                 }
                 is_enough &= needed <= known.replaced.rounds;
@@ -94,7 +94,7 @@ fn too_large() -> Reason {
     Reason {
         message: "the loops need too many stand-ins of iterations".to_string(),
         place: None,
-        help: Some("loops inside of loops multiply; fewer loads make fewer".to_string()),
+        help: Some("loops inside of loops multiply; fewer loads make fewer".into()),
     }
 }
 

@@ -75,7 +75,7 @@ impl Subject {
 
     fn reason(&self, span: Span, message: String, help: &str) -> Reason {
         let place = Some(self.program.source.location(span));
-        Reason { message, place, help: Some(help.to_string()) }
+        Reason { message, place, help: Some(help.into()) }
     }
 
     fn add(&mut self, id: FunctionId, function: &Function, marks: &[Mark]) -> Result<(), Reason> {

@@ -4,12 +4,12 @@ use std::any::TypeId;
 use std::cell::RefCell;
 
 use parallax_control::Control;
-use parallax_machine::system::{Action, MemoryKind, Setup};
-use parallax_program::{Diagnostic, Diagnostics, Program, Property, Question};
-use parallax_query::{Answer, Engine, Query, Reductions};
+use parallax_machine::system::{Action, Setup};
+use parallax_program::{Diagnostic, Diagnostics, Help, Program, Property, Question, Setting};
+use parallax_query::{Answer, Engine, Extension, Query, Reductions};
 
 use crate::options::{Options, Reduction};
-use crate::search;
+use crate::{machine, search};
 
 /// All states of an operational machine, each once.
 pub struct States;
@@ -19,6 +19,12 @@ pub struct States;
 pub struct Schedules {
     /// Writes down the way to a state of a program. None where no schedule leads there.
     pub write: fn(&Scheduled<'_, '_>) -> Option<String>,
+}
+
+impl Extension for Schedules {
+    fn settings(&self) -> Vec<Setting> {
+        vec![Setting::Witness]
+    }
 }
 
 /// A way to a state.
@@ -38,17 +44,15 @@ impl Engine for States {
 
     fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
         let model = &query.model;
-        if !model.is_builtin() || MemoryKind::named(model.name()).is_none() {
-            let message = format!("there is no machine for the model '{}'", model.name());
-            return Err(Diagnostic::new(message).with_help("machines are sc, tso and pso"));
-        }
+        machine(model)?;
         if query.subject.has_reservations() {
             let message = "this engine knows no load-linked and store-conditional";
-            return Err(Diagnostic::new(message).with_help("leave out --engine and --witness"));
+            return Err(Diagnostic::new(message)
+                .with_help(Help::LeaveOut(vec![Setting::Engine, Setting::Witness])));
         }
         if query.unroll.is_some() {
             let message = "the engine 'states' does not count how often loops repeat";
-            return Err(Diagnostic::new(message).with_help("leave out --unroll"));
+            return Err(Diagnostic::new(message).with_help(Help::LeaveOut(vec![Setting::Unroll])));
         }
         if query.subject.program.is_none() && query.subject.finals.is_none() {
             return Err(Diagnostic::new("there is no program to run"));

@@ -15,7 +15,7 @@ mod visited;
 use std::time::Instant;
 
 use parallax_machine::system::{MemoryKind, Setup, SystemOptions};
-use parallax_memory::Model;
+use parallax_memory::{Facts, Model};
 use parallax_program::{Diagnostic, Diagnostics, Program, Property};
 use parallax_verdict::{
     Counts, Endings, Reason, Scope, Searched, Suspicion, Verdict, Violation, confirm,
@@ -30,17 +30,22 @@ pub use crate::options::{Options, Reduction};
 pub use crate::search::SearchCounts;
 use crate::search::{Search, Stopped};
 
+/// The machine that runs programs as a model has it, if there is one.
+pub fn machine(model: &Model) -> Result<MemoryKind, Diagnostic> {
+    model.facts().machine.ok_or_else(|| {
+        let message = format!("there is no machine for the model '{}'", model.name());
+        let names = Facts::names(|facts| facts.machine.is_some());
+        Diagnostic::new(message).with_help(format!("models with a machine are {names}"))
+    })
+}
+
 /// Searches the states of a program. The error is a model that has no machine.
 pub fn search(
     program: &Program,
     model: &Model,
     options: &Options<'_>,
 ) -> Result<Verdict, Diagnostics> {
-    let memory = MemoryKind::named(model.name()).filter(|_| model.is_builtin());
-    let memory = memory.ok_or_else(|| {
-        let message = format!("there is no machine for the model '{}'", model.name());
-        vec![Diagnostic::new(message).with_help("machines are sc, tso and pso")]
-    })?;
+    let memory = machine(model).map_err(|error| vec![error])?;
     let start = Instant::now();
     let Some(mut setup) = setup(program, memory, options) else {
         return Ok(too_large(options));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use parallax_control::Progress;
 use parallax_machine::system::{Action, At, BadAccess, Entry, Readiness, System, Waits};
 use parallax_machine::{DECIDED_BY_UNDEFINED, Fault, Site};
-use parallax_program::{AllocKind, Location, Property};
+use parallax_program::{AllocKind, Help, Location, Property};
 use parallax_verdict::{Endings, Gaps, Reason, stopped};
 
 use crate::claim::is_settled;
@@ -129,7 +129,7 @@ impl<'a> Observer<'a> {
     }
 
     pub fn give_up(&mut self, message: &str, help: &str) -> Result<(), Over> {
-        let (message, help) = (message.to_string(), Some(help.to_string()));
+        let (message, help) = (message.to_string(), Some(help.into()));
         self.gaps.add(Reason { message, place: None, help });
         Err(Over)
     }
@@ -162,9 +162,9 @@ impl<'a> Observer<'a> {
         system: &System<'_, '_>,
         thread: u32,
         message: String,
-        help: Option<&str>,
+        help: Option<Help>,
     ) {
-        let (place, help) = (place(system, thread), help.map(str::to_string));
+        let place = place(system, thread);
         self.gaps.add(Reason { message, place, help });
     }
 
@@ -196,7 +196,7 @@ impl<'a> Observer<'a> {
                     Fault::BadArguments => "call with arguments that do not fit".to_string(),
                     Fault::Unsupported(what) => what.clone(),
                 };
-                self.unsupported(system, thread, not_here(&what), None);
+                self.unsupported(system, thread, not_here(&what), Fault::help_with(&what));
             }
             At::Cut => {
                 let what = "a loop, or recursion, that does not end".to_string();

@@ -1,7 +1,7 @@
 //! From a program to its repair: looks for decisions, searches, writes the texts, and checks that
 //! what was written is what was verified.
 
-use parallax_program::{Diagnostic, Diagnostics, Location, Program};
+use parallax_program::{Diagnostic, Diagnostics, Help, Location, Program, Setting};
 use parallax_verdict::{Conclusion, Event, Reason, Scope, Violation};
 
 use crate::cover::Objective;
@@ -137,7 +137,11 @@ pub fn repair(job: Job<'_>, helpers: &mut Helpers<'_>) -> Result<Repaired, Diagn
                 repaired.reason = Some(Reason {
                     message,
                     place: crowded,
-                    help: Some("--repair both strengthens accesses too, where it can".to_string()),
+                    help: Some(Help::with(
+                        Setting::Repair,
+                        "both",
+                        "strengthens accesses too, where it can",
+                    )),
                 });
             }
         }
@@ -195,7 +199,7 @@ impl Repaired {
             self.reason = Some(Reason {
                 message: "the program is not correct as it stands".to_string(),
                 place: None,
-                help: Some("without --relax it is repaired".to_string()),
+                help: Some(Help::Without { setting: Setting::Relax, effect: "it is repaired" }),
             });
         }
         Ok(conclusion == Conclusion::Safe)
@@ -253,7 +257,7 @@ impl Repaired {
             message: "the changes, as they are written, do not have the effect they should"
                 .to_string(),
             place: None,
-            help: Some("this is a bug in parallax; please report it with the program".to_string()),
+            help: Some("this is a bug in parallax; please report it with the program".into()),
         });
         Ok(())
     }

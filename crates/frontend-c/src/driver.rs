@@ -289,7 +289,7 @@ fn complaints(tool: &str, output: &Output) -> Diagnostics {
     for line in said.lines() {
         if let Some((_, note)) = line.split_once(": note: ") {
             if let Some(error) = errors.last_mut() {
-                error.help.get_or_insert_with(|| note.to_string());
+                error.help.get_or_insert_with(|| note.into());
             }
         } else if let Some(error) = complaint(line) {
             errors.push(error);

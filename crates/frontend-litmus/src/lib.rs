@@ -46,19 +46,6 @@ pub enum Arch {
 }
 
 impl Arch {
-    /// The name of the memory model that describes the machine or the language.
-    pub fn usual_model(self) -> &'static str {
-        match self {
-            Arch::X86 | Arch::X86_64 => "tso",
-            Arch::AArch64 => "aarch64",
-            Arch::Arm => "arm",
-            Arch::Ppc => "power",
-            Arch::RiscV => "riscv",
-            Arch::C => "rc11",
-            Arch::Lkmm => "lkmm",
-        }
-    }
-
     /// What the first word of a test may be.
     pub(crate) const NAMES: &str = "X86, X86_64, AArch64, ARM, PPC, RISCV, C";
 

@@ -31,16 +31,6 @@ impl Isa {
         Isa::ALL.into_iter().find(|isa| isa.name() == name)
     }
 
-    /// The memory model of the machine.
-    pub fn usual_model(self) -> &'static str {
-        match self {
-            Isa::Arm => "arm",
-            Isa::Sparc => "tso",
-            Isa::Power => "power",
-            Isa::X86 => "tso",
-        }
-    }
-
     pub fn has_register(self, name: &str) -> bool {
         let numbered = |prefix: &str, count: u32| {
             let number = name.strip_prefix(prefix).filter(|digits| !digits.starts_with('+'));

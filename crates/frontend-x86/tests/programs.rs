@@ -151,7 +151,7 @@ fn check_one(
             let beyond = matches!(engine, Engine::Explore)
                 && (says("could not be replayed")
                     || says("others may interrupt")
-                    || says("try --engine states"));
+                    || says("a barrier of all threads"));
             if !right && !beyond {
                 wrong.push(format!("{engine:?}, {model}: {found}, not {expected}"));
             }

@@ -15,7 +15,7 @@ use parallax_engine_explore::{self as exploration, Reductions};
 use parallax_engine_inductive as inductive;
 use parallax_engine_states as stateful;
 use parallax_memory::Model;
-use parallax_program::{Bits, Diagnostics, Program, Property, Question};
+use parallax_program::{Bits, Diagnostics, Help, Program, Property, Question};
 use parallax_verdict::{Conclusion, Ending, FinalState, Reason, Scope, Verdict};
 
 use crate::query::{Answer, Engine, Form, Query, Said};
@@ -154,8 +154,8 @@ impl Heard {
     }
 
     fn unknown(reason: Reason) -> Heard {
-        let help = reason.help.as_deref().unwrap_or_default();
-        Heard::only(match is_confession(&reason.message) || is_confession(help) {
+        let help = reason.help.as_ref().map(Help::to_string).unwrap_or_default();
+        Heard::only(match is_confession(&reason.message) || is_confession(&help) {
             true => Said::Broken(reason.message),
             false => Said::Unknown(reason.message),
         })
@@ -165,8 +165,8 @@ impl Heard {
 /// What a verdict says to a question.
 fn judged(verdict: &Verdict, query: &Query) -> Said {
     if let Some(reason) = &verdict.reason {
-        let help = reason.help.as_deref().unwrap_or_default();
-        if is_confession(&reason.message) || is_confession(help) {
+        let help = reason.help.as_ref().map(Help::to_string).unwrap_or_default();
+        if is_confession(&reason.message) || is_confession(&help) {
             return Said::Broken(reason.message.clone());
         }
     }

@@ -28,6 +28,8 @@ pub use domain::{Domain, Truth};
 pub use finals::holds;
 pub use globals::{GlobalObject, Globals};
 pub use merge::Merge;
-pub use operation::{DECIDED_BY_UNDEFINED, Fault, Operation, PERHAPS_BY_UNDEFINED, modify};
+pub use operation::{
+    DECIDED_BY_UNDEFINED, FENCE_OF_ALL, Fault, Operation, PERHAPS_BY_UNDEFINED, modify,
+};
 pub use retries::settle as settle_retries;
 pub use thread::{Return, Thread};

@@ -1,8 +1,8 @@
 //! Visible operations: what an instruction asks of the engine.
 
 use parallax_program::{
-    AccessSize, AllocKind, BinaryOp, Bits, Expr, FunctionId, InstKind, Open, Property, RmwOp, Tags,
-    VarId,
+    AccessSize, AllocKind, BinaryOp, Bits, Expr, FunctionId, Help, InstKind, Open, Property, RmwOp,
+    Tags, VarId,
 };
 
 #[cfg(doc)]
@@ -153,6 +153,27 @@ pub enum Fault {
     BadArguments,
     /// Something that has no counterpart in the language of programs.
     Unsupported(String),
+}
+
+/// Where an engine has to try all values of an input, and there is no end of them.
+pub const ANY_INPUT: &str = "an input that may have any value";
+
+/// Where an engine has no moment at which a thread could wait for the others' stores.
+pub const FENCE_OF_ALL: &str = "a barrier of all threads";
+
+impl Fault {
+    pub fn any_input() -> Fault {
+        Fault::Unsupported(ANY_INPUT.to_string())
+    }
+
+    /// What may help with something that an engine does not support.
+    pub fn help_with(what: &str) -> Option<Help> {
+        match what {
+            ANY_INPUT => Some(Help::give_input_range()),
+            FENCE_OF_ALL => Some(Help::TryEngines(vec!["states"])),
+            _ => None,
+        }
+    }
 }
 
 impl<'p, V: Clone> Operation<'p, V> {

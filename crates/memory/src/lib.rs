@@ -7,6 +7,7 @@
 mod check;
 mod checker;
 mod event_set;
+mod facts;
 mod formula;
 mod graph;
 mod happens_before;
@@ -29,6 +30,7 @@ mod syntax;
 
 pub use checker::Checker;
 pub use event_set::EventSet;
+pub use facts::{Facts, INTERLEAVING, Native, ProgramOrder};
 pub use formula::Formula;
 pub use graph::{Group, Node, NodeId};
 pub use languages::Language;

@@ -96,6 +96,15 @@ impl Model {
         library::summaries()
     }
 
+    /// The names of the models that come with the program and of which something holds, with commas
+    /// between them.
+    pub fn builtin_where(holds: impl Fn(&Model) -> bool) -> String {
+        let is_one =
+            |name: &&str| matches!(library::builtin(name), Some(Ok(model)) if holds(&model));
+        let names = library::summaries().map(|(name, ..)| name).filter(is_one);
+        names.collect::<Vec<_>>().join(", ")
+    }
+
     /// Reads a user's model, after the bell file that goes with it. Files they include are
     /// looked for beside the model, then in the library; those that say how executions come
     /// about are the library's in any case.

@@ -1,6 +1,6 @@
 //! Places in models that consist of several files, through `include`.
 
-use parallax_program::{Diagnostic, SourceFile, Span};
+use parallax_program::{Diagnostic, Help, SourceFile, Span};
 
 /// A range of bytes in one of a model's files.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, PartialOrd, Ord)]
@@ -20,7 +20,7 @@ impl Place {
 pub(crate) struct Problem {
     pub place: Place,
     pub message: String,
-    pub help: Option<String>,
+    pub help: Option<Help>,
 }
 
 impl Problem {
@@ -28,7 +28,7 @@ impl Problem {
         Problem { place, message: message.into(), help: None }
     }
 
-    pub fn with_help(mut self, help: impl Into<String>) -> Problem {
+    pub fn with_help(mut self, help: impl Into<Help>) -> Problem {
         self.help = Some(help.into());
         self
     }

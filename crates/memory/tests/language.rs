@@ -378,7 +378,12 @@ fn several_errors_are_reported_together() {
 fn unknown_names_get_suggestions() {
     let help = |text: &str| {
         let diagnostics = Model::parse("t", text, &|_| None).err().unwrap_or_default();
-        diagnostics.into_iter().next().and_then(|d| d.help).unwrap_or_default()
+        diagnostics
+            .into_iter()
+            .next()
+            .and_then(|d| d.help)
+            .map(|help| help.to_string())
+            .unwrap_or_default()
     };
     assert_eq!(help("let a = po-lock"), "did you mean 'po-loc'?");
     assert_eq!(help("let a = [mfence]"), "did you mean 'MFENCE'?");

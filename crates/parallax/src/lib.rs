@@ -52,7 +52,7 @@ use std::time::{Duration, Instant};
 use parallax_control::Control;
 use parallax_program::Diagnostic;
 use parallax_query::Answer;
-use parallax_report::{Caption, Detail, TextStyle, VerifyRun, focused_svg};
+use parallax_report::{Caption, Detail, TextStyle, Under, VerifyRun, focused_svg};
 use parallax_verify::stack::with_stack;
 use parallax_verify::text::shown;
 use parallax_verify::{Choice, Properties, Request, Response};
@@ -205,7 +205,7 @@ impl Report {
 
     /// The name of the model.
     pub fn model(&self) -> &str {
-        &self.response.model
+        self.response.model.name()
     }
 
     /// The name of the engine that has answered.
@@ -244,7 +244,7 @@ impl Report {
         let answer = self.answer();
         VerifyRun {
             input: &self.input,
-            model: self.model(),
+            under: Under::of(&self.response.model),
             engine: answer.engine,
             all: answer.all,
             time: self.time,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::help::{Help, Voice};
 use crate::visible::{visible, visible_line};
 
 /// A half-open range of bytes in a source file.
@@ -222,7 +223,7 @@ impl fmt::Display for Location {
 pub struct Diagnostic {
     pub location: Option<Location>,
     pub message: String,
-    pub help: Option<String>,
+    pub help: Option<Help>,
     /// The source line and how many characters to underline from the column on.
     pub excerpt: Option<(String, u32)>,
 }
@@ -236,9 +237,15 @@ impl Diagnostic {
         Diagnostic { location: None, message: message.into(), help: None, excerpt: None }
     }
 
-    pub fn with_help(mut self, help: impl Into<String>) -> Diagnostic {
+    pub fn with_help(mut self, help: impl Into<Help>) -> Diagnostic {
         self.help = Some(help.into());
         self
+    }
+
+    /// With its help as a sentence.
+    pub fn worded(&self, voice: &dyn Voice) -> Diagnostic {
+        let help = self.help.as_ref().map(|help| help.worded(voice).into());
+        Diagnostic { help, ..self.clone() }
     }
 }
 
@@ -264,7 +271,7 @@ impl fmt::Display for Diagnostic {
             write!(f, "\n{margin} |\n{number} | {line}\n{margin} | {indent}{underline}")?;
         }
         if let Some(help) = &self.help {
-            write!(f, "\n  help: {}", visible(help))?;
+            write!(f, "\n  help: {}", visible(&help.to_string()))?;
         }
         Ok(())
     }

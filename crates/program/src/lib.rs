@@ -14,6 +14,7 @@ mod check;
 mod diagnostic;
 mod expr;
 mod function;
+mod help;
 mod outcome;
 mod program;
 mod property;
@@ -31,6 +32,7 @@ pub use function::{
     AccessSize, AllocKind, Block, BlockId, Callee, Function, Inst, InstKind, RmwOp, Terminator,
     Var, VarId,
 };
+pub use help::{Help, Plain, Setting, Voice};
 pub use outcome::{Observable, Operand, Place, Prop, Quantifier, Question};
 pub use program::{Cell, FunctionId, Global, GlobalId, Program, ThreadStart};
 pub use property::Property;

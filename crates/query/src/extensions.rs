@@ -2,26 +2,36 @@
 //!
 //! An engine with options of its own defines a type for them in its own crate. Who asks puts a value
 //! of that type into the query, and an engine that does not know the type is not asked: no option
-//! is passed over in silence.
+//! is passed over in silence. An extension knows the settings that a person has made by it, so that
+//! who is refused learns which of them it was.
 
 use std::any::{Any, TypeId};
 use std::sync::Arc;
 
+use parallax_program::Setting;
+
+/// Options of single engines.
+pub trait Extension: Any + Send + Sync {
+    /// The settings that are not as usual.
+    fn settings(&self) -> Vec<Setting>;
+}
+
 /// At most one value of each type.
 #[derive(Clone, Default)]
-pub struct Extensions(Vec<(TypeId, Arc<dyn Any + Send + Sync>)>);
+pub struct Extensions(Vec<(TypeId, Arc<dyn Extension>)>);
 
 impl Extensions {
     /// With a value, in place of the one of its type that may be there.
-    pub fn with<T: Any + Send + Sync>(mut self, value: T) -> Extensions {
+    pub fn with<T: Extension>(mut self, value: T) -> Extensions {
         let id = TypeId::of::<T>();
         self.0.retain(|(known, _)| *known != id);
         self.0.push((id, Arc::new(value)));
         self
     }
 
-    pub fn get<T: Any + Send + Sync>(&self) -> Option<&T> {
+    pub fn get<T: Extension>(&self) -> Option<&T> {
         let (_, value) = self.0.iter().find(|(id, _)| *id == TypeId::of::<T>())?;
+        let value: &dyn Any = &**value;
         value.downcast_ref()
     }
 
@@ -33,6 +43,12 @@ impl Extensions {
     pub fn are_among(&self, known: &[TypeId]) -> bool {
         self.0.iter().all(|(id, _)| known.contains(id))
     }
+
+    /// The settings of those that are of none of these types.
+    pub fn settings_beside(&self, known: &[TypeId]) -> Vec<Setting> {
+        let others = self.0.iter().filter(|(id, _)| !known.contains(id));
+        others.flat_map(|(_, value)| value.settings()).collect()
+    }
 }
 
 #[cfg(test)]
@@ -42,19 +58,36 @@ mod tests {
     #[derive(PartialEq, Debug)]
     struct Depth(u32);
 
+    impl Extension for Depth {
+        fn settings(&self) -> Vec<Setting> {
+            vec![Setting::Unroll]
+        }
+    }
+
+    #[derive(PartialEq, Debug)]
+    struct Other;
+
+    impl Extension for Other {
+        fn settings(&self) -> Vec<Setting> {
+            vec![Setting::Witness]
+        }
+    }
+
     #[test]
     fn there_is_one_of_each_type() {
-        let extensions = Extensions::default().with(Depth(1)).with("other").with(Depth(2));
+        let extensions = Extensions::default().with(Depth(1)).with(Other).with(Depth(2));
         assert_eq!(extensions.get::<Depth>(), Some(&Depth(2)));
-        assert_eq!(extensions.get::<&str>(), Some(&"other"));
-        assert_eq!(extensions.get::<u8>(), None);
+        assert_eq!(extensions.get::<Other>(), Some(&Other));
+        assert_eq!(Extensions::default().get::<Depth>(), None);
     }
 
     #[test]
     fn an_engine_has_to_know_all_of_them() {
         let extensions = Extensions::default().with(Depth(1));
         assert!(extensions.are_among(&[TypeId::of::<Depth>()]));
-        assert!(!extensions.are_among(&[TypeId::of::<u8>()]));
+        assert!(!extensions.are_among(&[TypeId::of::<Other>()]));
+        let known = [TypeId::of::<Depth>()];
+        assert_eq!(extensions.with(Other).settings_beside(&known), [Setting::Witness]);
         assert!(Extensions::default().are_among(&[]));
     }
 }

@@ -3,6 +3,10 @@
 //! An extension of queries for the engines that have some: one that has none of those that are named
 //! cannot be asked.
 
+use parallax_program::Setting;
+
+use crate::extensions::Extension;
+
 /// A way to explore fewer graphs than there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reduction {
@@ -34,6 +38,12 @@ impl Reduction {
 /// A set of reductions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reductions(u8);
+
+impl Extension for Reductions {
+    fn settings(&self) -> Vec<Setting> {
+        vec![Setting::Reductions]
+    }
+}
 
 impl Reductions {
     pub const NONE: Reductions = Reductions(0);

@@ -34,7 +34,7 @@ pub struct RepairRun<'a> {
     pub scope: Option<Scope>,
     pub steps: Vec<RepairStep<'a>>,
     pub reason: Option<&'a str>,
-    pub help: Option<&'a str>,
+    pub help: Option<String>,
     /// What nothing helps against.
     pub violation: Option<&'a Violation>,
     /// Whether that happens under sequential consistency as well.
@@ -73,7 +73,7 @@ pub fn repair_text(run: &RepairRun<'_>) -> String {
     if let Some(reason) = run.reason {
         line(format!("  {reason}"));
     }
-    if let Some(help) = run.help {
+    if let Some(help) = &run.help {
         line(format!("  help: {help}"));
     }
     for file in run.untouched {
@@ -162,7 +162,7 @@ pub fn repair_json(run: &RepairRun<'_>) -> String {
         scope,
         bound,
         reason: run.reason,
-        help: run.help,
+        help: run.help.as_deref(),
         input: run.input,
         model: run.model,
         engine: run.engine,

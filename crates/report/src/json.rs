@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use parallax_program::{Diagnostics, Location, is_obeyed};
+use parallax_program::{Diagnostics, Help, Location, is_obeyed};
 use parallax_verdict::{Ending, FinalState, Observation, Outcomes};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -60,7 +60,7 @@ pub fn error_json(test: Option<&str>, file: &str, diagnostics: &Diagnostics) -> 
             file: diagnostic.location.as_ref().map(|l| l.file.as_ref()),
             line: diagnostic.location.as_ref().map(line),
             column: diagnostic.location.as_ref().map(column),
-            help: diagnostic.help.as_deref(),
+            help: diagnostic.help.as_ref().map(Help::to_string),
         })
         .collect();
     let failure = Failure { test, file, error: errors.first(), errors: &errors };
@@ -144,5 +144,5 @@ struct Problem<'a> {
     line: Option<u32>,
     column: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    help: Option<&'a str>,
+    help: Option<String>,
 }

@@ -17,7 +17,7 @@ pub use json::{TestRun, error_json, outcomes_json};
 pub use log::herd_log;
 pub use picture::{Caption, dot, focused_dot, focused_svg, sketch, svg};
 pub use verify::{
-    Detail, SolverWork, TextStyle, VerifyRun, verdict_html, verdict_json, verdict_sarif,
+    Detail, SolverWork, TextStyle, Under, VerifyRun, verdict_html, verdict_json, verdict_sarif,
     verdict_text,
 };
 pub use witness::{WitnessOf, WitnessTask, witness_graphml, witness_yaml};

@@ -7,10 +7,11 @@ mod support;
 
 use std::time::Duration;
 
+use parallax_memory::{Facts, ProgramOrder};
 use parallax_program::Property;
 use parallax_report::{
-    Caption, Detail, TextStyle, VerifyRun, focused_dot, focused_svg, verdict_html, verdict_json,
-    verdict_sarif, verdict_text,
+    Caption, Detail, TextStyle, Under, VerifyRun, focused_dot, focused_svg, verdict_html,
+    verdict_json, verdict_sarif, verdict_text,
 };
 use parallax_verdict::{Execution, Reason, Scope, ThreadEnding, Verdict, Violation};
 use programs::{ended, execution, place, standing, stopped, verdict, violation};
@@ -18,7 +19,7 @@ use support::check;
 
 const RUN: VerifyRun<'static> = VerifyRun {
     input: "mp.c",
-    model: "rc11",
+    under: Under { model: "rc11", order: Some(ProgramOrder::MemoryOrders) },
     engine: "explore",
     all: false,
     time: Duration::from_millis(250),
@@ -186,7 +187,7 @@ fn other_conclusions() {
     let mut unknown = safe.clone().withdrawn(Reason {
         message: "the function 'poll' has no body".to_string(),
         place: Some(place(30)),
-        help: Some("give its source as a further input".to_string()),
+        help: Some("give its source as a further input".into()),
     });
     unknown.notes = vec!["leaks were not looked for".to_string()];
     let all = [safe, bounded, unknown.clone()].map(|verdict| text(&verdict)).join("\n");
@@ -278,7 +279,12 @@ fn store_buffering(order: &str) -> Violation {
 }
 
 fn told(model: &'static str, violation: Violation) -> String {
-    verdict_text(&VerifyRun { model, ..RUN }, &verdict(vec![violation]), STYLE)
+    let order = Facts::of(model).expect("a model").program_order;
+    verdict_text(
+        &VerifyRun { under: Under { model, order }, ..RUN },
+        &verdict(vec![violation]),
+        STYLE,
+    )
 }
 
 #[test]

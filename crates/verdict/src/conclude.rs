@@ -6,7 +6,7 @@
 //! that has one.
 
 use parallax_control::Stop;
-use parallax_program::{Location, Property};
+use parallax_program::{Help, Location, Property, Setting};
 
 use crate::{Conclusion, Counts, Ending, Reason, Scope, Verdict, Violation};
 
@@ -44,7 +44,7 @@ impl Gaps {
                     names.join(", ")
                 ),
                 place: None,
-                help: Some("another --engine or --model may, or another --property".to_string()),
+                help: Some(Help::Other(vec![Setting::Engine, Setting::Model, Setting::Property])),
             });
         }
     }
@@ -82,12 +82,12 @@ pub fn leaves_all_open(property: Property) -> bool {
 pub fn unasked(property: Property, message: &str, place: Option<Location>) -> Reason {
     if property == Property::Layout {
         let help = "the answer would be one of many layouts: decide by what holds in all of them";
-        return Reason { message: message.to_string(), place, help: Some(help.to_string()) };
+        return Reason { message: message.to_string(), place, help: Some(help.into()) };
     }
     Reason {
         message: format!("what follows is open, and '{property}' is not checked: {message}"),
         place,
-        help: Some(format!("--property {property} would show it as a violation")),
+        help: Some(Help::with(Setting::Property, property.name(), "would show it as a violation")),
     }
 }
 
@@ -97,7 +97,7 @@ pub fn no_execution_passes(assumption: Option<Location>) -> Reason {
     Reason {
         message: "no execution passes the assumption".to_string(),
         place: assumption,
-        help: Some("so nothing was checked that comes after it".to_string()),
+        help: Some("so nothing was checked that comes after it".into()),
     }
 }
 
@@ -113,28 +113,23 @@ pub fn no_execution() -> Reason {
 /// Why nothing is concluded where a search was stopped from outside.
 pub fn stopped(stop: Stop) -> Reason {
     let (message, help) = match stop {
-        Stop::Cancelled => ("stopped", "the counts say how far the search came"),
-        Stop::Deadline => {
-            ("out of time", "a larger --timeout, or a smaller program, may lead to an answer")
-        }
-        Stop::MemoryLimit => (
-            "out of memory",
-            "a larger --memory-limit, or a smaller program, may lead to an answer",
-        ),
+        Stop::Cancelled => ("stopped", "the counts say how far the search came".into()),
+        Stop::Deadline => ("out of time", Help::Raise(Setting::Timeout)),
+        Stop::MemoryLimit => ("out of memory", Help::Raise(Setting::MemoryLimit)),
     };
-    Reason { message: message.to_string(), place: None, help: Some(help.to_string()) }
+    Reason { message: message.to_string(), place: None, help: Some(help) }
 }
 
 /// Why a search for final states that has found none says nothing.
 pub fn no_final_state(ending: &Ending) -> Reason {
     let (why, help) = match ending {
-        Ending::Bounded => ("within the loop bound", Some("a larger --unroll may help")),
+        Ending::Bounded => ("within the loop bound", Some(Help::Raise(Setting::Unroll))),
         Ending::Complete | Ending::Stopped { .. } => ("under this model", None),
     };
     Reason {
         message: format!("no execution comes to its end {why}, so nothing was checked"),
         place: None,
-        help: help.map(str::to_string),
+        help,
     }
 }
 

@@ -85,7 +85,7 @@ fn violation<E: AsRef<Execution>>(
              replayed: {refusal}"
         ),
         place: None,
-        help: Some("this is an error of the engine: please report it".to_string()),
+        help: Some("this is an error of the engine: please report it".into()),
     })?;
     let shown = execution.as_ref();
     let involved: Vec<u32> = involved.into_iter().filter_map(|step| shown.event_of(step)).collect();

@@ -1,6 +1,6 @@
 //! What an engine answers to `is this program right?`.
 
-use parallax_program::{Location, Property};
+use parallax_program::{Help, Location, Property, Voice};
 
 use crate::{Confirmed, Execution};
 
@@ -59,7 +59,15 @@ impl Verdict {
 pub struct Reason {
     pub message: String,
     pub place: Option<Location>,
-    pub help: Option<String>,
+    pub help: Option<Help>,
+}
+
+impl Reason {
+    /// With its help as a sentence.
+    pub fn worded(self, voice: &dyn Voice) -> Reason {
+        let help = self.help.map(|help| help.worded(voice).into());
+        Reason { help, ..self }
+    }
 }
 
 /// What a search looked at.

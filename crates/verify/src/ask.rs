@@ -1,13 +1,13 @@
 //! Who is asked, and what is made of the answer.
 
 use std::any::TypeId;
+use std::sync::Arc;
 
 use parallax_control::Control;
 use parallax_engine_bounded::Asking;
 use parallax_frontend_c::{Formula, Formulas};
-use parallax_machine::system::MemoryKind;
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, Property};
+use parallax_program::{Diagnostic, Diagnostics, Help, Property, Setting};
 use parallax_query::{Answer, Engine, Query};
 use parallax_verdict::{
     Conclusion, Counts, Ending, Gaps, Reason, Scope, Searched, Verdict, no_final_state,
@@ -16,14 +16,14 @@ use parallax_verdict::{
 use crate::competition::{Competition, Ruling};
 use crate::input::Kind;
 use crate::portfolio::{Entrant, Outcome, Said, Start, race};
-use crate::registry::{Choice, named};
+use crate::registry::{Choice, ENGINES, named};
 use crate::request::Prepared;
 use crate::{integers, litmus, stack};
 
 /// An answer, and the model that it is about.
 pub struct Response {
     pub answer: Answer,
-    pub model: String,
+    pub model: Arc<Model>,
     /// The verdict in the words of SV-COMP, where one of its property files was asked for.
     pub ruling: Option<Ruling>,
 }
@@ -67,7 +67,7 @@ impl Prepared {
             answer.verdict = competition.settle(answer.verdict.clone());
             competition.ruling(&answer.verdict)
         });
-        Response { answer, model: self.model.name().to_string(), ruling }
+        Response { answer, model: self.model.clone(), ruling }
     }
 
     /// No engine tells whether a program ends.
@@ -75,7 +75,7 @@ impl Prepared {
         let reason = Reason {
             message: "termination is not checked".to_string(),
             place: None,
-            help: Some("no engine tells whether a program ends".to_string()),
+            help: Some("no engine decides whether a program ends".into()),
         };
         let searched = Searched {
             scope: Scope::Complete,
@@ -109,7 +109,10 @@ impl Prepared {
         let first = |name: &str| entrant(name, Start::At(0), 1);
         let later = |name: &str| entrant(name, Start::At(HEAD_START), 1);
         let last = |name: &str| entrant(name, Start::Last, 1);
-        let has_machine = has_machine(&query.model);
+        let has_machine = query.model.facts().machine.is_some();
+        if query.extensions.get::<Asking>().is_some() {
+            return first("bounded").into_iter().collect();
+        }
         match self.kind {
             Kind::Litmus if query.extensions.is_empty() => vec![first("enumerate")],
             Kind::Litmus => vec![first("states")],
@@ -143,11 +146,11 @@ impl Prepared {
             }
         }
         match entrants.as_slice() {
-            [] => Err(nobody(refused)),
+            [] => Err(nobody(query, refused)),
             [only] => stack::run(only.engine, query, control),
             _ => {
                 let (answer, others) = race(&entrants, query, control);
-                decided(answer, others)
+                decided(query, answer, others)
             }
         }
     }
@@ -169,7 +172,7 @@ impl Prepared {
             missing.join(", ")
         );
         let help = "another engine may; of what it does check, nothing is wrong";
-        let help = (!checked.is_empty()).then(|| help.to_string());
+        let help = (!checked.is_empty()).then(|| help.into());
         let verdict = answer.verdict.withdrawn(Reason { message, place: None, help });
         Answer { verdict, ..answer }
     }
@@ -209,8 +212,8 @@ impl Prepared {
             && let Some(reason) = &mut answer.verdict.reason
             && reason.message.contains(NO_BODY)
         {
-            let help = "--extern nondet lets such functions give any value and do nothing else";
-            reason.help.get_or_insert_with(|| help.to_string());
+            let effect = "lets such functions give any value and do nothing else";
+            reason.help.get_or_insert_with(|| Help::with(Setting::Extern, "nondet", effect));
         }
         answer
     }
@@ -225,15 +228,27 @@ fn asks_for_end(formulas: &Formulas) -> bool {
 
 /// Whether an engine can be asked this, with all that was said.
 fn check(engine: &dyn Engine, query: &Query<'_>) -> Result<(), Diagnostic> {
-    engine.admits(query)?;
     let known: Vec<TypeId> = engine.extensions();
     match query.extensions.are_among(&known) {
-        true => Ok(()),
+        true => engine.admits(query),
         false => {
+            let settings = query.extensions.settings_beside(&known);
+            let names: Vec<&str> = settings.iter().map(|setting| setting.name()).collect();
             let message =
-                format!("the engine '{}' does not know all that was asked for", engine.name());
-            Err(Diagnostic::new(message).with_help("leave out options that are for other engines"))
+                format!("the engine '{}' has no use for: {}", engine.name(), names.join(", "));
+            Err(Diagnostic::new(message).with_help(others_that_know(query, settings)))
         }
+    }
+}
+
+/// Who would take the settings that an engine has no use for.
+fn others_that_know(query: &Query<'_>, settings: Vec<Setting>) -> Help {
+    let knows = |engine: &&dyn Engine| query.extensions.are_among(&engine.extensions());
+    let others: Vec<&str> = ENGINES.into_iter().filter(knows).map(|it| it.name()).collect();
+    let help = Help::LeaveOut(settings);
+    match others.is_empty() {
+        true => help,
+        false => help.and(Help::with(Setting::Engine, others.join(" or "), "would take it")),
     }
 }
 
@@ -243,16 +258,13 @@ fn covers(engine: &dyn Engine, query: &Query<'_>) -> bool {
     query.properties.iter().all(|property| engine.looks_for(*property))
 }
 
-/// Whether there is an operational machine for a model.
-fn has_machine(model: &Model) -> bool {
-    model.is_builtin() && MemoryKind::named(model.name()).is_some()
-}
-
 /// No engine can be asked: each says why.
-fn nobody(refused: Vec<(&'static str, Diagnostics)>) -> Diagnostics {
+fn nobody(query: &Query<'_>, refused: Vec<(&'static str, Diagnostics)>) -> Diagnostics {
     if refused.is_empty() {
-        let error = Diagnostic::new("no engine knows all that was asked for");
-        return vec![error.with_help("leave out options that are for different engines")];
+        let settings = query.extensions.settings_beside(&[]);
+        let names: Vec<&str> = settings.iter().map(|setting| setting.name()).collect();
+        let message = format!("no engine for this input has a use for: {}", names.join(", "));
+        return vec![Diagnostic::new(message).with_help(others_that_know(query, settings))];
     }
     let several = refused.len() > 1;
     let all = refused.into_iter().flat_map(|(engine, errors)| {
@@ -267,7 +279,11 @@ fn nobody(refused: Vec<(&'static str, Diagnostics)>) -> Diagnostics {
 }
 
 /// What is said in the end, by the winner or by all who cannot tell.
-fn decided(answer: Option<Answer>, others: Vec<Outcome>) -> Result<Answer, Diagnostics> {
+fn decided(
+    query: &Query<'_>,
+    answer: Option<Answer>,
+    others: Vec<Outcome>,
+) -> Result<Answer, Diagnostics> {
     if let Some(mut answer) = answer {
         let notes = others.iter().filter_map(|other| note(other, answer.engine));
         let notes: Vec<String> = notes.collect();
@@ -285,7 +301,7 @@ fn decided(answer: Option<Answer>, others: Vec<Outcome>) -> Result<Answer, Diagn
     // Who found a part to be right, or knows a place, helps more than who ran out of time.
     unknown.sort_by_key(|answer| helpfulness(&answer.verdict));
     let mut unknown = unknown.into_iter();
-    let Some(mut first) = unknown.next() else { return Err(nobody(refused)) };
+    let Some(mut first) = unknown.next() else { return Err(nobody(query, refused)) };
     for other in unknown {
         if let Some(reason) = &other.verdict.reason {
             let note = format!("'{}' cannot tell: {}", other.engine, reason.message);

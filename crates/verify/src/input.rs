@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use parallax_frontend_c::{DataModel, Errors, Externs, Options, load};
 use parallax_machine::settle_retries;
-use parallax_program::{Diagnostic, Diagnostics, Program, parse_program};
+use parallax_program::{Diagnostic, Diagnostics, Help, Program, Setting, parse_program};
 
 use crate::text::{read, shown};
 
@@ -60,12 +60,15 @@ impl Input {
             return Err(vec![Diagnostic::new("arguments for clang are for C files only")]);
         }
         if kind != Kind::C && (data_model.is_some() || *externs != Externs::default()) {
-            let message = "--data-model and --extern are for C files only";
-            return Err(vec![Diagnostic::new(message)]);
+            let message = "data models, and what functions without a body do, are for C files only";
+            let help = Help::LeaveOut(vec![Setting::DataModel, Setting::Extern]);
+            return Err(vec![Diagnostic::new(message).with_help(help)]);
         }
         if kind != Kind::Machine && !(arguments.is_empty() && modelled.is_empty()) {
-            let message = "--arg and --model-function are for machine code only";
-            return Err(vec![Diagnostic::new(message)]);
+            let message =
+                "arguments of the entry, and models of functions, are for machine code only";
+            let help = Help::LeaveOut(vec![Setting::Argument, Setting::ModelFunction]);
+            return Err(vec![Diagnostic::new(message).with_help(help)]);
         }
         Ok(kind)
     }

@@ -5,7 +5,7 @@
 
 use parallax_engine_bounded::Asking;
 use parallax_frontend_ops::with_integers;
-use parallax_program::Diagnostics;
+use parallax_program::{Diagnostics, Help, Setting};
 use parallax_query::{Answer, Query, Subject};
 use parallax_verdict::{Conclusion, Reason};
 
@@ -30,7 +30,10 @@ pub fn ask(
                           them"
                     .to_string(),
                 place: None,
-                help: Some("leave out --integers to see how far that goes".to_string()),
+                help: Some(Help::Without {
+                    setting: Setting::Integers,
+                    effect: "it is seen how far that goes",
+                }),
             });
         }
     }

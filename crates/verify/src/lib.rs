@@ -28,6 +28,7 @@ pub use competition::Ruling;
 pub use input::{Input, Kind, Reading};
 pub use parallax_engine_bounded::{Asking, Backend, Format, Framework};
 pub use parallax_frontend_c::{DataModel, Externs};
+use parallax_memory::Language;
 pub use properties::Properties;
 pub use registry::Choice;
 pub use request::{Prepared, Request};
@@ -35,5 +36,5 @@ pub use schedules::schedules;
 pub use task::Task;
 
 /// The usual model of C, and that of x86.
-pub const C_MODEL: &str = "rc11";
-pub const MACHINE_MODEL: &str = "tso";
+pub const C_MODEL: &str = Language::C.usual_model();
+pub const MACHINE_MODEL: &str = Language::X86.usual_model();

@@ -10,7 +10,9 @@ use parallax_control::Control;
 use parallax_engine_enumerate::{Options, enumerate};
 use parallax_frontend_litmus::LitmusTest;
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, Prop, Property, Quantifier, Question};
+use parallax_program::{
+    Diagnostic, Diagnostics, Help, Prop, Property, Quantifier, Question, Setting,
+};
 use parallax_query::{Final, Subject, Wording};
 use parallax_verdict::Outcomes;
 
@@ -21,13 +23,13 @@ pub const NOTE: &str = "of a litmus test, the final condition is what is checked
 
 /// What is asked for and does not make sense of a litmus test.
 pub fn check(properties: &[Property], nondet: Option<(i128, i128)>) -> Result<(), Diagnostics> {
-    let refuse = |message: &str, help: &str| Err(vec![Diagnostic::new(message).with_help(help)]);
+    let refuse = |message: &str, help: Help| Err(vec![Diagnostic::new(message).with_help(help)]);
     if !properties.contains(&Property::Assert) {
-        let help = "leave out --property, or say --property assert";
-        return refuse("of a litmus test, only the final condition can be checked", help);
+        let message = "of a litmus test, only the final condition can be checked";
+        return refuse(message, Help::LookFor(Property::Assert));
     }
     if nondet.is_some() {
-        return refuse("litmus tests have no inputs", "leave out --nondet");
+        return refuse("litmus tests have no inputs", Help::LeaveOut(vec![Setting::Inputs]));
     }
     Ok(())
 }

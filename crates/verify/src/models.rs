@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use parallax_engine_bounded::Machine;
 use parallax_frontend_litmus::{Arch, LitmusTest};
 use parallax_memory::{Language, Model};
-use parallax_program::{Diagnostic, Diagnostics, InstKind, Program, Span};
+use parallax_program::{Diagnostic, Diagnostics, Help, InstKind, Program, Setting, Span};
 
 /// A model as people ask for it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -51,7 +51,7 @@ impl Models {
     pub fn for_test(&self, choice: &ModelChoice, test: &LitmusTest) -> Loaded {
         match choice {
             ModelChoice::ByArchitecture => {
-                self.get(&ModelChoice::BuiltIn(test.arch.usual_model().to_string()))
+                self.get(&ModelChoice::BuiltIn(usual_model(test.arch).to_string()))
             }
             ModelChoice::BuiltIn(_) | ModelChoice::File(_) => {
                 let model = self.get(choice)?;
@@ -79,12 +79,12 @@ impl Models {
             ModelChoice::ByArchitecture => Err(vec![unknown_model("")]),
             ModelChoice::BuiltIn(name) if !self.variants.is_empty() => {
                 let message = format!("the built-in model '{name}' has no variants");
-                let help = "--variant is for models of your own: --model FILE.cat";
+                let help = of_your_own(Setting::Variant);
                 Err(vec![Diagnostic::new(message).with_help(help)])
             }
             ModelChoice::BuiltIn(name) if self.bell.is_some() => {
                 let message = format!("the built-in model '{name}' needs no bell file");
-                let help = "--bell is for models of your own: --model FILE.cat";
+                let help = of_your_own(Setting::Bell);
                 Err(vec![Diagnostic::new(message).with_help(help)])
             }
             ModelChoice::BuiltIn(name) => {
@@ -97,6 +97,15 @@ impl Models {
     }
 }
 
+/// Some settings are for models of the user's own.
+fn of_your_own(setting: Setting) -> Help {
+    Help::LeaveOut(vec![setting]).and(Help::with(
+        Setting::Model,
+        "FILE.cat",
+        "is a model of your own, which may have it",
+    ))
+}
+
 pub fn unknown_model(name: &str) -> Diagnostic {
     let names: Vec<&str> = Model::builtin_names().map(|(name, _, _)| name).collect();
     Diagnostic::new(format!("there is no built-in model '{name}'")).with_help(format!(
@@ -107,15 +116,16 @@ pub fn unknown_model(name: &str) -> Diagnostic {
 
 fn wrong_architecture(model: &Model, test: &LitmusTest) -> Diagnostic {
     let (name, found) = (model.name(), arch_name(test.arch));
-    let default = test.arch.usual_model();
+    let default = usual_model(test.arch);
     let message = format!(
         "wrong architecture for model '{name}': the test is written in {found}, the model is \
          for {}",
         listed(model)
     );
+    let others = Model::builtin_where(|model| model.speaks(language(test.arch)));
     let help = format!(
-        "'{default}' is for {found}, sc for all, tso, pso and rmo for x86 and C; a model is for \
-         the languages whose tags it uses, and for the one that its first line names"
+        "models for {found} are {others}, and '{default}' is the usual one; a model is for the \
+         languages whose tags it uses, and for the one that its first line names"
     );
     let source = &test.program.source;
     source.error(Span::new(0, 0), message).with_help(help)
@@ -151,13 +161,18 @@ pub fn compiled_for(model: &Model, language: Language) -> Result<Option<Machine>
     };
     let help = match language {
         Language::C => {
-            "C is verified under sc, tso, pso, rmo, ra, rc11, rc20, c11, imm, aarch64, power, \
-             riscv, and .cat files for C or for one of these machines; a model is for C where it \
-             uses a tag of C (RLX, ACQ, REL, ACQ_REL, SC)"
+            let is_for_c =
+                |model: &Model| model.speaks(Language::C) || Machine::of_model(model).is_some();
+            format!(
+                "C is verified under {}, and .cat files for C or for one of these machines; a model \
+                 is for C where it uses a tag of C (RLX, ACQ, REL, ACQ_REL, SC)",
+                Model::builtin_where(is_for_c)
+            )
         }
         _ => {
-            "a model is for the languages whose tags it uses, and for the one that its first \
-              line names; 'parallax models' lists those that are built in"
+            "a model is for the languages whose tags it uses, and for the one that its first line \
+              names; 'parallax models' lists those that are built in"
+                .to_string()
         }
     };
     Err(Diagnostic::new(message).with_help(help))
@@ -173,6 +188,11 @@ pub fn spoken(program: &Program) -> BTreeSet<Language> {
         });
     }
     Language::of_tags(tags.iter().map(String::as_str))
+}
+
+/// The model that describes the machine or the language of a test.
+pub fn usual_model(arch: Arch) -> &'static str {
+    language(arch).usual_model()
 }
 
 fn language(arch: Arch) -> Language {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use parallax_control::{Control, Progress};
 use parallax_engine_bounded::{Bounded, Machine, compile};
 use parallax_engine_enumerate::Enumerate;
-use parallax_engine_explore::Explore;
+use parallax_engine_explore::{Explore, can_explore};
 use parallax_fences::{Engine as Judge, Take};
 use parallax_memory::Model;
 use parallax_program::{Diagnostics, Program, Property, Question};
@@ -224,10 +224,9 @@ impl Judge for Enumerating<'_> {
 /// cannot use the model.
 pub fn judge_of_c(asked: Asked<'_>) -> (Box<dyn Judge + '_>, &'static str) {
     let model = &asked.model;
-    let is_weak = model.is_builtin() && matches!(model.name(), "c11" | "rmo");
-    match is_weak || Machine::of_model(model).is_some() {
-        true => (Box::new(Solving(asked)), "bounded"),
-        false => (Box::new(Exploring(asked)), "explore"),
+    match can_explore(model) {
+        Ok(()) => (Box::new(Exploring(asked)), "explore"),
+        Err(_) => (Box::new(Solving(asked)), "bounded"),
     }
 }
 

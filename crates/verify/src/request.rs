@@ -6,8 +6,8 @@ use std::sync::Arc;
 use parallax_engine_bounded::{Asking, Machine};
 use parallax_frontend_c::Formulas;
 use parallax_frontend_litmus::parse;
-use parallax_memory::{Language, Model};
-use parallax_program::{Diagnostic, Diagnostics, Program, Property};
+use parallax_memory::{Facts, Language, Model};
+use parallax_program::{Diagnostic, Diagnostics, Help, Program, Property, Setting};
 use parallax_query::{Extensions, Query, Subject, Wanted};
 
 use crate::input::{self, Input, Kind};
@@ -196,8 +196,9 @@ impl Prepared {
 fn check_integers(kind: Kind, extensions: &Extensions) -> Result<(), Diagnostics> {
     let is_asked = extensions.get::<Asking>().is_some_and(|asking| asking.integers);
     if is_asked && kind != Kind::Structures {
-        let error = Diagnostic::new("--integers is for operation structures (.ops)");
-        let help = "other programs shift, mask and divide words, which integers cannot express";
+        let error = Diagnostic::new("integers are for operation structures (.ops)");
+        let why = "other programs shift, mask and divide words, which integers cannot express";
+        let help = Help::LeaveOut(vec![Setting::Integers]).and(why);
         return Err(vec![error.with_help(help)]);
     }
     Ok(())
@@ -225,16 +226,16 @@ pub fn model_of_c(
 /// Models of languages, and of other machines, say nothing about the instructions of x86-64.
 pub fn check_machine_model(model: Option<&str>) -> Result<(), Diagnostics> {
     let asked = model.unwrap_or(MACHINE_MODEL);
-    let mut others = Model::builtin_names().map(|(name, ..)| name);
-    if matches!(asked, "sc" | "tso" | "pso") {
-        return Ok(());
-    }
-    if !others.any(|name| name == asked) {
+    let Some(facts) = Facts::of(asked) else {
         let model = Models::new(&[], None).get(&ModelChoice::parse(asked, Path::new("")))?;
         return compiled_for(&model, Language::X86).map(|_| ()).map_err(|error| vec![error]);
+    };
+    if facts.machine.is_some() {
+        return Ok(());
     }
     let error = format!("the model '{asked}' does not speak of the instructions of x86-64");
-    let help = "models of machine code are sc, tso and pso, and cat files of your own";
+    let names = Facts::names(|facts| facts.machine.is_some());
+    let help = format!("models of machine code are {names}, and cat files of your own");
     Err(vec![Diagnostic::new(error).with_help(help)])
 }
 

@@ -4,20 +4,16 @@
 use std::sync::Arc;
 
 use parallax_engine_inductive::MARK;
-use parallax_frontend_ops::isa::Fence;
+use parallax_frontend_ops::isa::{Fence, Isa};
 use parallax_frontend_ops::syntax::{OpKind, Structures};
 use parallax_frontend_ops::{Assertion, Judging, Lowered, lower, marked, parse};
-use parallax_memory::Model;
+use parallax_memory::{Facts, Language};
 use parallax_program::{Diagnostic, Diagnostics, Program, SourceFile};
 use parallax_query::{Final, Marked, NumberOrder, Subject, Wording};
 use parallax_verdict::Execution;
 
-use crate::MACHINE_MODEL;
 use crate::input::Input;
 use crate::text::{read, shown};
-
-/// Models of machines whose fences the structures can have.
-const MODELS: [&str; 7] = ["sc", "tso", "pso", "rmo", "arm", "aarch64", "power"];
 
 /// Reads a file of operation structures.
 pub fn load(input: &Input) -> Result<Structures, Diagnostics> {
@@ -27,7 +23,13 @@ pub fn load(input: &Input) -> Result<Structures, Diagnostics> {
 
 /// The model of the machine that structures are for.
 pub fn usual_model(structures: &Structures) -> &'static str {
-    structures.isa.map_or(MACHINE_MODEL, |isa| isa.usual_model())
+    let language = match structures.isa {
+        Some(Isa::Arm) => Language::Arm,
+        Some(Isa::Power) => Language::Power,
+        // SPARC has the total store order too.
+        Some(Isa::X86 | Isa::Sparc) | None => Language::X86,
+    };
+    language.usual_model()
 }
 
 /// The program that engines with assertions run.
@@ -88,13 +90,14 @@ fn failed_assertion<'a>(
 
 /// Fences have to mean something to the model, and no more than they mean to the machine.
 pub fn check_model(structures: &Structures, model: &str) -> Result<(), Diagnostics> {
-    let is_built_in = Model::builtin_names().any(|(name, ..)| name == model);
-    if is_built_in && !MODELS.contains(&model) {
+    let Some(facts) = Facts::of(model) else { return Ok(()) };
+    if !facts.is_for_structures {
         let message = format!("the model '{model}' does not speak of operation structures");
-        let help = format!("models for them are {}, and cat files of your own", MODELS.join(", "));
+        let names = Facts::names(|facts| facts.is_for_structures);
+        let help = format!("models for them are {names}, and cat files of your own");
         return Err(vec![Diagnostic::new(message).with_help(help)]);
     }
-    if !is_built_in || matches!(model, "sc" | "tso") {
+    if facts.keeps_all_but_store_load() {
         return Ok(());
     }
     let only_loads = Fence::named("membar(wr)");

@@ -104,7 +104,7 @@ fn who_panics_alone_is_unknown() {
     assert_eq!(answer.verdict.conclusion(), Conclusion::Unknown);
     let reason = answer.verdict.reason.expect("a reason");
     assert!(reason.message.contains("internal error"), "{}", reason.message);
-    assert!(reason.help.is_some_and(|help| help.contains("report")));
+    assert!(reason.help.is_some_and(|help| help.to_string().contains("report")));
 }
 
 /// Who wins, and what is heard of each of the others.

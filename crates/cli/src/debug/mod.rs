@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 
 use parallax_debugger::{MemoryKind, ProgramStanding, Schedule, Session, Subject, setup};
 use parallax_frontend_litmus::parse;
+use parallax_memory::Facts;
 use parallax_program::{Diagnostic, Diagnostics, Program, Property, Question};
 
 use parallax_verify::input::{self, Input, Kind};
+use parallax_verify::models::usual_model;
 use parallax_verify::stack::with_stack;
 use parallax_verify::text::{read, shown};
 use parallax_verify::{MACHINE_MODEL, Properties, structures};
@@ -133,30 +135,31 @@ fn load(
     let usual = || Properties::usual_of(kind);
     let wanted = property.cloned().unwrap_or_else(usual);
     let (properties, checks) = (wanted.properties_of(kind)?, wanted.checks()?);
-    let (program, question, usual_model) = match kind {
+    let (program, question, usual) = match kind {
         Kind::Litmus => {
             let path: &Path = input.first();
             let test = parse(&shown(path), &read(path)?)?;
-            let model = test.arch.usual_model();
+            let model = usual_model(test.arch);
             (test.program, Some(test.question), model)
         }
         Kind::Structures => {
             let structures = structures::load(input)?;
-            let usual = structures::usual_model(&structures);
-            (structures::lowered(&structures)?.program, None, usual)
+            let program = structures::lowered(&structures)?.program;
+            (program, None, structures::usual_model(&structures))
         }
         Kind::Text => (input::load_text(input)?, None, MACHINE_MODEL),
         Kind::Machine => (input::load_machine(input, &checks)?, None, MACHINE_MODEL),
         Kind::C => (input::load_c(input, &checks)?, None, MACHINE_MODEL),
     };
-    let name = model.unwrap_or(usual_model);
+    let name = model.unwrap_or(usual);
     let memory = match (model, said) {
         (None, Some(memory)) => Some(memory),
-        _ => MemoryKind::named(name),
+        _ => Facts::of(name).and_then(|facts| facts.machine),
     };
     let memory = memory.ok_or_else(|| {
         let error = Diagnostic::new(format!("there is no machine for the model '{name}'"));
-        vec![error.with_help("machines are sc, tso and pso: say which with --model")]
+        let names = Facts::names(|facts| facts.machine.is_some());
+        vec![error.with_help(format!("machines are {names}: say which with --model"))]
     })?;
     Ok(Loaded { program, question, memory, properties })
 }

@@ -15,7 +15,7 @@ use parallax_fences::{
     Weights, repair,
 };
 use parallax_frontend_litmus::Arch;
-use parallax_memory::Model;
+use parallax_memory::{INTERLEAVING, Model};
 use parallax_program::{Diagnostic, Diagnostics, Program, Property, SourceFile};
 
 use parallax_verify::input::{Checks, Kind, load_assembly, load_edited, settle};
@@ -139,7 +139,7 @@ fn litmus(
     let choice = options.model.as_deref().map(|name| ModelChoice::parse(name, Path::new("")));
     let models = Models::new(&[], None);
     let model = models.for_test(&choice.unwrap_or(ModelChoice::ByArchitecture), &test)?;
-    let sc = models.get(&ModelChoice::BuiltIn("sc".to_string()))?;
+    let sc = models.get(&ModelChoice::BuiltIn(INTERLEAVING.to_string()))?;
     let (dialect, language) = match test.arch {
         Arch::C => (Dialect::C11, Language::C),
         Arch::X86 | Arch::X86_64 => (Dialect::X86, Language::Table { capitals: true }),
@@ -185,7 +185,7 @@ fn c(
     let model = models.get(&choice)?;
     compiled_for(&model, parallax_memory::Language::C).map_err(|error| vec![error])?;
     check_properties(&properties, &model, options)?;
-    let sc = models.get(&ModelChoice::BuiltIn("sc".to_string()))?;
+    let sc = models.get(&ModelChoice::BuiltIn(INTERLEAVING.to_string()))?;
     let mut documents = Vec::new();
     for path in &input.files {
         if !path.extension().is_some_and(|extension| extension == "c" || extension == "i") {
@@ -230,7 +230,10 @@ fn check_properties(
     let is_asked = is_by_name && properties.contains(&Property::Race);
     if is_asked && !model.flags_races() {
         let message = format!("the model '{}' does not say what a data race is", model.name());
-        let help = "races are repaired under sc, ra, c11, rc11, rc20 and cat files that flag them";
+        let for_c =
+            |model: &Model| model.flags_races() && model.speaks(parallax_memory::Language::C);
+        let names = Model::builtin_where(for_c);
+        let help = format!("races are repaired under {names} and cat files that flag them");
         return Err(vec![Diagnostic::new(message).with_help(help)]);
     }
     Ok(())
@@ -253,7 +256,7 @@ fn assembly(
     let models = Models::new(&[], None);
     let choice = options.model.as_deref().unwrap_or(MACHINE_MODEL);
     let model = models.get(&ModelChoice::parse(choice, Path::new("")))?;
-    let sc = models.get(&ModelChoice::BuiltIn("sc".to_string()))?;
+    let sc = models.get(&ModelChoice::BuiltIn(INTERLEAVING.to_string()))?;
     let path = input.first();
     let text = read(path)?;
     check_lines(path, &text)?;

@@ -14,6 +14,7 @@ use crate::Exit;
 use crate::args::Format;
 use crate::output;
 use crate::verify::output::{unwritten, write};
+use crate::voice::Options;
 use parallax_verify::text::shown;
 
 pub fn deliver(options: &FencesArguments, answer: &Answer, time: Duration) -> Result<(), Exit> {
@@ -73,7 +74,7 @@ fn run<'a>(
         scope: repaired.scope,
         steps: repaired.changes.iter().map(step).collect(),
         reason: reason.map(|reason| reason.message.as_str()),
-        help: reason.and_then(|reason| reason.help.as_deref()),
+        help: reason.and_then(|reason| reason.help.as_ref()).map(|help| help.worded(&Options)),
         violation: repaired.violation.as_ref(),
         is_plain_bug: repaired.is_plain_bug,
         fences: repaired.cost.0,

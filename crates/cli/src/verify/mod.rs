@@ -16,7 +16,7 @@ use parallax_verdict::Conclusion;
 use parallax_verify::stack::with_stack;
 use parallax_verify::text::shown;
 use parallax_verify::{
-    Asking, Backend, Choice, Format, Framework, Properties, Request, Response, Ruling, schedules,
+    Asking, Backend, Format, Framework, Properties, Request, Response, Ruling, schedules,
 };
 
 pub use arguments::VerifyArguments;
@@ -78,8 +78,6 @@ fn response(
     cancel: &Cancel,
 ) -> Result<Response, Diagnostics> {
     check_format(options, &request)?;
-    check_witness(options)?;
-    check_solver(options)?;
     let control = Control {
         memory_limit: options.memory_limit.map(|limit| u64::from(limit.get())),
         jobs: options.jobs,
@@ -164,43 +162,4 @@ fn check_format(options: &VerifyArguments, request: &Request) -> Result<(), Diag
         return Err(vec![error.with_help("give tasks, TASK.yml")]);
     }
     Ok(())
-}
-
-/// Schedules are found by the engine that has a machine to run.
-fn check_witness(options: &VerifyArguments) -> Result<(), Diagnostics> {
-    let name = match options.engine {
-        Choice::Named(name @ ("explore" | "bounded")) => name,
-        _ => return Ok(()),
-    };
-    if options.witness.is_some() {
-        let error = Diagnostic::new(format!("the engine '{name}' knows no schedule to write"));
-        let help = "leave out --engine, or say --engine states, with --model sc, tso or pso";
-        return Err(vec![error.with_help(help)]);
-    }
-    Ok(())
-}
-
-/// Only one engine asks a solver, and only one solver gives proofs.
-fn check_solver(options: &VerifyArguments) -> Result<(), Diagnostics> {
-    let z3 = options.solver == SolverName::Z3;
-    let asked = [
-        (z3, "--solver"),
-        (options.certify, "--certify"),
-        (options.emit.is_some(), "--emit"),
-        (options.framework != FrameworkName::Cat, "--framework"),
-        (options.integers, "--integers"),
-    ];
-    let asked = asked.into_iter().find(|(asked, _)| *asked);
-    match asked {
-        Some((_, option)) if options.engine != Choice::Named("bounded") => {
-            let error = Diagnostic::new(format!("{option} is for the engine that asks a solver"));
-            Err(vec![error.with_help("say --engine bounded")])
-        }
-        _ if (z3 || options.integers) && options.certify => {
-            let error = Diagnostic::new("Z3 gives no proofs that could be checked");
-            let other = if options.integers { "--integers" } else { "--solver" };
-            Err(vec![error.with_help(format!("leave out {other}, or --certify"))])
-        }
-        _ => Ok(()),
-    }
 }

@@ -10,8 +10,8 @@ use parallax_files::replace;
 use parallax_program::{Diagnostic, Diagnostics, visible};
 use parallax_query::Answer;
 use parallax_report::{
-    Caption, Detail, TextStyle, VerifyRun, focused_dot, focused_svg, verdict_html, verdict_json,
-    verdict_sarif, verdict_text,
+    Caption, Detail, TextStyle, Under, VerifyRun, focused_dot, focused_svg, verdict_html,
+    verdict_json, verdict_sarif, verdict_text,
 };
 use parallax_verdict::{Conclusion, Verdict};
 use parallax_verify::Response;
@@ -22,6 +22,7 @@ use super::arguments::AnswerFormat;
 use super::{VerifyArguments, tasks};
 use crate::Exit;
 use crate::output;
+use crate::voice::Options;
 
 /// Characters in a line where no terminal says otherwise.
 const USUAL_WIDTH: usize = 120;
@@ -35,7 +36,7 @@ pub fn deliver(
     let Response { answer, model, ruling } = response;
     let run = VerifyRun {
         input,
-        model,
+        under: Under::of(model),
         engine: answer.engine,
         all: answer.all,
         time,
@@ -43,7 +44,9 @@ pub fn deliver(
         solver: answer.solver,
         candidate: answer.candidate.as_deref(),
     };
-    let verdict = &answer.verdict;
+    let mut verdict = answer.verdict.clone();
+    verdict.reason = verdict.reason.map(|reason| reason.worded(&Options));
+    let verdict = &verdict;
     let ruling =
         ruling.as_ref().map(|ruling| format!("verdict: {}\n", visible(&ruling.to_string())));
     let ruling = ruling.unwrap_or_default();
@@ -87,7 +90,7 @@ fn draw(path: &Path, verdict: &Verdict, run: &VerifyRun<'_>, quiet: bool) -> Res
         }
         return Ok(());
     };
-    let subtitle = format!("{}, {}", run.input, run.model);
+    let subtitle = format!("{}, {}", run.input, run.under.model);
     let caption = Caption { title: &violation.message, subtitle: &subtitle };
     let is_dot = path.extension().is_some_and(|extension| extension == "dot");
     let picture =

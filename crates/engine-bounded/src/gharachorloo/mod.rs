@@ -21,8 +21,9 @@ mod order;
 mod program_order;
 mod values;
 
-use parallax_memory::Model;
-use parallax_program::Diagnostic;
+use parallax_machine::system::MemoryKind;
+use parallax_memory::{Facts, Model};
+use parallax_program::{self as language, Diagnostic, Help};
 use parallax_solver::Literal;
 
 use crate::circuit::Circuit;
@@ -43,16 +44,19 @@ pub enum Conditions {
 
 impl Conditions {
     pub fn of(model: &Model) -> Result<Conditions, Diagnostic> {
-        match (model.is_builtin(), model.name()) {
-            (true, "sc") => Ok(Conditions::Sc),
-            (true, "tso") => Ok(Conditions::Tso),
-            (true, "pso") => Ok(Conditions::Pso),
-            (_, name) => {
+        match model.facts().machine {
+            Some(MemoryKind::Sc) => Ok(Conditions::Sc),
+            Some(MemoryKind::Tso) => Ok(Conditions::Tso),
+            Some(MemoryKind::Pso) => Ok(Conditions::Pso),
+            None => {
                 let message = format!(
-                    "the framework 'gharachorloo' has no conditions for the model '{name}'"
+                    "the framework 'gharachorloo' has no conditions for the model '{}'",
+                    model.name()
                 );
-                let help = "it knows sc, tso and pso; --framework cat takes every model";
-                Err(Diagnostic::new(message).with_help(help))
+                let names = Facts::names(|facts| facts.machine.is_some());
+                let help = Help::from(format!("it knows {names}"));
+                let other = Help::with(language::Setting::Framework, "cat", "takes every model");
+                Err(Diagnostic::new(message).with_help(help.and(other)))
             }
         }
     }

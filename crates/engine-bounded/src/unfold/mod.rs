@@ -17,7 +17,7 @@ mod state;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use parallax_machine::{Code, Idle, Limits, Operation, Return, Site, Thread};
-use parallax_program::{AllocKind, Bits, Diagnostic, FunctionId, Property, VarId};
+use parallax_program::{AllocKind, Bits, Diagnostic, FunctionId, Help, Property, Setting, VarId};
 use parallax_solver::{Stop as Halt, Term};
 use parallax_verdict::Reason;
 
@@ -478,7 +478,7 @@ impl<'p> Unfolder<'_, 'p, '_> {
             return Ok(());
         }
         let message = format!("unfolded, the program has more than {} events", Self::MOST_EVENTS);
-        let help = "a smaller --unroll makes fewer";
+        let help = Help::Lower(Setting::Unroll);
         Err(Obstruction::TooLarge(Diagnostic::new(message).with_help(help)))
     }
 

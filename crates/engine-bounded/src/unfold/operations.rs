@@ -1,6 +1,6 @@
 //! What becomes of each visible operation.
 
-use parallax_machine::{DECIDED_BY_UNDEFINED, Domain, Fault, Operation, modify};
+use parallax_machine::{DECIDED_BY_UNDEFINED, Domain, FENCE_OF_ALL, Fault, Operation, modify};
 use parallax_program::{AccessSize, BinaryOp, Bits, Tags};
 
 use parallax_solver::Term;
@@ -65,8 +65,7 @@ impl<'p> Unfolder<'_, 'p, '_> {
                 return Ok(None);
             }
             Operation::Fence { tags } if tags.contains(Tags::MEMBARRIER) => {
-                let what = "a barrier of all threads (try --engine states)";
-                self.obstacle(&state, what.to_string());
+                self.obstacle(&state, FENCE_OF_ALL.to_string());
                 return Ok(None);
             }
             Operation::Fence { tags } => {

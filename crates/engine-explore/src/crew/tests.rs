@@ -154,7 +154,7 @@ fn a_panic_is_unknown() {
             assert_eq!(verdict.conclusion(), Conclusion::Unknown, "{number} {jobs}");
             let reason = verdict.reason.expect("a reason");
             assert!(reason.message.contains("internal error"), "{}", reason.message);
-            assert!(reason.help.is_some_and(|help| help.contains("report")));
+            assert!(reason.help.is_some_and(|help| help.to_string().contains("report")));
         }
     }
 }

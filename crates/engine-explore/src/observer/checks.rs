@@ -1,5 +1,6 @@
 //! What may be wrong with an event that was added, or with an execution that is complete.
 
+use parallax_machine::system::MemoryKind;
 use parallax_program::{AllocKind, Property};
 use parallax_verdict::is_late;
 
@@ -168,10 +169,12 @@ impl<'p> Observer<'_, 'p> {
     /// store may wait in a buffer.
     fn is_in_order(&self, is_write: bool) -> bool {
         let Some(model) = self.model else { return true };
-        let is_one_of = |names: &[&str]| model.is_builtin() && names.contains(&model.name());
         model.happens_before().is_some()
-            || is_one_of(&["sc", "tso"])
-            || is_one_of(&["pso"]) && !is_write
+            || match model.facts().machine {
+                Some(MemoryKind::Sc | MemoryKind::Tso) => true,
+                Some(MemoryKind::Pso) => !is_write,
+                None => false,
+            }
     }
 
     /// Whether an access may come after the end of its object, by a model that does not say what

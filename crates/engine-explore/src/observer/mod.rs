@@ -10,7 +10,7 @@ use std::time::Instant;
 use parallax_control::Progress;
 use parallax_machine::{Code, DECIDED_BY_UNDEFINED, Fault, Site};
 use parallax_memory::Model;
-use parallax_program::Property;
+use parallax_program::{Help, Property, Setting};
 use parallax_query::Found;
 use parallax_verdict::{Reason, Suspicion, stopped};
 
@@ -68,7 +68,7 @@ impl<'a> Shared<'a> {
         let _ = self.limit.set(Reason {
             message: "internal error while exploring".to_string(),
             place: None,
-            help: Some("this is a bug in parallax; please report it with the program".to_string()),
+            help: Some("this is a bug in parallax; please report it with the program".into()),
         });
     }
 
@@ -236,7 +236,7 @@ impl<'a, 'p> Observer<'a, 'p> {
                 format!("an execution has more than {most} events, too many for this model");
             let help =
                 "models with rules in the engine have no such limit, see the page on exploration";
-            let help = Some(help.to_string());
+            let help = Some(help.into());
             self.findings.gaps.add(Reason { message, place: None, help });
         }
     }
@@ -248,7 +248,7 @@ impl<'a, 'p> Observer<'a, 'p> {
         }
         let place = self.place(site);
         let message = format!("{what}: not supported by this engine");
-        self.findings.gaps.add(Reason { message, place, help: None });
+        self.findings.gaps.add(Reason { message, place, help: Fault::help_with(what) });
     }
 
     fn report(
@@ -355,7 +355,7 @@ impl<'a, 'p> Observer<'a, 'p> {
         let reason = Reason {
             message: "a loop, or recursion, that does not end".to_string(),
             place: self.place(site),
-            help: Some("--unroll N explores up to N rounds of each loop".to_string()),
+            help: Some(Help::with(Setting::Unroll, "N", "explores up to N rounds of each loop")),
         };
         self.findings.gaps.add(reason);
     }

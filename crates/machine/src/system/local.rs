@@ -492,8 +492,6 @@ fn nondet<'p>(setup: &Setup<'p>, width: u32) -> At<'p> {
             let below = u64::try_from(high - low).unwrap_or(u64::MAX - 1) + 1;
             At::Choice { first: low, below, width }
         }
-        _ => At::Fault(Fault::Unsupported(
-            "an input that may have any value (give its range with --nondet LO..HI)".to_string(),
-        )),
+        _ => At::Fault(Fault::any_input()),
     }
 }

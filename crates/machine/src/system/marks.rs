@@ -16,14 +16,19 @@ pub enum MemoryKind {
 }
 
 impl MemoryKind {
-    /// The one that a built-in model describes.
-    pub fn named(model: &str) -> Option<MemoryKind> {
-        Some(match model {
-            "sc" => MemoryKind::Sc,
-            "tso" => MemoryKind::Tso,
-            "pso" => MemoryKind::Pso,
-            _ => return None,
-        })
+    pub const ALL: [MemoryKind; 3] = [MemoryKind::Sc, MemoryKind::Tso, MemoryKind::Pso];
+
+    /// As schedules have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            MemoryKind::Sc => "sc",
+            MemoryKind::Tso => "tso",
+            MemoryKind::Pso => "pso",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<MemoryKind> {
+        MemoryKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 

@@ -174,7 +174,7 @@ impl<'a, A: Algebra> Interpreter<'a, A> {
         let defined = environment.names();
         let defined = defined.iter().map(|name| &**name);
         let candidates = defined.chain(prelude::names()).chain(names::known());
-        let help = names::closest(name, candidates).map(|s| format!("did you mean '{s}'?"));
+        let help = names::closest(name, candidates).map(|s| format!("did you mean '{s}'?").into());
         Problem { help, ..problem }
     }
 }

@@ -47,9 +47,14 @@ fn page(out: &mut String, run: &VerifyRun<'_>, verdict: &Verdict) -> fmt::Result
     writeln!(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
     writeln!(out, "<title>{input}: {name}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>")?;
     writeln!(out, "<h1 class=\"{name}\">{}</h1>", escape(&title(verdict)))?;
-    writeln!(out, "<p>{input}, model {}, engine {}</p>", escape(run.model), escape(run.engine))?;
-    if let Some(help) = verdict.reason.as_ref().and_then(|reason| reason.help.as_deref()) {
-        writeln!(out, "<p>{}</p>", escape(help))?;
+    writeln!(
+        out,
+        "<p>{input}, model {}, engine {}</p>",
+        escape(run.under.model),
+        escape(run.engine)
+    )?;
+    if let Some(help) = verdict.reason.as_ref().and_then(|reason| reason.help.as_ref()) {
+        writeln!(out, "<p>{}</p>", escape(&help.to_string()))?;
     }
     for (number, violation) in verdict.violations.iter().enumerate() {
         if number > 0 {
@@ -78,7 +83,7 @@ fn title(verdict: &Verdict) -> String {
 }
 
 fn write_violation(out: &mut String, run: &VerifyRun<'_>, violation: &Violation) -> fmt::Result {
-    let story = Story::new(violation, run.model, Detail::Short);
+    let story = Story::new(violation, run.under, Detail::Short);
     if !story.finding.is_empty() {
         writeln!(out, "<ul>")?;
         for finding in &story.finding {
@@ -106,7 +111,7 @@ fn write_violation(out: &mut String, run: &VerifyRun<'_>, violation: &Violation)
         write_thread(out, thread)?;
     }
     let headline = headline(violation);
-    let caption = Caption { title: &headline, subtitle: run.model };
+    let caption = Caption { title: &headline, subtitle: run.under.model };
     let picture = focused_svg(violation, caption);
     writeln!(out, "<h2>Picture</h2>\n<div class=\"picture\">\n{picture}</div>")
 }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use parallax_program::Location;
+use parallax_program::{Help, Location};
 use parallax_verdict::{
     Call, Event, EventKind, Execution, Life, Scope, Standing, ThreadEnding, Verdict, Violation,
 };
 use serde::Serialize;
 
-use super::VerifyRun;
 use super::story::Story;
 use super::trace::Detail;
+use super::{Under, VerifyRun};
 use crate::json::to_line;
 
 /// Of the form of the object. Fields may be added without a new one.
@@ -32,9 +32,9 @@ pub fn verdict_json(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
         bound,
         reason: reason.map(|reason| reason.message.as_str()),
         reason_place: reason.and_then(|reason| reason.place.as_ref()).map(Place::of),
-        help: reason.and_then(|reason| reason.help.as_deref()),
+        help: reason.and_then(|reason| reason.help.as_ref()).map(Help::to_string),
         input: run.input,
-        model: run.model,
+        model: run.under.model,
         engine: run.engine,
         properties: verdict.properties.iter().map(|property| property.name()).collect(),
         executions: verdict.counts.executions,
@@ -48,8 +48,8 @@ pub fn verdict_json(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
         clauses: run.solver.map(|work| work.clauses),
         encode_s: run.solver.map(|work| work.encoding.as_secs_f64()),
         solve_s: run.solver.map(|work| work.solving.as_secs_f64()),
-        violations: verdict.violations.iter().map(|v| Found::of(v, run.model)).collect(),
-        candidate: run.candidate.map(|v| Found::of(v, run.model)),
+        violations: verdict.violations.iter().map(|v| Found::of(v, run.under)).collect(),
+        candidate: run.candidate.map(|v| Found::of(v, run.under)),
         notes: &verdict.notes,
     };
     to_line(&answer)
@@ -63,7 +63,7 @@ struct Answer<'a> {
     bound: Option<u32>,
     reason: Option<&'a str>,
     reason_place: Option<Place<'a>>,
-    help: Option<&'a str>,
+    help: Option<String>,
     input: &'a str,
     model: &'a str,
     engine: &'a str,
@@ -118,8 +118,8 @@ struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    fn of(violation: &'a Violation, model: &str) -> Found<'a> {
-        let story = Story::new(violation, model, Detail::Short);
+    fn of(violation: &'a Violation, under: Under<'_>) -> Found<'a> {
+        let story = Story::new(violation, under, Detail::Short);
         let place = violation.place.as_ref();
         let findings = story.finding.iter().map(|finding| finding.text.clone());
         let why = story.why.iter().flat_map(|why| &why.sentences);

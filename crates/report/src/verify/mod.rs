@@ -24,6 +24,7 @@ mod words;
 
 use std::time::Duration;
 
+use parallax_memory::{Model, ProgramOrder};
 pub use parallax_query::SolverWork;
 use parallax_verdict::Violation;
 
@@ -36,12 +37,26 @@ pub use text::{TextStyle, verdict_text};
 pub use trace::{Detail, shared_addresses};
 pub use words::{own_call, source, telling_tags};
 
+/// The model, as far as people are to understand it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Under<'a> {
+    pub model: &'a str,
+    /// What it keeps of program order, where that is known.
+    pub order: Option<ProgramOrder>,
+}
+
+impl<'a> Under<'a> {
+    pub fn of(model: &'a Model) -> Under<'a> {
+        Under { model: model.name(), order: model.facts().program_order }
+    }
+}
+
 /// What was verified, and how.
 #[derive(Clone, Copy, Debug)]
 pub struct VerifyRun<'a> {
     /// The first input.
     pub input: &'a str,
-    pub model: &'a str,
+    pub under: Under<'a>,
     pub engine: &'a str,
     /// Whether the search went on after the first violation.
     pub all: bool,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use parallax_memory::ProgramOrder;
 use parallax_program::{Bits, Property, Tags};
 use parallax_verdict::{
     Confirmed, Counts, Event, EventKind, Execution, Gaps, Scope, Searched, Standing, ThreadEnding,
@@ -13,7 +14,7 @@ use super::cycle::{Edge, Step, shortest_cycle};
 use super::links::Links;
 use super::order::Order;
 use super::{
-    Detail, TextStyle, VerifyRun, verdict_html, verdict_json, verdict_sarif, verdict_text,
+    Detail, TextStyle, Under, VerifyRun, verdict_html, verdict_json, verdict_sarif, verdict_text,
 };
 use crate::picture::properties::executions;
 use crate::picture::{Caption, focused_dot, focused_svg};
@@ -136,8 +137,9 @@ proptest! {
     #[test]
     fn every_form_is_written(verdict in verdicts()) {
         let (time, peak_rss_kib) = (Duration::ZERO, 0);
-        let (input, model, engine) = ("a.c", "rc11", "explore");
-        let run = VerifyRun { input, model, engine, all: true, time, peak_rss_kib, solver: None, candidate: None };
+        let (input, engine) = ("a.c", "explore");
+        let under = Under { model: "rc11", order: Some(ProgramOrder::MemoryOrders) };
+        let run = VerifyRun { input, under, engine, all: true, time, peak_rss_kib, solver: None, candidate: None };
         for detail in [Detail::Short, Detail::Full] {
             let style = TextStyle { colour: false, width: 80, detail };
             prop_assert!(verdict_text(&run, &verdict, style).starts_with("unsafe: "));

@@ -6,16 +6,16 @@ use parallax_program::{Location, Property};
 use parallax_verdict::{Conclusion, Verdict, Violation};
 use serde_json::{Value, json};
 
-use super::VerifyRun;
 use super::story::{Story, headline};
 use super::trace::{Detail, Row, ThreadTrace};
+use super::{Under, VerifyRun};
 use crate::json::to_line;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// One line without its end.
 pub fn verdict_sarif(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
-    let results: Vec<Value> = verdict.violations.iter().map(|v| result(v, run.model)).collect();
+    let results: Vec<Value> = verdict.violations.iter().map(|v| result(v, run.under)).collect();
     let log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -30,7 +30,7 @@ pub fn verdict_sarif(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
             "properties": {
                 "verdict": verdict.conclusion().name(),
                 "input": run.input,
-                "model": run.model,
+                "model": run.under.model,
                 "engine": run.engine,
                 "executions": verdict.counts.executions,
                 "blocked": verdict.counts.blocked,
@@ -71,8 +71,8 @@ fn invocation(verdict: &Verdict) -> Value {
     })
 }
 
-fn result(violation: &Violation, model: &str) -> Value {
-    let story = Story::new(violation, model, Detail::Full);
+fn result(violation: &Violation, under: Under<'_>) -> Value {
+    let story = Story::new(violation, under, Detail::Full);
     let mut text = vec![headline(violation)];
     text.extend(story.finding.iter().map(|finding| finding.text.clone()));
     let why = story.why.iter().flat_map(|why| &why.sentences);

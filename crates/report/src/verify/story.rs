@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use parallax_program::{Location, Property};
 use parallax_verdict::{Call, EventKind, Standing, ThreadEnding, Violation};
 
+use super::Under;
 use super::housekeeping::housekeeping;
 use super::links::Links;
 use super::order::Order;
@@ -27,11 +28,11 @@ pub struct Finding {
 }
 
 impl Story {
-    pub fn new(violation: &Violation, model: &str, detail: Detail) -> Story {
+    pub fn new(violation: &Violation, under: Under<'_>, detail: Detail) -> Story {
         let execution = &violation.execution;
         let links = Links::new(execution);
         let order = Order::new(execution, &links);
-        let why = if order.interleaving { None } else { why(execution, &links, model) };
+        let why = if order.interleaving { None } else { why(execution, &links, under) };
         let relevance = Relevance::of(violation, &links, why.as_ref());
         let tracer = Tracer {
             execution,
@@ -60,7 +61,7 @@ impl Relevance {
         let execution = &violation.execution;
         let links = Links::new(execution);
         let weak = !Order::new(execution, &links).interleaving;
-        let why = if weak { why(execution, &links, "") } else { None };
+        let why = if weak { why(execution, &links, Under::default()) } else { None };
         Relevance::of(violation, &links, why.as_ref())
     }
 

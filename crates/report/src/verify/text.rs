@@ -7,10 +7,10 @@ use std::fmt::{self, Write};
 use parallax_program::visible_line;
 use parallax_verdict::{Conclusion, Scope, Verdict, Violation};
 
-use super::VerifyRun;
 use super::story::{Story, headline};
 use super::trace::{Detail, Row, StepRow, ThreadTrace};
 use super::words::{counted, listed};
+use super::{Under, VerifyRun};
 
 /// How to write for the reader at hand.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ pub struct TextStyle {
 
 /// Several lines, each with its end.
 pub fn verdict_text(run: &VerifyRun<'_>, verdict: &Verdict, style: TextStyle) -> String {
-    let mut writer = Writer { out: String::new(), style, model: run.model };
+    let mut writer = Writer { out: String::new(), style, under: run.under };
     // Writing to a string does not fail.
     let _ = writer.verdict(run, verdict);
     writer.out
@@ -32,7 +32,7 @@ pub fn verdict_text(run: &VerifyRun<'_>, verdict: &Verdict, style: TextStyle) ->
 struct Writer<'a> {
     out: String,
     style: TextStyle,
-    model: &'a str,
+    under: Under<'a>,
 }
 
 const BOLD: &str = "1";
@@ -78,7 +78,7 @@ impl Writer<'_> {
         };
         writeln!(self.out, "{unknown}: {}", visible_line(&said))?;
         match &reason.help {
-            Some(help) => writeln!(self.out, "  help: {}", visible_line(help)),
+            Some(help) => writeln!(self.out, "  help: {}", visible_line(&help.to_string())),
             None => Ok(()),
         }
     }
@@ -110,7 +110,7 @@ impl Writer<'_> {
         writeln!(
             self.out,
             "model {}, engine {}, checked for {}; {:.2} s",
-            visible_line(run.model),
+            visible_line(run.under.model),
             run.engine,
             properties.join(", "),
             run.time.as_secs_f64()
@@ -118,7 +118,7 @@ impl Writer<'_> {
     }
 
     fn violation(&mut self, violation: &Violation, with_trace: bool) -> fmt::Result {
-        let story = Story::new(violation, self.model, self.style.detail);
+        let story = Story::new(violation, self.under, self.style.detail);
         for finding in &story.finding {
             writeln!(self.out, "  {}", visible_line(&finding.text))?;
             for call in &finding.calls {

@@ -5,8 +5,10 @@
 //! what stands between them: TSO and PSO (SPARC manual v8; Sewell et al., CACM 2010), and those
 //! of C11 (Lahav et al., PLDI 2017). For other models the story is told without it.
 
+use parallax_memory::ProgramOrder;
 use parallax_verdict::{EventKind, Execution, Life};
 
+use super::Under;
 use super::cycle::{Edge, Step, shortest_cycle};
 use super::links::Links;
 use super::words::Words;
@@ -25,10 +27,9 @@ pub struct Sentence {
 }
 
 /// None for interleavings.
-pub fn why(execution: &Execution, links: &Links, model: &str) -> Option<Why> {
+pub fn why(execution: &Execution, links: &Links, under: Under<'_>) -> Option<Why> {
     let cycle = shortest_cycle(execution, links)?;
     let words = Words { execution, links };
-    let rules = Rules::of(model);
     let mut sentences: Vec<Sentence> = Vec::new();
     let mut edges = cycle.iter().peekable();
     while let Some(edge) = edges.next() {
@@ -45,13 +46,13 @@ pub fn why(execution: &Execution, links: &Links, model: &str) -> Option<Why> {
             text = format!("{text}, then {}", words.act_and_place(then.to));
         }
         let missing = Some(then.unwrap_or(edge)).filter(|edge| edge.step == Step::Po);
-        let missing = missing.and_then(|edge| rules?.missing(&words, edge));
+        let missing = missing.and_then(|edge| missing_order(under.order?, &words, edge));
         let missing =
-            missing.map(|reason| format!("nothing in {model} keeps this order: {reason}"));
+            missing.map(|reason| format!("nothing in {} keeps this order: {reason}", under.model));
         sentences.push(Sentence { text, missing });
     }
     let kept = sentences.iter().all(|sentence| sentence.missing.is_none());
-    sentences.push(Sentence { text: conclusion(model, rules, kept), missing: None });
+    sentences.push(Sentence { text: conclusion(under, kept), missing: None });
     Some(Why { sentences, events: cycle.iter().map(|edge| edge.from).collect() })
 }
 
@@ -79,69 +80,44 @@ fn sentence(words: &Words<'_>, edge: &Edge) -> String {
     }
 }
 
-fn conclusion(model: &str, rules: Option<Rules>, kept: bool) -> String {
-    let why = match (rules, kept) {
-        (Some(Rules::C), true) => {
+fn conclusion(under: Under<'_>, kept: bool) -> String {
+    let why = match (under.order, kept) {
+        (Some(ProgramOrder::MemoryOrders), true) => {
             ": it lets threads see the stores of different threads in different orders, unless \
              all are seq_cst"
         }
-        (Some(Rules::ReleaseAcquire), true) => {
+        (Some(ProgramOrder::ReleaseAcquire), true) => {
             ": it lets threads see the stores of different threads in different orders"
         }
         _ => "",
     };
-    format!("no interleaving of the threads does all of this; {model} allows it{why}")
+    format!("no interleaving of the threads does all of this; {} allows it{why}", under.model)
 }
 
-/// What a model keeps of program order.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Rules {
-    /// A store may wait in a buffer while later loads are done …
-    Tso,
-    /// … and stores to other places too.
-    Pso,
-    /// Memory orders of C.
-    C,
-    /// The same with every access a release or an acquire.
-    ReleaseAcquire,
-}
-
-impl Rules {
-    fn of(model: &str) -> Option<Rules> {
-        match model {
-            "tso" => Some(Rules::Tso),
-            "pso" => Some(Rules::Pso),
-            "c11" | "rc11" | "rc20" => Some(Rules::C),
-            "ra" => Some(Rules::ReleaseAcquire),
-            _ => None,
-        }
-    }
-
-    /// Why the order of two accesses of a thread is not kept; None where it is, or where one of
-    /// them is no access.
-    fn missing(self, words: &Words<'_>, edge: &Edge) -> Option<String> {
-        let (first, second) = (edge.from, edge.to);
-        let writes = |event: u32| match &words.event(event).kind {
-            kind if kind.life().is_some() => None,
-            EventKind::Write { .. } => Some(true),
-            EventKind::Read { .. } => Some(false),
-            _ => None,
-        };
-        let (earlier, later) = (writes(first)?, writes(second)?);
-        let pair = Pair { words, first, second };
-        match self {
-            Rules::Tso if earlier && !later => pair.buffered("loads"),
-            Rules::Pso if earlier && later && pair.without_release().is_none() => None,
-            Rules::Pso if earlier => pair.buffered("loads and stores to other places"),
-            Rules::Tso | Rules::Pso => None,
-            Rules::ReleaseAcquire if earlier && !later => pair.without_fence(),
-            Rules::ReleaseAcquire => None,
-            Rules::C => match (earlier, later) {
-                (true, true) => pair.without_release(),
-                (false, _) => pair.without_acquire(later),
-                (true, false) => pair.without_seq_cst(),
-            },
-        }
+/// Why the order of two accesses of a thread is not kept; None where it is, or where one of them is no
+/// access.
+fn missing_order(kept: ProgramOrder, words: &Words<'_>, edge: &Edge) -> Option<String> {
+    let (first, second) = (edge.from, edge.to);
+    let writes = |event: u32| match &words.event(event).kind {
+        kind if kind.life().is_some() => None,
+        EventKind::Write { .. } => Some(true),
+        EventKind::Read { .. } => Some(false),
+        _ => None,
+    };
+    let (earlier, later) = (writes(first)?, writes(second)?);
+    let pair = Pair { words, first, second };
+    match kept {
+        ProgramOrder::StoreBuffer if earlier && !later => pair.buffered("loads"),
+        ProgramOrder::StoreBuffers if earlier && later && pair.without_release().is_none() => None,
+        ProgramOrder::StoreBuffers if earlier => pair.buffered("loads and stores to other places"),
+        ProgramOrder::StoreBuffer | ProgramOrder::StoreBuffers => None,
+        ProgramOrder::ReleaseAcquire if earlier && !later => pair.without_fence(),
+        ProgramOrder::ReleaseAcquire => None,
+        ProgramOrder::MemoryOrders => match (earlier, later) {
+            (true, true) => pair.without_release(),
+            (false, _) => pair.without_acquire(later),
+            (true, false) => pair.without_seq_cst(),
+        },
     }
 }
 
