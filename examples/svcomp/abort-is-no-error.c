@@ -1,0 +1,11 @@
+// A program that aborts never calls reach_error.
+#include <stdlib.h>
+extern int __VERIFIER_nondet_int(void);
+void reach_error(void) {}
+
+int main(void) {
+  if (__VERIFIER_nondet_int())
+    abort();
+
+  return 0;
+}

@@ -1,0 +1,18 @@
+// An input that was checked on one side is an index.
+extern void abort(void);
+void reach_error(void) {}
+void __VERIFIER_assert(int cond) {
+  if (!cond) {
+    reach_error();
+    abort();
+  }
+}
+extern int __VERIFIER_nondet_int(void);
+int table[8];
+
+int main(void) {
+  int i = __VERIFIER_nondet_int();
+  if (i < 8)
+    __VERIFIER_assert(i >= 0 && table[i & 7] == 0);
+  return 0;
+}

@@ -1,0 +1,13 @@
+// An input is a length; it is cut to the size of the buffer.
+#include <string.h>
+extern unsigned char __VERIFIER_nondet_uchar(void);
+char buffer[8], source[8];
+
+int main(void) {
+  unsigned n = __VERIFIER_nondet_uchar() % 10;
+  if (n > sizeof buffer)
+    n = sizeof buffer;
+  for (unsigned i = 0; i < n; i++)
+    buffer[i] = source[i];
+  return 0;
+}

@@ -1,0 +1,20 @@
+// A thread reads what is freed while it runs.
+#include <pthread.h>
+#include <stdlib.h>
+
+void *reader(void *arg) {
+  int *p = arg;
+  return *p ? (void *)1 : 0;
+}
+
+int main(void) {
+  pthread_t t;
+  int *p = malloc(sizeof *p);
+  if (!p)
+    return 0;
+  *p = 3;
+  pthread_create(&t, 0, reader, p);
+  free(p);
+  pthread_join(t, 0);
+  return 0;
+}

@@ -1,0 +1,28 @@
+// A message behind an atomic flag, written before the flag.
+#include <pthread.h>
+#include <stdatomic.h>
+extern void abort(void);
+void reach_error(void) {}
+void __VERIFIER_assert(int cond) {
+  if (!cond) {
+    reach_error();
+    abort();
+  }
+}
+int data;
+atomic_int flag;
+
+void *send(void *arg) {
+  data = 42;
+  flag = 1;
+  return 0;
+}
+
+int main(void) {
+  pthread_t t;
+  pthread_create(&t, 0, send, 0);
+  if (flag)
+    __VERIFIER_assert(data == 42);
+  pthread_join(t, 0);
+  return 0;
+}

@@ -1,0 +1,8 @@
+// An input is counted up.
+extern int __VERIFIER_nondet_int(void);
+
+int main(void) {
+  int x = __VERIFIER_nondet_int();
+  x = x + 1;
+  return x > 0;
+}

@@ -1,0 +1,14 @@
+// The product of two inputs of 16 bits without a sign bit.
+extern int __VERIFIER_nondet_int(void);
+extern void abort(void);
+void assume_abort_if_not(int cond) {
+  if (!cond)
+    abort();
+}
+
+int main(void) {
+  int a = __VERIFIER_nondet_int(), b = __VERIFIER_nondet_int();
+  assume_abort_if_not(a >= 0 && a <= 32767);
+  assume_abort_if_not(b >= 0 && b <= 65535);
+  return a * b == 7;
+}
