@@ -84,7 +84,7 @@ impl Globals {
     }
 
     /// Puts what is there at first into the bytes from an address on, which are all zero.
-    pub(crate) fn fill(&self, start: u64, bytes: &mut [u8]) {
+    pub fn fill(&self, start: u64, bytes: &mut [u8]) {
         let end = start.saturating_add(bytes.len() as u64);
         let last = self.objects.partition_point(|global| global.address < end);
         for global in self.objects[..last].iter().rev() {

@@ -75,23 +75,23 @@ impl Marks {
         self.has(Marks::BARRIER)
     }
 
-    pub(crate) fn is_copy(self) -> bool {
+    pub fn is_copy(self) -> bool {
         self.has(Marks::COPY)
     }
 
-    pub(crate) fn is_fresh(self) -> bool {
+    pub fn is_fresh(self) -> bool {
         self.has(Marks::FRESH)
     }
 
-    pub(crate) fn is_farewell(self) -> bool {
+    pub fn is_farewell(self) -> bool {
         self.has(Marks::FAREWELL)
     }
 
-    pub(crate) fn takes_lock(self) -> bool {
+    pub fn takes_lock(self) -> bool {
         self.has(Marks::LOCK)
     }
 
-    pub(crate) fn gives_lock_back(self) -> bool {
+    pub fn gives_lock_back(self) -> bool {
         self.has(Marks::UNLOCK)
     }
 
@@ -116,7 +116,7 @@ impl Marks {
 
     /// The marks of the events of an instruction: the only one; read and write; for a
     /// compare-and-swap those of success and the read of failure.
-    pub(crate) fn of_events(kind: &InstKind) -> [Marks; 3] {
+    pub fn of_events(kind: &InstKind) -> [Marks; 3] {
         let none = Marks::default();
         let locked = |tags| Marks(Marks::of(tags).0 | Marks::LOCKED.0);
         match kind {

@@ -22,7 +22,7 @@ pub struct Object {
 impl Object {
     /// An address for a new object of a thread, behind its older ones; None where there is no
     /// room. No two objects share a page.
-    pub(crate) fn place(
+    pub fn place(
         slots: Slots,
         thread: u32,
         objects: &[Object],
@@ -34,12 +34,12 @@ impl Object {
     }
 
     /// The last of a thread's objects that starts at an address or before it.
-    pub(crate) fn find(objects: &[Object], address: u64) -> Option<&Object> {
+    pub fn find(objects: &[Object], address: u64) -> Option<&Object> {
         let after = objects.partition_point(|object| object.address <= address);
         after.checked_sub(1).map(|index| &objects[index])
     }
 
-    pub(crate) fn covers(&self, address: u64, bytes: u64) -> bool {
+    pub fn covers(&self, address: u64, bytes: u64) -> bool {
         let offset = address - self.address;
         offset <= self.size && bytes <= self.size - offset
     }

@@ -1,0 +1,54 @@
+//! Symbolic execution as one engine among others.
+
+use parallax_control::Control;
+use parallax_program::{Diagnostic, Diagnostics, Property};
+use parallax_query::{Answer, Engine, Query};
+
+use crate::options::Options;
+use crate::search;
+
+/// All inputs, and all orders of steps that matter.
+pub struct Symbolic;
+
+impl Engine for Symbolic {
+    fn name(&self) -> &'static str {
+        "symbolic"
+    }
+
+    fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
+        let model = &query.model;
+        if !model.is_builtin() || model.name() != "sc" {
+            let message =
+                format!("the engine 'symbolic' does not know the model '{}'", model.name());
+            return Err(Diagnostic::new(message).with_help("it knows sc"));
+        }
+        if query.subject.has_reservations() {
+            let message = "this engine knows no load-linked and store-conditional";
+            return Err(Diagnostic::new(message).with_help("leave out --engine"));
+        }
+        if query.subject.program.is_none() {
+            return Err(Diagnostic::new("this engine has no questions about final states"));
+        }
+        Ok(())
+    }
+
+    fn looks_for(&self, property: Property) -> bool {
+        Property::ALL.contains(&property)
+    }
+
+    fn run(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
+        self.admits(query).map_err(|error| vec![error])?;
+        let program = query.subject.program.as_ref();
+        let program = program.ok_or_else(|| vec![Diagnostic::new("there is no program to run")])?;
+        let options = Options {
+            properties: query.properties.clone(),
+            unroll: query.unroll,
+            all: query.goes_on(),
+            nondet: query.nondet,
+            shuffles: false,
+            control: control.clone(),
+        };
+        let verdict = search(program, &query.model, &options);
+        Ok(Answer { all: query.goes_on(), ..Answer::new(verdict, self.name()) })
+    }
+}

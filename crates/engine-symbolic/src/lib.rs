@@ -1,0 +1,121 @@
+//! Symbolic execution: a program runs with symbols in place of inputs, in every order of steps that
+//! makes a difference, and a solver says which inputs lead where.
+//!
+//! [`machine`] runs threads, with values that are numbers or terms ([`value`]), on memory whose bytes
+//! are either ([`memory`]); [`oracle`] decides which sides of a branch are possible; [`search`] chooses
+//! who takes the next step, by what depends on what ([`trace`]); [`races`] compares accesses; and
+//! [`claim`] makes of all that an execution that the replayer confirms.
+
+mod access;
+mod claim;
+mod engine;
+mod machine;
+mod memory;
+mod observer;
+mod options;
+mod oracle;
+mod races;
+mod search;
+mod serve;
+mod state;
+mod trace;
+mod value;
+
+use parallax_memory::Model;
+use parallax_program::{Program, Property};
+use parallax_solver::Stop;
+use parallax_verdict::{
+    Counts, Endings, Reason, Scope, Searched, Verdict, Violation, confirm, inputs_tried, stopped,
+};
+
+pub use crate::engine::Symbolic;
+use crate::machine::{Halt, Machine};
+use crate::observer::{Found, Observer};
+pub use crate::options::Options;
+use crate::search::Search;
+
+/// Runs a program on all inputs, under sequential consistency.
+pub fn search(program: &Program, model: &Model, options: &Options<'_>) -> Verdict {
+    let mut observer = Observer::new(options);
+    let Some(mut machine) = Machine::new(program, options) else {
+        let message = "the globals of the program are too large for this engine".to_string();
+        observer.gaps.add(Reason { message, place: None, help: None });
+        return verdict(program, options, observer, Vec::new(), Vec::new(), false);
+    };
+    loop {
+        observer = Observer::new(options);
+        match Search::new(&mut machine, &mut observer).run() {
+            Err(Halt::Escaped { context }) => {
+                machine.share(context);
+                continue;
+            }
+            Err(Halt::Unanswered(stop)) => observer.gaps.add(unanswered(stop)),
+            Err(Halt::Enough) | Ok(()) => {}
+        }
+        break;
+    }
+    let mut violations = Vec::new();
+    for found in std::mem::take(&mut observer.found) {
+        match violation(&machine, model, &found) {
+            Ok(violation) => violations.push(violation),
+            Err(refused) => observer.gaps = refused.into(),
+        }
+    }
+    let asked = machine.oracle.counts;
+    let notes = match asked.queries {
+        0 => Vec::new(),
+        _ => vec![format!(
+            "inputs: {} forks, {} questions, {} of them for the solver",
+            machine.forks, asked.queries, asked.solved
+        )],
+    };
+    verdict(program, options, observer, violations, notes, machine.is_cut)
+}
+
+fn unanswered(stop: Stop) -> Reason {
+    match stop {
+        Stop::Outside(stop) => stopped(stop),
+        Stop::Incomplete => {
+            let message = "the solver cannot tell which inputs lead along a path".to_string();
+            Reason { message, place: None, help: None }
+        }
+    }
+}
+
+/// Nothing is reported that the replayer does not confirm.
+fn violation(machine: &Machine<'_, '_>, model: &Model, found: &Found) -> Result<Violation, Reason> {
+    let suspicion = claim::suspicion(machine, found).map_err(|problem| Reason {
+        message: format!(
+            "what seems to violate '{}' ({}) could not be repeated: {problem}",
+            found.property, found.message
+        ),
+        place: None,
+        help: Some("this is an error of the engine: please report it".to_string()),
+    })?;
+    confirm(machine.code.program, model, suspicion)
+}
+
+fn verdict(
+    program: &Program,
+    options: &Options<'_>,
+    observer: Observer<'_>,
+    violations: Vec<Violation>,
+    mut notes: Vec<String>,
+    is_cut: bool,
+) -> Verdict {
+    let Observer { mut gaps, ended, counts, .. } = observer;
+    let Counts { executions, blocked, .. } = counts;
+    let sees = |property: &&Property| Property::ALL.contains(property);
+    let properties: Vec<Property> = options.properties.iter().filter(sees).copied().collect();
+    if violations.is_empty() {
+        gaps.unchecked(&options.properties, &properties);
+        Endings { executions, blocked, ..ended }.weigh(&mut gaps, &mut notes);
+    }
+    let scope = match options.unroll.filter(|_| is_cut) {
+        Some(bound) => Scope::Bounded(bound),
+        None => Scope::Complete,
+    };
+    let all = options.all;
+    let searched = Searched { scope, all, gaps, properties, counts, violations, notes };
+    searched.conclude().restricted(inputs_tried(program, options.nondet))
+}

@@ -1,0 +1,389 @@
+//! Runs threads: from one operation that others may notice to the next.
+//!
+//! What a thread does alone is part of the step before it: computations, branches on inputs, accesses
+//! to objects that only their maker uses. The last is an assumption for each place in the program
+//! that makes objects; where it turns out wrong ([`Halt::Escaped`]) the search starts again without
+//! it. `parallax_machine::system` says why that is sound.
+//!
+//! A step may have several outcomes, one for each side of a branch that inputs decide. They exclude
+//! one another by the conditions on their paths.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use parallax_machine::system::{Object, Record, What};
+use parallax_machine::{Code, Globals, Idle, Limits, Site, Thread};
+use parallax_program::{Bits, FunctionId, Location, Program, Property, Slots};
+use parallax_solver::Stop;
+use parallax_verdict::Reason;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::memory::{Memory, Page};
+use crate::options::Options;
+use crate::oracle::{Oracle, Path, Unanswered};
+use crate::state::{At, Facts, Local, Looks, State};
+use crate::value::{Symbol, Value, Values};
+
+/// Why a search cannot go on as it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Halt {
+    /// A thread uses an object that only its maker was thought to use.
+    Escaped { context: u64 },
+    /// The solver does not answer.
+    Unanswered(Stop),
+    /// Nobody wants to know more.
+    Enough,
+}
+
+impl From<Unanswered> for Halt {
+    fn from(Unanswered(stop): Unanswered) -> Halt {
+        Halt::Unanswered(stop)
+    }
+}
+
+/// Something that was noticed on the way.
+pub enum Notice {
+    /// A thread stands at something that fails, for the inputs of this path.
+    Failure {
+        thread: u32,
+        property: Property,
+        message: String,
+        site: Option<Site>,
+        place: Option<Location>,
+        path: Path,
+    },
+    Gap(Reason),
+}
+
+/// An outcome of a step.
+#[derive(Clone)]
+pub struct Run<'p> {
+    pub state: State<'p>,
+    pub effects: Effects,
+    /// Threads that run on before the step is over, the last one first.
+    pub(crate) todo: Vec<u32>,
+    /// How many operations the thread had done before the step.
+    pub(crate) from: u32,
+}
+
+/// What others may notice of a step.
+#[derive(Clone, Default, Debug)]
+pub struct Effects {
+    pub accesses: Vec<Touch>,
+    /// Whether memory is another than before.
+    pub changes: bool,
+    pub spawned: Vec<u32>,
+    /// Threads that waited for a change that the step has made.
+    pub woken: Vec<u32>,
+    pub joined: Option<u32>,
+    /// Whether the step is, or begins, an atomic section, and whether it has not come to its end.
+    pub in_section: bool,
+    pub is_stuck_in_section: bool,
+}
+
+/// One access of a step.
+#[derive(Clone, Debug)]
+pub struct Touch {
+    /// Where it may be.
+    pub range: Range<u64>,
+    /// Where it is, and how much of it there is.
+    pub address: Value,
+    pub bytes: u32,
+    pub reads: bool,
+    pub writes: bool,
+    pub is_atomic: bool,
+    pub is_plain: bool,
+    pub site: Option<Site>,
+}
+
+pub struct Machine<'a, 'p> {
+    pub code: Code<'p>,
+    pub options: &'a Options<'a>,
+    pub values: Values,
+    pub oracle: Oracle<'a>,
+    pub notices: Vec<Notice>,
+    /// What happens, where somebody wants to know.
+    pub log: Option<Vec<Record>>,
+    /// Where in the log each access is that others may notice.
+    pub touched: Vec<usize>,
+    /// Outcomes beyond the first.
+    pub forks: u64,
+    /// Whether a loop was cut off by the bound.
+    pub is_cut: bool,
+    pub(crate) limits: Limits,
+    pub(crate) globals: Globals,
+    facts: Vec<Vec<Vec<[Facts; 3]>>>,
+    shared: FxHashSet<u64>,
+    children: FxHashMap<(u32, u32), u32>,
+}
+
+impl<'a, 'p> Machine<'a, 'p> {
+    /// None if the globals are too large.
+    pub fn new(program: &'p Program, options: &'a Options<'a>) -> Option<Machine<'a, 'p>> {
+        let code = Code::new(program);
+        let globals = Globals::new(&code)?;
+        let facts = program.functions.iter().map(|function| {
+            let block = |block: &parallax_program::Block| {
+                block.insts.iter().map(|inst| Facts::of(&inst.kind)).collect()
+            };
+            function.blocks.iter().map(block).collect()
+        });
+        let limits = Limits {
+            repeats: options.unroll.unwrap_or(u32::MAX - 1),
+            // Where loops are bounded, so is what a thread computes.
+            steps: if options.unroll.is_some() { u32::MAX } else { 1 << 20 },
+            depth: 1_000,
+            spins: true,
+            idle: Idle::None,
+        };
+        Some(Machine {
+            options,
+            values: Values::default(),
+            oracle: Oracle::new(options.control.clone()),
+            notices: Vec::new(),
+            log: None,
+            touched: Vec::new(),
+            forks: 0,
+            is_cut: false,
+            limits,
+            globals,
+            facts: facts.collect(),
+            shared: FxHashSet::default(),
+            children: FxHashMap::default(),
+            code,
+        })
+    }
+
+    /// The same program, for one assignment of values to symbols, with all that happens written down.
+    pub fn replica(&self, fixed: FxHashMap<Symbol, Bits>) -> Option<Machine<'a, 'p>> {
+        let mut machine = Machine::new(self.code.program, self.options)?;
+        machine.values.fixed = Some(fixed);
+        machine.log = Some(Vec::new());
+        machine.shared = self.shared.clone();
+        machine.children = self.children.clone();
+        Some(machine)
+    }
+
+    /// The objects that were made in a context are used by several threads.
+    pub fn share(&mut self, context: u64) {
+        self.shared.insert(context);
+    }
+
+    pub(crate) fn is_shared(&self, context: u64) -> bool {
+        self.shared.contains(&context)
+    }
+
+    /// The first states.
+    pub fn start(&mut self) -> Result<Vec<Run<'p>>, Halt> {
+        let state = State {
+            threads: Vec::new(),
+            memory: Memory::default(),
+            freed: Arc::default(),
+            section: None,
+            path: Path::default(),
+        };
+        let todo = Vec::new();
+        let mut run = Run { state, effects: Effects::default(), todo, from: 0 };
+        for (number, thread) in self.code.program.threads.iter().enumerate() {
+            let args = thread.args.iter().map(|arg| {
+                let args = &mut self.values;
+                self.code.evaluate(arg, &[], args)
+            });
+            let args: Vec<Value> = args.collect();
+            self.begin(&mut run, number as u32, thread.function, args);
+        }
+        self.go(vec![run])
+    }
+
+    /// The outcomes of the operation that a thread stands at.
+    pub fn step(&mut self, state: &State<'p>, thread: u32) -> Result<Vec<Run<'p>>, Halt> {
+        let mut run = Run {
+            state: state.clone(),
+            effects: Effects::default(),
+            todo: vec![thread],
+            from: state.thread(thread).map_or(0, |local| local.thread.operations()),
+        };
+        if let Some(local) = run.state.local(thread) {
+            local.watch = None;
+        }
+        let runs = self.act(run, thread)?;
+        let runs = self.go(runs)?;
+        self.forks += (runs.len() as u64).saturating_sub(1);
+        Ok(runs)
+    }
+
+    /// A thread that has gone round a loop looks once more.
+    pub fn resume(&mut self, state: &State<'p>, thread: u32) -> Result<Vec<Run<'p>>, Halt> {
+        let from = state.thread(thread).map_or(0, |local| local.thread.operations());
+        let todo = vec![thread];
+        let mut run = Run { state: state.clone(), effects: Effects::default(), todo, from };
+        self.put(&mut run, thread, At::Runs);
+        self.go(vec![run])
+    }
+
+    /// Lets threads run on until each stands at something that others may notice.
+    fn go(&mut self, runs: Vec<Run<'p>>) -> Result<Vec<Run<'p>>, Halt> {
+        let mut open = runs;
+        open.reverse();
+        let mut done = Vec::new();
+        while let Some(mut run) = open.pop() {
+            let Some(thread) = run.todo.last().copied() else {
+                done.push(run);
+                continue;
+            };
+            let runs = run.state.thread(thread).is_some_and(|local| local.at == At::Runs);
+            if !runs {
+                self.stand(&mut run, thread);
+                open.push(run);
+                continue;
+            }
+            let mut next = self.advance(run, thread)?;
+            next.reverse();
+            open.append(&mut next);
+        }
+        Ok(done)
+    }
+
+    /// The thread has come to something that others may notice.
+    fn stand(&mut self, run: &mut Run<'p>, thread: u32) {
+        run.todo.pop();
+        if run.state.section == Some(thread) {
+            run.effects.is_stuck_in_section = true;
+        }
+    }
+
+    /// Runs a thread up to its next operation, and serves it if that is its own business.
+    fn advance(&mut self, mut run: Run<'p>, thread: u32) -> Result<Vec<Run<'p>>, Halt> {
+        let Some(local) = run.state.local(thread) else {
+            run.todo.pop();
+            return Ok(vec![run]);
+        };
+        let operation = local.thread.run(&self.code, &self.limits, &mut self.values);
+        self.values.assumed = None;
+        if std::mem::take(&mut self.values.met_undefined) {
+            return Ok(vec![self.lose(run, thread, "a value that nobody has given")]);
+        }
+        self.serve(run, thread, operation)
+    }
+
+    /// A thread that is there from now on.
+    pub(crate) fn begin(
+        &mut self,
+        run: &mut Run<'p>,
+        number: u32,
+        function: FunctionId,
+        args: Vec<Value>,
+    ) {
+        if number as usize >= self.code.program.threads.len() {
+            self.record(number, What::Begin);
+        }
+        let thread = Thread::start(&self.code, function, args, &mut self.values);
+        let local = Local {
+            thread,
+            at: At::Runs,
+            objects: Arc::default(),
+            children: 0,
+            choices: 0,
+            undefined: 0,
+            held: Vec::new(),
+            in_section: false,
+            looks: Looks::default(),
+            watch: None,
+            startled: None,
+        };
+        let threads = &mut run.state.threads;
+        if threads.len() <= number as usize {
+            threads.resize_with(number as usize + 1, || None);
+        }
+        threads[number as usize] = Some(Arc::new(local));
+        run.todo.insert(0, number);
+    }
+
+    /// The number of a thread by its parent and its place among its children, the same on every way.
+    pub(crate) fn child(&mut self, parent: u32, place: u32) -> u32 {
+        let next = (self.code.program.threads.len() + self.children.len()) as u32;
+        *self.children.entry((parent, place)).or_insert(next)
+    }
+
+    pub(crate) fn record(&mut self, thread: u32, what: What) {
+        if let Some(log) = &mut self.log {
+            log.push(Record { thread, what });
+        }
+    }
+
+    pub(crate) fn facts(&self, site: Option<Site>) -> [Facts; 3] {
+        let Some(Site { function, block, index }) = site else {
+            return Default::default();
+        };
+        let block = &self.facts[function.0 as usize][block.0 as usize];
+        block.get(index as usize).copied().unwrap_or_default()
+    }
+
+    /// Where people should look.
+    pub(crate) fn place(&self, state: &State<'p>, thread: u32) -> Option<Location> {
+        let local = state.thread(thread)?;
+        self.code.own_place(local.thread.stack())
+    }
+
+    /// The engine cannot follow the thread any further.
+    pub(crate) fn lose(&mut self, mut run: Run<'p>, thread: u32, what: &str) -> Run<'p> {
+        let place = self.place(&run.state, thread);
+        let message = format!("{what}: not supported by this engine");
+        self.notices.push(Notice::Gap(Reason { message, place, help: None }));
+        self.put(&mut run, thread, At::Lost);
+        run
+    }
+
+    /// The thread stands at something that fails, for all inputs of the path.
+    pub(crate) fn fail(
+        &mut self,
+        mut run: Run<'p>,
+        thread: u32,
+        property: Property,
+        message: &'p str,
+    ) -> Run<'p> {
+        let site = run.state.thread(thread).and_then(|local| local.thread.site());
+        let path = run.state.path.clone();
+        let place = self.place(&run.state, thread);
+        let message_text = message.to_string();
+        let failure =
+            Notice::Failure { thread, property, message: message_text, site, place, path };
+        self.notices.push(failure);
+        self.put(&mut run, thread, At::Failed { property, message });
+        run
+    }
+
+    /// Has a thread stand at something.
+    pub(crate) fn put(&mut self, run: &mut Run<'p>, thread: u32, at: At<'p>) {
+        if let Some(local) = run.state.local(thread) {
+            local.at = at;
+        }
+    }
+
+    /// The object that a thread has made and that an address is in or behind.
+    pub(crate) fn object<'s>(&self, state: &'s State<'p>, address: u64) -> Option<&'s Object> {
+        let owner = state.thread(Slots::owner(address)? as u32)?;
+        Object::find(&owner.objects, address)
+    }
+
+    /// What a page holds at first.
+    pub(crate) fn initial_page(globals: &Globals, state: &State<'p>, number: u64) -> Page {
+        let address = number.saturating_mul(Page::SIZE);
+        match Slots::owner(address).and_then(|owner| state.thread(owner as u32)) {
+            Some(owner) => {
+                let object = Object::find(&owner.objects, address);
+                Page::zeroed(object.is_some_and(|object| object.zeroed))
+            }
+            None => {
+                let mut page = Page::zeroed(true);
+                globals.fill(address, &mut page.bytes);
+                page
+            }
+        }
+    }
+
+    /// A value by the model of a path.
+    pub fn sample(&self, path: &Path, value: Value) -> Bits {
+        Oracle::sample(&self.values, path, value)
+    }
+}

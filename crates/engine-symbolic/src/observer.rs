@@ -1,0 +1,220 @@
+//! What the search is for: counting executions, and looking for what is wrong with them.
+
+use std::collections::HashSet;
+
+use parallax_machine::Domain;
+use parallax_machine::Site;
+use parallax_program::{AllocKind, BinaryOp, Property};
+use parallax_verdict::{Counts, Endings, Gaps};
+
+use crate::machine::{Halt, Machine, Notice, Touch};
+use crate::options::Options;
+use crate::oracle::Path;
+use crate::races::Pair;
+use crate::state::{At, State};
+use crate::value::{Value, Values};
+
+/// Something wrong, as the search found it.
+pub struct Found {
+    pub property: Property,
+    pub message: String,
+    /// The thread that stands at it, if one does.
+    pub failed: Option<u32>,
+    /// The threads that take the steps that lead there, and the inputs.
+    pub schedule: Vec<u32>,
+    pub path: Path,
+    /// The object that it is about.
+    pub object: Option<u64>,
+    /// The accesses that it is about, each as a step and the number of the access in it.
+    pub accesses: Vec<(u32, u32)>,
+}
+
+pub struct Observer<'a> {
+    options: &'a Options<'a>,
+    pub found: Vec<Found>,
+    seen: HashSet<(Property, String, Vec<Option<Site>>)>,
+    pub gaps: Gaps,
+    /// Where assumptions failed.
+    pub ended: Endings,
+    pub counts: Counts,
+}
+
+impl<'a> Observer<'a> {
+    pub fn new(options: &'a Options<'a>) -> Observer<'a> {
+        Observer {
+            options,
+            found: Vec::new(),
+            seen: HashSet::new(),
+            gaps: Gaps::default(),
+            ended: Endings::default(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// What the machine has noticed after these steps.
+    pub fn take(&mut self, notices: Vec<Notice>, schedule: &[u32]) -> Result<(), Halt> {
+        for notice in notices {
+            match notice {
+                Notice::Gap(reason) => self.gaps.add(reason),
+                Notice::Failure { thread, property, message, site, place, path } => {
+                    if !self.options.wants(property) {
+                        self.gaps.violated(property, &message, place);
+                        continue;
+                    }
+                    let found = Found {
+                        property,
+                        message,
+                        failed: Some(thread),
+                        schedule: schedule.to_vec(),
+                        path,
+                        object: None,
+                        accesses: Vec::new(),
+                    };
+                    self.report(found, vec![site])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn report(&mut self, found: Found, sites: Vec<Option<Site>>) -> Result<(), Halt> {
+        if self.seen.insert((found.property, found.message.clone(), sites)) {
+            self.found.push(found);
+        }
+        if self.options.all { Ok(()) } else { Err(Halt::Enough) }
+    }
+
+    /// Two accesses race for the inputs of the path.
+    pub fn race(&mut self, pair: Pair, schedule: Vec<u32>, path: Path) -> Result<(), Halt> {
+        let Pair { earlier, later } = pair;
+        let accesses = vec![(later.step, later.number), (earlier.step, earlier.number)];
+        let found = Found {
+            property: Property::Race,
+            message: "data race".to_string(),
+            failed: None,
+            schedule,
+            path,
+            object: None,
+            accesses,
+        };
+        let mut sites = vec![later.touch.site, earlier.touch.site];
+        sites.sort_unstable_by_key(|site| {
+            site.map(|site| (site.function.0, site.block.0, site.index))
+        });
+        self.report(found, sites)
+    }
+
+    /// Nothing can happen any more; `spins` if a thread would go round a loop at its next step.
+    pub fn final_state(
+        &mut self,
+        machine: &Machine<'_, '_>,
+        state: &State<'_>,
+        schedule: &[u32],
+        spins: bool,
+    ) -> Result<(), Halt> {
+        let open: Vec<u32> = state.started().filter(|thread| !state.has_ended(*thread)).collect();
+        let is = |thread: &u32, test: fn(&At<'_>) -> bool| {
+            state.thread(*thread).is_some_and(|local| test(&local.at))
+        };
+        let has_failed =
+            open.iter().any(|it| is(it, |at| matches!(at, At::Failed { .. } | At::Lost)));
+        let is_over = machine.code.program.daemons && state.has_ended(0);
+        if !open.is_empty() && !has_failed && !is_over {
+            match self.is_ended(machine, state, &open) {
+                true => self.counts.executions += 1,
+                false => self.counts.blocked += 1,
+            }
+            return self.endless_wait(state, &open, schedule, spins);
+        }
+        self.counts.executions += 1;
+        let objects = state.threads.iter().flatten().flat_map(|local| local.objects.iter());
+        let mut left = objects
+            .filter(|object| object.kind == AllocKind::Heap && !state.is_freed(object.address));
+        match left.next().filter(|_| !has_failed && self.options.wants(Property::Leak)) {
+            Some(object) => {
+                let message = "an object is never freed";
+                self.state(Property::Leak, message, state, schedule, Some(object.address))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Whether a thread has ended the program. If none has, which assumptions hold up threads.
+    fn is_ended(&mut self, machine: &Machine<'_, '_>, state: &State<'_>, open: &[u32]) -> bool {
+        let locals = open.iter().filter_map(|thread| state.thread(*thread));
+        let stopped = locals.filter(|local| local.at == At::Stopped);
+        let code = &machine.code;
+        let ends = |site: Site| code.ends_program(site);
+        if stopped.clone().any(|local| local.thread.site().is_some_and(ends)) {
+            return true;
+        }
+        if self.counts.executions == 0 {
+            stopped.for_each(|local| self.ended.held_up(code.own_place(local.thread.stack())));
+        }
+        false
+    }
+
+    /// Threads that wait when nothing can happen any more wait for ever.
+    fn endless_wait(
+        &mut self,
+        state: &State<'_>,
+        open: &[u32],
+        schedule: &[u32],
+        mut spins: bool,
+    ) -> Result<(), Halt> {
+        let mut never_ends = false;
+        for thread in open {
+            match state.thread(*thread).map(|local| &local.at) {
+                Some(At::Endless) => never_ends = true,
+                Some(At::Spinning { .. }) => spins = true,
+                Some(At::Waiting | At::Join { .. } | At::Enter) => {}
+                Some(At::Access(_) | At::Free { .. } | At::HeapSize { .. }) => {}
+                _ => return Ok(()),
+            }
+        }
+        let (property, message) = match (spins, never_ends) {
+            (true, _) => (Property::Liveness, "a loop waits for ever"),
+            (false, true) => (Property::Liveness, "a loop never ends"),
+            (false, false) => (Property::Deadlock, "threads wait for one another"),
+        };
+        self.state(property, message, state, schedule, None)
+    }
+
+    /// Something is wrong with a whole state.
+    fn state(
+        &mut self,
+        property: Property,
+        message: &str,
+        state: &State<'_>,
+        schedule: &[u32],
+        object: Option<u64>,
+    ) -> Result<(), Halt> {
+        if !self.options.wants(property) {
+            self.gaps.violated(property, message, None);
+            return Ok(());
+        }
+        let found = Found {
+            property,
+            message: message.to_string(),
+            failed: None,
+            schedule: schedule.to_vec(),
+            path: state.path.clone(),
+            object,
+            accesses: Vec::new(),
+        };
+        self.report(found, Vec::new())
+    }
+}
+
+/// That two accesses have bytes in common.
+pub fn overlaps(values: &mut Values, one: &Touch, other: &Touch) -> Value {
+    let end = |values: &mut Values, touch: &Touch| {
+        let width = values.width(touch.address);
+        let bytes = parallax_program::Bits::new(width, u128::from(touch.bytes));
+        values.binary(BinaryOp::Add, &touch.address, &Value::Known(bytes))
+    };
+    let (first, second) = (end(values, one), end(values, other));
+    let before = values.binary(BinaryOp::Ult, &one.address, &second);
+    let after = values.binary(BinaryOp::Ult, &other.address, &first);
+    values.binary(BinaryOp::And, &before, &after)
+}

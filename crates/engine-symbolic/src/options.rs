@@ -1,0 +1,39 @@
+//! What a user of the engine decides.
+
+use parallax_control::Control;
+use parallax_program::Property;
+
+pub struct Options<'a> {
+    /// What to look for.
+    pub properties: Vec<Property>,
+    /// How often loops are repeated at most.
+    pub unroll: Option<u32>,
+    /// Go on after a violation.
+    pub all: bool,
+    /// What inputs may be; None for any value.
+    pub nondet: Option<(i128, i128)>,
+    /// Whether the order in which threads are tried is drawn at random, by the seed of the control.
+    /// The answer is the same; tests see to that.
+    pub shuffles: bool,
+    pub control: Control<'a>,
+}
+
+impl Options<'_> {
+    pub fn wants(&self, property: Property) -> bool {
+        self.properties.contains(&property)
+    }
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        let usual = Property::ALL.into_iter().filter(|property| *property != Property::Leak);
+        Options {
+            properties: usual.collect(),
+            unroll: None,
+            all: false,
+            nondet: None,
+            shuffles: false,
+            control: Control::default(),
+        }
+    }
+}

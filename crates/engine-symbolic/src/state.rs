@@ -1,0 +1,241 @@
+//! One state: threads, memory, and the conditions on inputs under which it is reached. Copies share
+//! what they have in common.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use parallax_machine::system::{Marks, Object};
+use parallax_machine::{Site, Thread};
+use parallax_program::{AllocKind, InstKind, Property, RmwOp, Tags};
+
+use crate::memory::Memory;
+use crate::oracle::Path;
+use crate::value::Value;
+
+#[derive(Clone)]
+pub struct State<'p> {
+    pub threads: Vec<Option<Arc<Local<'p>>>>,
+    pub memory: Memory,
+    /// Objects, by address, that were freed.
+    pub freed: Arc<Vec<u64>>,
+    /// The thread that is in an atomic section.
+    pub section: Option<u32>,
+    pub path: Path,
+}
+
+impl<'p> State<'p> {
+    pub fn thread(&self, number: u32) -> Option<&Local<'p>> {
+        self.threads.get(number as usize)?.as_deref()
+    }
+
+    pub fn local(&mut self, number: u32) -> Option<&mut Local<'p>> {
+        self.threads.get_mut(number as usize)?.as_mut().map(Arc::make_mut)
+    }
+
+    /// The numbers of the threads that were started.
+    pub fn started(&self) -> impl Iterator<Item = u32> {
+        let started = self.threads.iter().enumerate().filter(|(_, local)| local.is_some());
+        started.map(|(number, _)| number as u32)
+    }
+
+    pub fn has_ended(&self, number: u32) -> bool {
+        self.thread(number).is_some_and(|local| local.at == At::Ended)
+    }
+
+    pub fn is_freed(&self, object: u64) -> bool {
+        self.freed.binary_search(&object).is_ok()
+    }
+}
+
+/// One thread's own part of a state.
+#[derive(Clone)]
+pub struct Local<'p> {
+    pub thread: Thread<Value>,
+    pub at: At<'p>,
+    /// What it has allocated, by address.
+    pub objects: Arc<Vec<Object>>,
+    pub children: u32,
+    /// Symbols so far.
+    pub choices: u32,
+    pub undefined: u32,
+    /// Locks whose last write by this thread took them.
+    pub held: Vec<u64>,
+    pub in_section: bool,
+    /// What it has read since it last changed something, with how many operations came before.
+    pub looks: Looks,
+    /// What it waits for to change, or has waited for until now.
+    pub watch: Option<Watch>,
+    /// After how many operations a compare-and-swap last failed for no reason.
+    pub startled: Option<u32>,
+}
+
+/// The last reads of a thread that has changed nothing since.
+#[derive(Clone, Default)]
+pub struct Looks {
+    reads: Vec<(u32, Range<u64>)>,
+    /// Whether there were more.
+    overflows: bool,
+}
+
+impl Looks {
+    const MOST: usize = 64;
+
+    pub fn add(&mut self, operations: u32, range: Range<u64>) {
+        if self.reads.len() >= Self::MOST {
+            self.reads.remove(0);
+            self.overflows = true;
+        }
+        self.reads.push((operations, range));
+    }
+
+    pub fn clear(&mut self) {
+        self.reads.clear();
+        self.overflows = false;
+    }
+
+    /// What was read after so many operations; None if that is not known in full.
+    pub fn since(&self, operations: u32) -> Watch {
+        let first = self.reads.first().map_or(0, |(first, _)| *first);
+        if self.overflows && first >= operations {
+            return Watch::Everything;
+        }
+        let reads = self.reads.iter().filter(|(at, _)| *at >= operations);
+        Watch::Ranges(reads.map(|(_, range)| range.clone()).collect())
+    }
+}
+
+/// What a thread waits for to change.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Watch {
+    Everything,
+    Ranges(Arc<[Range<u64>]>),
+}
+
+impl Watch {
+    pub fn sees(&self, written: &Range<u64>) -> bool {
+        match self {
+            Watch::Everything => true,
+            Watch::Ranges(ranges) => ranges.iter().any(|range| overlap(range, written)),
+        }
+    }
+}
+
+pub fn overlap(one: &Range<u64>, other: &Range<u64>) -> bool {
+    one.start < other.end && other.start < one.end
+}
+
+/// What a thread stands at.
+#[derive(Clone, PartialEq, Debug)]
+pub enum At<'p> {
+    Access(Arc<Access>),
+    Join {
+        thread: u64,
+    },
+    /// Before an atomic section.
+    Enter,
+    Free {
+        address: u64,
+        kind: AllocKind,
+    },
+    HeapSize {
+        address: u64,
+    },
+    /// It runs on by itself.
+    Runs,
+    /// It has gone round a loop and changed nothing. Where it was a single step, that could as well
+    /// not have been.
+    Spinning {
+        in_one_step: bool,
+    },
+    /// It goes round a loop without any operation.
+    Endless,
+    /// It goes no further because something happened for no reason, and could as well not have.
+    Vain,
+    /// At a wait whose condition does not hold.
+    Waiting,
+    /// At an assumption that does not hold.
+    Stopped,
+    Failed {
+        property: Property,
+        message: &'p str,
+    },
+    /// The engine cannot follow it.
+    Lost,
+    /// At the limit of what is looked at.
+    Cut,
+    Ended,
+}
+
+/// An access to memory, with its address resolved to an object.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Access {
+    pub kind: Kind,
+    pub address: Value,
+    /// Where the address can be; one place where it is known.
+    pub places: Arc<[u64]>,
+    pub bytes: u32,
+    /// Of the read, of the write, and of the read that fails.
+    pub facts: [Facts; 3],
+    pub site: Option<Site>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Kind {
+    Load,
+    Store { value: Value },
+    Rmw { op: RmwOp, operand: Value },
+    Cas { expected: Value, desired: Value, is_weak: bool },
+}
+
+impl Access {
+    /// The bytes that it may touch.
+    pub fn range(&self) -> Range<u64> {
+        let (first, last) = (self.places.first(), self.places.last());
+        let (first, last) = (first.copied().unwrap_or(0), last.copied().unwrap_or(0));
+        first..last.saturating_add(u64::from(self.bytes))
+    }
+
+    pub fn may_write(&self) -> bool {
+        self.kind != Kind::Load
+    }
+
+    pub fn reads(&self) -> bool {
+        !matches!(self.kind, Kind::Store { .. })
+    }
+}
+
+/// What the tags of an event say.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Facts {
+    pub marks: Marks,
+    pub is_atomic: bool,
+    /// Not atomic, so that it may race.
+    pub is_plain: bool,
+}
+
+impl Facts {
+    fn new(marks: Marks, tags: &Tags) -> Facts {
+        Facts { marks, is_atomic: tags.contains("A"), is_plain: tags.contains("NA") }
+    }
+
+    /// Of the events of an instruction: read, write and the read that fails.
+    pub fn of(kind: &InstKind) -> [Facts; 3] {
+        let [first, second, third] = Marks::of_events(kind);
+        let none = Facts::default();
+        match kind {
+            InstKind::Load { tags, .. } | InstKind::LoadLinked { tags, .. } => {
+                [Facts::new(first, tags), none, none]
+            }
+            InstKind::Store { tags, .. } => [none, Facts::new(first, tags), none],
+            InstKind::Rmw { read_tags, write_tags, .. } => {
+                [Facts::new(first, read_tags), Facts::new(second, write_tags), none]
+            }
+            InstKind::Cas { read_tags, write_tags, fail_tags, .. } => [
+                Facts::new(first, read_tags),
+                Facts::new(second, write_tags),
+                Facts::new(third, fail_tags),
+            ],
+            _ => [none; 3],
+        }
+    }
+}
