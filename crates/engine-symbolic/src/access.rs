@@ -514,6 +514,17 @@ impl Trace {
     }
 }
 
+/// The access of a step that comes to nothing: what it looks at, and perhaps puts back.
+pub fn look_in_vain(access: &Access) -> Touch {
+    let facts = match access.kind {
+        Kind::Cas { .. } => [access.facts[2]; 3],
+        _ => access.facts,
+    };
+    let writes = !matches!(access.kind, Kind::Load | Kind::Cas { .. });
+    let reads = access.reads();
+    touch(&Access { facts, ..access.clone() }, reads, writes)
+}
+
 fn touch(access: &Access, reads: bool, writes: bool) -> Touch {
     let [read, write, _] = access.facts;
     let facts = if reads { read } else { write };

@@ -103,6 +103,25 @@ impl Races {
         (clock, pairs)
     }
 
+    /// The pairs that an access makes which a thread does not take because it would come to nothing.
+    pub fn peek(
+        &self,
+        thread: u32,
+        (time, step): (u32, u32),
+        touch: &Touch,
+        before: &Clocks,
+    ) -> Vec<Pair> {
+        let mut clock = Clock::clone(&clock_of(before, thread));
+        if touch.is_atomic {
+            self.acquire(touch, &mut clock);
+        }
+        let now = Rc::new(clock.clone());
+        let made = Made { thread, time, number: 0, step, touch: touch.clone(), clock: now };
+        let mut pairs = Vec::new();
+        self.compare(&made, &clock, &mut pairs);
+        pairs
+    }
+
     fn note(&mut self, undo: Undo) {
         if let Some(last) = self.undo.last_mut() {
             last.push(undo);

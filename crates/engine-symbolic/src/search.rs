@@ -31,6 +31,7 @@ use parallax_program::{InstKind, Property};
 use parallax_verdict::stopped;
 use rustc_hash::FxHashMap;
 
+use crate::access::look_in_vain;
 use crate::machine::{Halt, Machine, Run};
 use crate::observer::{Observer, overlaps};
 use crate::races::{Pair, Races};
@@ -213,7 +214,7 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
         let sleep = top.sleep.iter().filter(stays).cloned().collect();
         self.trace.push(Event { thread, time, footprint, clock });
         self.observer.counts.events += 1;
-        self.look_at_pairs(&run, pairs)?;
+        self.look_at_pairs(&run.state, pairs, None)?;
         if let Some(parts) = self.enter(run, sleep, clocks, orders)? {
             self.trace.pop();
             self.races.pop();
@@ -224,7 +225,13 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
         Ok(())
     }
 
-    fn look_at_pairs(&mut self, run: &Run<'p>, pairs: Vec<Pair>) -> Result<(), Halt> {
+    /// Reports the pairs that race, the last step being one that is not taken otherwise.
+    fn look_at_pairs(
+        &mut self,
+        state: &State<'p>,
+        pairs: Vec<Pair>,
+        last: Option<u32>,
+    ) -> Result<(), Halt> {
         if !self.looks_for_races {
             return Ok(());
         }
@@ -232,9 +239,9 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
             let (one, other) = (&pair.earlier.touch, &pair.later.touch);
             let overlaps = overlaps(&mut self.machine.values, one, other);
             let machine = &mut *self.machine;
-            let path = machine.oracle.assume(&mut machine.values, &run.state.path, overlaps)?;
+            let path = machine.oracle.assume(&mut machine.values, &state.path, overlaps)?;
             let Some(path) = path else { continue };
-            let schedule = self.schedule(None);
+            let schedule = self.schedule(last);
             self.observer.race(pair, schedule, path)?;
         }
         Ok(())
@@ -290,6 +297,7 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
             if !matches!(ready, Readiness::Waits | Readiness::Spins) {
                 continue;
             }
+            self.look_in_vain(&state, thread, &synchronised)?;
             let footprint = pending(state.thread(thread));
             let mut clock = Clock::clone(&clock_of(&clocks, thread));
             self.reverse_all(thread, &footprint, &mut clock);
@@ -322,6 +330,26 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
         Ok(None)
     }
 
+    /// A step that is not taken, as it would come to nothing, may race nevertheless.
+    fn look_in_vain(
+        &mut self,
+        state: &State<'p>,
+        thread: u32,
+        orders: &Clocks,
+    ) -> Result<(), Halt> {
+        let Some(At::Access(access)) = state.thread(thread).map(|local| &local.at) else {
+            return Ok(());
+        };
+        if !self.looks_for_races || state.section.is_some() {
+            return Ok(());
+        }
+        let touch = look_in_vain(access);
+        let step = self.trace.events.len() as u32;
+        let time = clock_of(orders, thread).get(thread) + 1;
+        let pairs = self.races.peek(thread, (time, step), &touch, orders);
+        self.look_at_pairs(state, pairs, Some(thread))
+    }
+
     /// The thread to try first: the one that took the last step, if it can go on.
     fn choose(&mut self, awake: &[u32]) -> Option<u32> {
         if self.machine.options.shuffles {
@@ -345,6 +373,9 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
         let (mover, _) = before.current.as_ref()?;
         let local = run.state.thread(thread)?;
         let known = before.readiness.get(thread as usize).copied()?;
+        if known == Readiness::Over {
+            return None;
+        }
         let At::Access(access) = &local.at else { return None };
         if *mover == thread || run.state.section.is_some() || run.effects.in_section {
             return None;
