@@ -294,7 +294,7 @@ impl<'p> Machine<'_, 'p> {
         }
     }
 
-    fn load(&mut self, run: &Run<'p>, access: &Access) -> Content {
+    pub(crate) fn load(&mut self, run: &Run<'p>, access: &Access) -> Content {
         let (globals, state) = (&self.globals, &run.state);
         let initial = |page| Self::initial_page(globals, state, page);
         match *access.places {
@@ -331,7 +331,7 @@ impl<'p> Machine<'_, 'p> {
             match trace {
                 Trace::Changes => local.looks.clear(),
                 _ => {
-                    local.looks.add(local.thread.operations(), access.range());
+                    local.looks.add(local.thread.operations(), access, value);
                     local.thread.leaves_no_trace();
                 }
             }
@@ -409,7 +409,7 @@ impl<'p> Machine<'_, 'p> {
             self.record(thread, What::Read { address, bytes: access.bytes as u8, value });
         }
         if let Some(local) = run.state.local(thread) {
-            local.looks.add(local.thread.operations(), access.range());
+            local.looks.add(local.thread.operations(), access, value);
         }
     }
 

@@ -9,7 +9,7 @@ use parallax_verdict::{Reason, stopped};
 
 use crate::machine::{Halt, Machine, Notice, Run, Touch};
 use crate::oracle::variables;
-use crate::state::{Access, At, Kind, Watch};
+use crate::state::{Access, At, Kind, Look, Watch};
 use crate::value::{Symbol, Value};
 
 impl<'p> Machine<'_, 'p> {
@@ -270,22 +270,29 @@ impl<'p> Machine<'_, 'p> {
         Ok(all)
     }
 
-    /// The thread is back at the head of a loop, as it was after so many operations.
+    /// The thread is back at the head of a loop, as it was after so many operations. It goes on if what
+    /// it has found there is not there any more, and else it would only find the same again.
     fn spin(&mut self, run: &mut Run<'p>, thread: u32, since: u32) {
-        let from = run.from;
         let is_first = run.todo.len() == 1;
-        let Some(local) = run.state.local(thread) else { return };
+        let Some(local) = run.state.thread(thread) else { return };
         if local.startled.is_some_and(|at| at >= since) {
-            local.at = At::Vain;
-            return;
+            return self.put(run, thread, At::Vain);
         }
-        let watch = local.looks.since(since);
-        if watch == Watch::Ranges(Arc::default()) {
-            local.at = At::Endless;
-            return;
+        let Some(looks) = local.looks.since(since) else { return };
+        let looks: Vec<Look> = looks.cloned().collect();
+        for look in &looks {
+            if self.load(run, &look.access).value != look.value {
+                return;
+            }
         }
+        let watch = Watch(looks.iter().map(|look| look.access.range()).collect());
+        let in_one_step = is_first && since >= run.from;
+        let Some(local) = run.state.local(thread) else { return };
+        local.at = match watch.0.is_empty() {
+            true => At::Endless,
+            false => At::Spinning { in_one_step },
+        };
         local.watch = Some(watch);
-        local.at = At::Spinning { in_one_step: is_first && since >= from };
     }
 
     /// Too deep, too long, or repeated as often as is looked at.

@@ -72,20 +72,28 @@ pub struct Local<'p> {
 /// The last reads of a thread that has changed nothing since.
 #[derive(Clone, Default)]
 pub struct Looks {
-    reads: Vec<(u32, Range<u64>)>,
+    reads: Vec<Look>,
     /// Whether there were more.
     overflows: bool,
+}
+
+/// What a thread has found somewhere, with how many operations came before.
+#[derive(Clone)]
+pub struct Look {
+    operations: u32,
+    pub access: Arc<Access>,
+    pub value: Value,
 }
 
 impl Looks {
     const MOST: usize = 64;
 
-    pub fn add(&mut self, operations: u32, range: Range<u64>) {
+    pub fn add(&mut self, operations: u32, access: &Access, value: Value) {
         if self.reads.len() >= Self::MOST {
             self.reads.remove(0);
             self.overflows = true;
         }
-        self.reads.push((operations, range));
+        self.reads.push(Look { operations, access: Arc::new(access.clone()), value });
     }
 
     pub fn clear(&mut self) {
@@ -93,30 +101,21 @@ impl Looks {
         self.overflows = false;
     }
 
-    /// What was read after so many operations; None if that is not known in full.
-    pub fn since(&self, operations: u32) -> Watch {
-        let first = self.reads.first().map_or(0, |(first, _)| *first);
-        if self.overflows && first >= operations {
-            return Watch::Everything;
-        }
-        let reads = self.reads.iter().filter(|(at, _)| *at >= operations);
-        Watch::Ranges(reads.map(|(_, range)| range.clone()).collect())
+    /// What was found after so many operations; None if that is not known in full.
+    pub fn since(&self, operations: u32) -> Option<impl Iterator<Item = &Look>> {
+        let first = self.reads.first().map_or(0, |first| first.operations);
+        let is_whole = !self.overflows || first < operations;
+        is_whole.then(|| self.reads.iter().filter(move |look| look.operations >= operations))
     }
 }
 
 /// What a thread waits for to change.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Watch {
-    Everything,
-    Ranges(Arc<[Range<u64>]>),
-}
+pub struct Watch(pub Arc<[Range<u64>]>);
 
 impl Watch {
     pub fn sees(&self, written: &Range<u64>) -> bool {
-        match self {
-            Watch::Everything => true,
-            Watch::Ranges(ranges) => ranges.iter().any(|range| overlap(range, written)),
-        }
+        self.0.iter().any(|range| overlap(range, written))
     }
 }
 
