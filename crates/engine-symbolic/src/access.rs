@@ -172,11 +172,11 @@ impl<'p> Machine<'_, 'p> {
         let (stride, low) = known.map_or((1, 0), |(stride, low)| (stride, low.unsigned() as u64));
         let last = target.start + target.size - u64::from(bytes);
         let first = target.start + (low.wrapping_sub(target.start)) % stride;
-        if first > last || (last - first) / stride >= Self::MOST_PLACES || width > 64 {
-            let few = first <= last && width <= 64;
-            if !few {
-                return Ok(vec![self.lose(run, thread, "a pointer of that shape")]);
-            }
+        if first > last || width > 64 {
+            return Ok(vec![self.lose(run, thread, "a pointer of that shape")]);
+        }
+        let is_large = (last - first) / stride >= Self::MOST_PLACES;
+        if is_large || self.minds_undefined(&run, target, &facts) {
             return self.numbers(run, thread, address, |machine, run, bits| {
                 machine.arrive(run, thread, kind.clone(), Value::Known(bits), bytes)
             });
@@ -185,6 +185,17 @@ impl<'p> Machine<'_, 'p> {
         let places: Arc<[u64]> = (first..=last).step_by(stride as usize).collect();
         let access = Access { kind, address, places, bytes, facts, site };
         self.stand_at(run, thread, access)
+    }
+
+    /// Whether it matters which bytes of an object were never written, and there are some: then an
+    /// access must be told by its place.
+    fn minds_undefined(&mut self, run: &Run<'p>, target: &Target, facts: &[Facts; 3]) -> bool {
+        if !self.options.wants(Property::Memory) || facts[0].marks.is_copy() {
+            return false;
+        }
+        let (globals, state) = (&self.globals, &run.state);
+        let initial = |page| Self::initial_page(globals, state, page);
+        !state.memory.is_defined(target.start, target.size, &initial)
     }
 
     /// The thread stands at an access, or makes it at once if no other can notice.

@@ -115,6 +115,19 @@ impl Memory {
         }
     }
 
+    /// Whether all of so many bytes were given a value.
+    pub fn is_defined(&self, address: u64, size: u64, initial: &dyn Fn(u64) -> Page) -> bool {
+        let pages = address / PAGE..=(address.saturating_add(size.max(1)) - 1) / PAGE;
+        pages.into_iter().all(|number| {
+            let from = address.saturating_sub(number * PAGE).min(PAGE);
+            let to = address.saturating_add(size).saturating_sub(number * PAGE).min(PAGE);
+            let mask = (from..to).fold(0u64, |mask, place| mask | 1 << place);
+            let defined =
+                self.page(number).map_or_else(|| initial(number).defined, |it| it.defined);
+            defined & mask == mask
+        })
+    }
+
     /// So many bytes. Those that nobody has written are symbols.
     pub fn read(
         &self,
