@@ -305,7 +305,9 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
             return Ok(());
         };
         let mut future = frame.future;
-        for next in frame.nexts.iter().filter(|next| next.is_chosen) {
+        // Where threads go round for ever, others may wait for ever: nobody has seen them take the
+        // steps that they wait for, and yet these may come first.
+        for next in frame.nexts.iter().filter(|next| next.is_chosen || frame.is_in_cycle) {
             future = self.known.union(future, next.accesses);
         }
         let is_root = frame.low == frame.number;

@@ -256,3 +256,23 @@ fn limits_hold_however_long_a_state_takes() {
     assert_eq!(verdict.reason.map(|reason| reason.message).as_deref(), Some("out of time"));
     assert!(start.elapsed() < Duration::from_secs(60));
 }
+
+/// A thread that waits for a lock while another goes round for ever never takes it in that order of
+/// steps; in the other order the two wait for one another.
+#[test]
+fn a_lock_that_is_never_taken_may_come_first() {
+    let text = "program p pointers 64\nglobal l: 4\nglobal x: 4\nglobal y: 4\n\
+        fn P0() {\nvar r: 32, s: 32, ok: 1\n\
+        _, ok = cas.4 &l, 0:32, 1:32 [A, ACQ] [A, ACQ] [A, RLX]\nwait ok\n\
+        loop:\nr = load.4 &x [A, SC]\ns = load.4 &y [A, SC]\n\
+        branch (r == 1:32) | (s == 1:32), end, loop\nend:\nreturn\n}\n\
+        fn P1() {\nvar ok: 1\n\
+        _, ok = cas.4 &l, 0:32, 1:32 [A, ACQ] [A, ACQ] [A, RLX]\nwait ok\n\
+        _, ok = cas.4 &l, 0:32, 1:32 [A, ACQ] [A, ACQ] [A, RLX]\nwait ok\nreturn\n}\n\
+        thread P0 = P0()\nthread P1 = P1()\n";
+    let program = parse_program("p", text).expect("a program");
+    for name in ["sc", "tso", "pso"] {
+        let verdict = searched(&program, name, Property::Deadlock);
+        assert_eq!(verdict.conclusion(), Conclusion::Unsafe, "{name}: {:?}", verdict.reason);
+    }
+}

@@ -31,8 +31,8 @@ pub struct VerifyArguments {
     #[arg(long, short, value_name = "NAME|FILE.cat")]
     pub model: Option<String>,
 
-    /// How to search: auto, explore, states (the machines of sc, tso and pso), bounded (a solver), or
-    /// inductive (proofs by loop invariants)
+    /// How to search: auto, explore, states (the machines of sc, tso and pso), symbolic (all inputs, path
+    /// by path, under sc), bounded (a solver), or inductive (proofs by loop invariants)
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub engine: Choice,
 
