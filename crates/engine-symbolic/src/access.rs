@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use parallax_machine::system::{BadAccess, What};
 use parallax_machine::{Domain, modify};
-use parallax_program::{BinaryOp, Bits, Property, Slots};
+use parallax_program::{BinaryOp, Bits, Property};
 
 use crate::machine::{Halt, Machine, Run, Touch};
 use crate::memory::Content;
@@ -125,7 +125,7 @@ impl<'p> Machine<'_, 'p> {
         let bytes = u64::from(bytes);
         let (start, size) = match self.object(&run.state, address) {
             Some(object) => (object.address, object.size),
-            None if Slots::owner(address).is_some() => return None,
+            None if self.slots.owner(address).is_some() => return None,
             None => self.globals.at(address).map(|global| (global.address, global.size))?,
         };
         let offset = address - start;
@@ -193,8 +193,8 @@ impl<'p> Machine<'_, 'p> {
         if !self.options.wants(Property::Memory) || facts[0].marks.is_copy() {
             return false;
         }
-        let (globals, state) = (&self.globals, &run.state);
-        let initial = |page| Self::initial_page(globals, state, page);
+        let (slots, globals, state) = (self.slots, &self.globals, &run.state);
+        let initial = |page| Self::initial_page(slots, globals, state, page);
         !state.memory.is_defined(target.start, target.size, &initial)
     }
 
@@ -242,7 +242,7 @@ impl<'p> Machine<'_, 'p> {
             };
         }
         match self.globals.at(address) {
-            _ if Slots::owner(address).is_some() => Some(BadAccess::Wild),
+            _ if self.slots.owner(address).is_some() => Some(BadAccess::Wild),
             None => Some(BadAccess::Wild),
             Some(global) => {
                 let offset = address - global.address;
@@ -306,8 +306,8 @@ impl<'p> Machine<'_, 'p> {
     }
 
     pub(crate) fn load(&mut self, run: &Run<'p>, access: &Access) -> Content {
-        let (globals, state) = (&self.globals, &run.state);
-        let initial = |page| Self::initial_page(globals, state, page);
+        let (slots, globals, state) = (self.slots, &self.globals, &run.state);
+        let initial = |page| Self::initial_page(slots, globals, state, page);
         match *access.places {
             [place] => {
                 let is_fresh = access.facts[0].marks.is_fresh();
@@ -438,8 +438,8 @@ impl<'p> Machine<'_, 'p> {
         }
         let range = access.range();
         let mut memory = std::mem::take(&mut run.state.memory);
-        let (globals, state) = (&self.globals, &run.state);
-        let initial = |page| Self::initial_page(globals, state, page);
+        let (slots, globals, state) = (self.slots, &self.globals, &run.state);
+        let initial = |page| Self::initial_page(slots, globals, state, page);
         let is_defined = match *access.places {
             [place] => {
                 memory.write(&mut self.values, place, value, &initial);

@@ -112,6 +112,7 @@ pub struct Machine<'a, 'p> {
     pub is_cut: bool,
     pub(crate) limits: Limits,
     pub(crate) globals: Globals,
+    pub(crate) slots: Slots,
     facts: Vec<Vec<Vec<[Facts; 3]>>>,
     shared: FxHashSet<u64>,
     children: FxHashMap<(u32, u32), u32>,
@@ -147,6 +148,7 @@ impl<'a, 'p> Machine<'a, 'p> {
             is_cut: false,
             limits,
             globals,
+            slots: Slots::of(program.pointer_width),
             facts: facts.collect(),
             shared: FxHashSet::default(),
             children: FxHashMap::default(),
@@ -362,14 +364,19 @@ impl<'a, 'p> Machine<'a, 'p> {
 
     /// The object that a thread has made and that an address is in or behind.
     pub(crate) fn object<'s>(&self, state: &'s State<'p>, address: u64) -> Option<&'s Object> {
-        let owner = state.thread(Slots::owner(address)? as u32)?;
+        let owner = state.thread(self.slots.owner(address)? as u32)?;
         Object::find(&owner.objects, address)
     }
 
     /// What a page holds at first.
-    pub(crate) fn initial_page(globals: &Globals, state: &State<'p>, number: u64) -> Page {
+    pub(crate) fn initial_page(
+        slots: Slots,
+        globals: &Globals,
+        state: &State<'p>,
+        number: u64,
+    ) -> Page {
         let address = number.saturating_mul(Page::SIZE);
-        match Slots::owner(address).and_then(|owner| state.thread(owner as u32)) {
+        match slots.owner(address).and_then(|owner| state.thread(owner as u32)) {
             Some(owner) => {
                 let object = Object::find(&owner.objects, address);
                 Page::zeroed(object.is_some_and(|object| object.zeroed))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use parallax_machine::system::{BadAccess, Object, What};
 use parallax_machine::{DECIDED_BY_UNDEFINED, Domain, Fault, Operation, Site};
-use parallax_program::{AllocKind, BinaryOp, Bits, FunctionId, Property, Slots};
+use parallax_program::{AllocKind, BinaryOp, Bits, FunctionId, Property};
 use parallax_verdict::{Reason, stopped};
 
 use crate::machine::{Halt, Machine, Notice, Run, Touch};
@@ -433,8 +433,8 @@ impl<'p> Machine<'_, 'p> {
     ) -> Run<'p> {
         let width = self.code.program.pointer_width;
         let Some(local) = run.state.local(thread) else { return run };
-        let place = Object::place(thread, &local.objects, size.unsigned(), align);
-        let Some(address) = place.filter(|_| width == 64) else {
+        let place = Object::place(self.slots, thread, &local.objects, size.unsigned(), align);
+        let Some(address) = place else {
             return self.lose(run, thread, "an object of that size");
         };
         let context = context(local.thread.stack());
@@ -593,7 +593,7 @@ impl<'p> Machine<'_, 'p> {
         let Some(object) = self.object(state, address).filter(|object| object.is_private) else {
             return Ok(false);
         };
-        match Slots::owner(address) == Some(thread as usize) {
+        match self.slots.owner(address) == Some(thread as usize) {
             true => Ok(true),
             false => Err(Halt::Escaped { context: object.context }),
         }
