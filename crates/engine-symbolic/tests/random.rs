@@ -46,14 +46,14 @@ fn plain(random: &mut Random, n: u64) -> String {
         }
         7 => format!("_, ok = cas.4 &{m}, 0:32, 1:32 {LOCK}\nwait ok\n"),
         8 | 9 => {
-            let (one, other) = (plain(random, n + 100), plain(random, n + 200));
+            let (one, other) = (plain(random, n * 10 + 1), plain(random, n * 10 + 2));
             format!(
                 "_, ok = cas.4 &{m}, 0:32, 1:32 {LOCK}\nwait ok\n{one}{other}\
                  store.4 &{m}, 0:32 [A, REL, UNLOCK]\n"
             )
         }
         10 => {
-            let inner = plain(random, n + 100);
+            let inner = plain(random, n * 10 + 1);
             format!("branch r == {c}:32, then{n}, end{n}\nthen{n}:\n{inner}end{n}:\n")
         }
         11 => format!("assert r != {c}:32, \"r\"\n"),
@@ -69,7 +69,7 @@ fn with_inputs(random: &mut Random, n: u64) -> String {
     match random.below(10) {
         0..=2 => "i = nondet\n".to_string(),
         3 => {
-            let (then, other) = (plain(random, n + 100), plain(random, n + 200));
+            let (then, other) = (plain(random, n * 10 + 1), plain(random, n * 10 + 2));
             format!(
                 "branch i == {c}:32, then{n}, else{n}\nthen{n}:\n{then}jump end{n}\n\
                  else{n}:\n{other}end{n}:\n"
@@ -101,7 +101,7 @@ fn rich(random: &mut Random, n: u64) -> String {
              branch ok, end{n}, wait{n}\nend{n}:\n"
         ),
         3 => {
-            let inner = plain(random, n + 100);
+            let inner = plain(random, n * 10 + 1);
             format!(
                 "wait{n}:\nr = rmw.swap.4 &l, 1:32 [A, SC] [A, SC]\n\
                  branch r == 0:32, end{n}, wait{n}\nend{n}:\n{inner}store.4 &l, 0:32 [A, SC]\n"
@@ -123,7 +123,7 @@ fn rich(random: &mut Random, n: u64) -> String {
         ),
         10 => format!("r = load.4 &{g} [A, SC]\nwait r != {c}:32\n"),
         _ => {
-            let inner = plain(random, n + 100);
+            let inner = plain(random, n * 10 + 1);
             format!(
                 "i = 0:32\nloop{n}:\n{inner}i = i + 1:32\n\
                  branch i == 2:32, end{n}, loop{n}\nend{n}:\n"
@@ -143,7 +143,7 @@ fn program(random: &mut Random) -> (String, Program) {
     for thread in 0..threads {
         let most = if threads == 2 { 5 } else { 3 };
         let mut body = String::new();
-        for number in 0..1 + random.below(most) {
+        for number in 1..=1 + random.below(most) {
             body += &match random.below(3) {
                 0 => plain(random, number),
                 1 if has_inputs => with_inputs(random, number),
