@@ -90,7 +90,7 @@ fn violation(machine: &Machine<'_, '_>, model: &Model, found: &Found) -> Result<
             found.property, found.message
         ),
         place: None,
-        help: Some("this is an error of the engine: please report it".to_string()),
+        help: Some("this is an error of the engine: please report it".into()),
     })?;
     confirm(machine.code.program, model, suspicion)
 }
