@@ -17,6 +17,10 @@
 //! | --- | --- |
 //! | `LOCK_WRITE` | the write that takes a lock which knows no owner |
 //! | `UNLOCK` | the write that releases it: the thread's last write there must be its `LOCK_WRITE` |
+//! | `TAKE`, `SHARE` | the write that takes another lock, for one thread alone or for several that read |
+//! | `AGAIN` | the write by which a thread takes a lock once more that it holds |
+//! | `GIVE` | the write by which a thread gives such a lock back, once |
+//! | `HELD`, `FOREIGN` | reads of the kind of a mutex, which is behind its word, by a thread that holds it, and by one that does not |
 //! | `ARRIVE`, `DEPART` | the accesses of a barrier by which a thread comes and goes, where it does not matter in which order |
 //! | `LEAVE` | the last access of a woken thread; the object may be freed by then |
 //! | `SLEEP`, `STARTLED` | the access with which a thread begins to wait for a signal, and one that ends a wake-up without a signal |

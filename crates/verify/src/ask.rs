@@ -18,7 +18,7 @@ use crate::input::Kind;
 use crate::portfolio::{Entrant, Outcome, Said, Start, race};
 use crate::registry::{Choice, ENGINES, named};
 use crate::request::Prepared;
-use crate::{integers, litmus, stack};
+use crate::{integers, litmus, relief, stack};
 
 /// An answer, and the model that it is about.
 pub struct Response {
@@ -97,12 +97,28 @@ impl Prepared {
                 check(engine, query).map_err(|error| vec![error])?;
                 stack::run(engine, query, control)
             }
-            Choice::Auto => self.portfolio(query, control),
+            Choice::Auto => self.auto(query, control),
         }
     }
 
-    /// The engines that may know, cheap and complete ones first.
-    fn entrants(&self, query: &Query<'_>) -> Vec<Entrant<'static>> {
+    /// Whether there are races is asked of the analysis first, which takes milliseconds. What it has
+    /// proved, engines that do not look for races need not look for.
+    fn auto(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
+        let analysed = relief::analyse(query, control);
+        let is_proved = analysed.as_ref().is_some_and(relief::is_proved);
+        match analysed {
+            Some(answer) if is_proved && query.properties == [Property::Race] => Ok(answer),
+            Some(other) if !is_proved => {
+                let answer = self.portfolio(query, control, false)?;
+                Ok(relief::noted(answer, &other, query))
+            }
+            _ => self.portfolio(query, control, is_proved),
+        }
+    }
+
+    /// The engines that may know, cheap and complete ones first. Those that do not look for races may
+    /// know all the same where there are none.
+    fn entrants(&self, query: &Query<'_>, is_race_free: bool) -> Vec<Entrant<'static>> {
         let entrant = |name: &str, start: Start, slowness: u64| {
             named(name).map(|engine| Entrant { engine, start, slowness })
         };
@@ -123,7 +139,10 @@ impl Prepared {
             }
             Kind::Machine => vec![first("explore"), last("bounded")],
             Kind::C | Kind::Text => {
-                let states = entrant("states", Start::At(HEAD_START), RARELY);
+                let mut states = entrant("states", Start::At(HEAD_START), RARELY);
+                if let (Some(states), true) = (&mut states, is_race_free) {
+                    states.engine = &relief::STATES;
+                }
                 vec![first("explore"), later("bounded"), states]
             }
         }
@@ -132,12 +151,17 @@ impl Prepared {
         .collect()
     }
 
-    fn portfolio(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
+    fn portfolio(
+        &self,
+        query: &Query<'_>,
+        control: &Control<'_>,
+        is_race_free: bool,
+    ) -> Result<Answer, Diagnostics> {
         let mut refused: Vec<(&'static str, Diagnostics)> = Vec::new();
         let mut entrants = Vec::new();
         let knows_all =
             |entrant: &Entrant<'_>| query.extensions.are_among(&entrant.engine.extensions());
-        for entrant in self.entrants(query).into_iter().filter(knows_all) {
+        for entrant in self.entrants(query, is_race_free).into_iter().filter(knows_all) {
             let has_begun = !entrants.is_empty();
             match entrant.engine.admits(query) {
                 Ok(()) if has_begun && !covers(entrant.engine, query) => {}

@@ -14,6 +14,7 @@ pub mod models;
 pub mod portfolio;
 pub mod properties;
 pub mod registry;
+mod relief;
 pub mod repairs;
 pub mod request;
 mod schedules;

@@ -8,11 +8,12 @@ use parallax_engine_explore::Explore;
 use parallax_engine_inductive::Inductive;
 use parallax_engine_states::States;
 use parallax_engine_symbolic::Symbolic;
+use parallax_engine_static::Static;
 use parallax_query::Engine;
 
 /// In the order in which people are told of them.
-pub static ENGINES: [&dyn Engine; 6] =
-    [&Explore, &States, &Symbolic, &Bounded, &Inductive, &Enumerate];
+pub static ENGINES: [&dyn Engine; 7] =
+    [&Explore, &States, &Symbolic, &Bounded, &Inductive, &Static, &Enumerate];
 
 /// Who is to answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

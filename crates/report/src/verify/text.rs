@@ -91,8 +91,8 @@ impl Writer<'_> {
 
     fn counts(&mut self, run: &VerifyRun<'_>, verdict: &Verdict) -> fmt::Result {
         let counts = &verdict.counts;
-        // A solver looks at all executions at once, and counts none.
-        let mut searched = match matches!(run.engine, "bounded" | "inductive") {
+        // Solvers and proofs look at all executions at once, and count none.
+        let mut searched = match matches!(run.engine, "bounded" | "inductive" | "static") {
             true => counted(counts.events, "event"),
             false => counted(counts.executions, "execution"),
         };

@@ -1,0 +1,105 @@
+//! The analysis as one engine among others.
+
+use parallax_control::Control;
+use parallax_memory::Facts;
+use parallax_program::{Diagnostic, Diagnostics, Program, Property};
+use parallax_query::{Answer, Engine, Query, Wanted};
+use parallax_verdict::{Counts, Gaps, Reason, Scope, Searched, no_execution_passes, stopped};
+
+use crate::{Conclusion, prove};
+
+/// What is shown of all executions without running one.
+pub struct Static;
+
+impl Engine for Static {
+    fn name(&self) -> &'static str {
+        "static"
+    }
+
+    fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
+        let refused = |message: &str, help: &str| Err(Diagnostic::new(message).with_help(help));
+        let subject = query.subject;
+        if subject.program.is_none() || subject.is_machine_code {
+            let message = "the engine 'static' is not for inputs of this kind";
+            return refused(message, "it looks at C (.c) and .program");
+        }
+        // Models that exploration has rules for have no cycle of program order and reads-from, so that
+        // no value is its own cause.
+        if query.model.facts().native.is_none() {
+            let message =
+                format!("the engine 'static' says nothing about '{}'", query.model.name());
+            let models = Facts::names(|facts| facts.native.is_some());
+            return refused(&message, &format!("models for it are {models}"));
+        }
+        if matches!(query.wanted, Wanted::Every(_)) {
+            return refused("the engine 'static' finds no executions", "ask another engine");
+        }
+        Ok(())
+    }
+
+    fn looks_for(&self, property: Property) -> bool {
+        property == Property::Race
+    }
+
+    fn counts_executions(&self) -> bool {
+        false
+    }
+
+    fn run(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
+        let Some(program) = &query.subject.program else {
+            return Err(self.admits(query).err().into_iter().collect());
+        };
+        let mut searched = Searched {
+            scope: Scope::Complete,
+            all: true,
+            gaps: Gaps::default(),
+            properties: vec![Property::Race],
+            counts: Counts::default(),
+            violations: Vec::new(),
+            notes: Vec::new(),
+        };
+        if !query.properties.contains(&Property::Race) {
+            searched.properties.clear();
+            searched.gaps.unchecked(&query.properties, &[]);
+        } else {
+            let proof = prove(program, control);
+            searched.counts.events = proof.accesses;
+            if let Some(reason) = reason(program, proof.conclusion) {
+                searched.gaps.add(reason);
+            }
+        }
+        let others = query.properties.iter().filter(|property| **property != Property::Race);
+        let others: Vec<&str> = others.map(|property| property.name()).collect();
+        if !others.is_empty() {
+            searched.notes.push(format!("not checked by this engine: {}", others.join(", ")));
+        }
+        Ok(Answer::new(searched.conclude(), self.name()))
+    }
+}
+
+/// Why nothing is proved.
+fn reason(program: &Program, conclusion: Conclusion) -> Option<Reason> {
+    let help = |text: &str| Some(text.to_string());
+    Some(match conclusion {
+        Conclusion::Proved => return None,
+        Conclusion::Suspected { message, span } => Reason {
+            message: format!("not proved: {message}"),
+            place: Some(program.source.location(span)),
+            help: help("there may be a race or not; other engines look for one"),
+        },
+        Conclusion::Owed { property, message, span } => Reason {
+            message: format!(
+                "no race before an error of another kind, which is not ruled out: {message}"
+            ),
+            place: Some(program.source.location(span)),
+            help: help(&format!("--property {property},race may tell, by another engine")),
+        },
+        Conclusion::Lost { message, span } => Reason {
+            message: format!("the analysis cannot follow {message}"),
+            place: span.map(|span| program.source.location(span)),
+            help: None,
+        },
+        Conclusion::Vacuous { span } => no_execution_passes(Some(program.source.location(span))),
+        Conclusion::Stopped(stop) => stopped(stop),
+    })
+}

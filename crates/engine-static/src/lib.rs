@@ -1,0 +1,180 @@
+//! Proofs that a program has no data race, without running it, however often its loops repeat.
+//!
+//! Threads are interpreted on sets of values ([`analysis`], [`step`], [`eval`]): intervals with strides
+//! ([`num`]), addresses in objects ([`value`]), what objects hold ([`contents`]). A state keeps which locks
+//! a thread holds for certain, which threads it may have started, and which have ended ([`state`]).
+//! In the end [`races`] looks at all pairs of accesses of one place: one of two that conflict has to
+//! come before the other, by the start or the end of a thread, or both threads have to hold the same
+//! lock. After S. Savage et al., "Eraser: a dynamic data race detector for multithreaded programs", TOCS
+//! 1997, for the locks; V. Vojdani et al., "Static race detection for device drivers: the Goblint
+//! approach", ASE 2016, for the whole; P. Cousot and R. Cousot, POPL 1977, for why it ends.
+//!
+//! # Why it is right
+//!
+//! *Nothing is assumed about races.* What an object that several threads know may hold is every value
+//! that is ever stored there, whoever stores it, in whatever order. Take an execution, and its events in
+//! an order that has program order and reads-from in it; there is one under the models that are
+//! admitted. By induction along it, each event is one that the analysis has met: a read gets what an
+//! earlier write has stored, which is among what the object may hold. So values of variables, addresses and
+//! decisions of branches are covered in every execution, be there races in it or not, and whatever
+//! stores a memory model lets a thread see late. Flow matters only for what no other thread knows: an
+//! object whose address was stored nowhere else since it was made, and all objects as long as there
+//! is no other thread; there a thread reads what it wrote last, under every model.
+//!
+//! *Orders are those of C.* Starting a thread comes before all that it does, and its end before what
+//! follows a join. A lock that is taken reads from the write by which it was given back, with a
+//! release and an acquire, so that of two accesses under one lock one happens before the other, by
+//! the happens-before of C that defines races under every model. That needs a word of the lock that
+//! nobody else writes to: such writes must not be in parallel with its use, and not be made while it
+//! is held. Atomic accesses order nothing here, so that memory orders do not matter.
+//!
+//! *What can go wrong besides.* An access out of bounds, by a null pointer, to an object that is gone, a
+//! lock that is used wrongly: after that, anything may happen, races too. All of this has to be
+//! ruled out as well, and is owed where it is not ([`Conclusion::Owed`]). An address that was
+//! computed in a way that is not followed may be any: then there is no answer. What the library or the
+//! front end does not support ends the analysis too.
+//!
+//! Calls are followed as they are made, each with its own state; functions that call themselves are run
+//! until what they do is settled. Threads are told apart by where and as how manyth they are
+//! started, up to a limit; after that one stands for many.
+
+mod analysis;
+mod contents;
+mod engine;
+mod eval;
+mod num;
+mod races;
+mod state;
+mod step;
+mod value;
+mod world;
+
+use parallax_control::{Control, Stop};
+use parallax_program::{Program, Property, Span};
+
+pub use engine::Static;
+
+use analysis::{Analysis, Quit};
+use races::{Judge, Suspicion};
+use world::World;
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    pub conclusion: Conclusion,
+    /// How many accesses of what threads share were looked at.
+    pub accesses: u64,
+}
+
+#[derive(Clone, Debug)]
+pub enum Conclusion {
+    /// No execution has a race.
+    Proved,
+    /// No execution passes an assumption, so that nothing is said of any.
+    Vacuous {
+        span: Span,
+    },
+    /// Two accesses may race.
+    Suspected {
+        message: String,
+        span: Span,
+    },
+    /// No execution has a race before it has an error of another kind, and that there is none of
+    /// those was not shown.
+    Owed {
+        property: Property,
+        message: String,
+        span: Span,
+    },
+    /// Something cannot be followed.
+    Lost {
+        message: String,
+        span: Option<Span>,
+    },
+    Stopped(Stop),
+}
+
+/// Tries to prove that no execution has a race.
+pub fn prove(program: &Program, control: &Control<'_>) -> Proof {
+    let (most, proof) = attempt(program, control, i128::from(Program::MOST_THREADS) - 2);
+    // Where there are few threads, their numbers are small.
+    match (most, &proof.conclusion) {
+        (_, Conclusion::Proved | Conclusion::Stopped(_)) | (None, _) => proof,
+        (Some(most), _) => attempt(program, control, most).1,
+    }
+}
+
+/// What is found where no thread has a higher number, and the highest number that threads then have.
+fn attempt(program: &Program, control: &Control<'_>, most: i128) -> (Option<i128>, Proof) {
+    if !program.registers.is_empty() {
+        let message = "machine code".to_string();
+        return (None, Proof::without(Conclusion::Lost { message, span: None }));
+    }
+    let mut analysis = Analysis::new(program, control, most);
+    let run = analysis.run();
+    let world = &analysis.world;
+    let is_counted = world.threads.iter().all(|thread| !thread.is_many);
+    let highest = is_counted.then_some(world.threads.len() as i128 - 1);
+    let at = |(start, end): (u32, u32)| Span { start, end };
+    let conclusion = match run {
+        Err(Quit::Stopped(stop)) => return (None, Proof::without(Conclusion::Stopped(stop))),
+        Err(Quit::TooLarge(what)) => {
+            let message = format!("the program: {what}");
+            return (None, Proof::without(Conclusion::Lost { message, span: None }));
+        }
+        Err(Quit::Lost(what, span)) => {
+            let (message, span) = (what.to_string(), Some(span));
+            return (None, Proof::without(Conclusion::Lost { message, span }));
+        }
+        Ok(()) => {
+            let judge = Judge::new(world, most);
+            let gap = world.gaps.first();
+            let owed = world.obligations.first();
+            if let Some((span, what)) = gap {
+                Conclusion::Lost { message: what.clone(), span: Some(at(*span)) }
+            } else if let Some(suspicion) = judge.suspicions().first() {
+                let message = told(program, &judge, suspicion);
+                Conclusion::Suspected { message, span: suspicion.first.place() }
+            } else if let Some(owed) = owed {
+                let (property, message) = (owed.property, owed.message.clone());
+                Conclusion::Owed { property, message, span: at(owed.span) }
+            } else if let Some(late) = judge.late() {
+                let message = told(program, &judge, &late);
+                Conclusion::Owed { property: Property::Memory, message, span: late.first.place() }
+            } else if let Some(span) = vacuous(world) {
+                Conclusion::Vacuous { span: at(span) }
+            } else {
+                Conclusion::Proved
+            }
+        }
+    };
+    (highest, Proof { conclusion, accesses: world.accesses.len() as u64 })
+}
+
+impl Proof {
+    fn without(conclusion: Conclusion) -> Proof {
+        Proof { conclusion, accesses: 0 }
+    }
+}
+
+/// The assumption that nobody passes, where the first thread does not end.
+fn vacuous(world: &World) -> Option<(u32, u32)> {
+    let ends = world.threads.first().is_some_and(|main| main.outlived.is_some());
+    let mut stuck = world.assumptions.iter().filter(|(_, passes)| !**passes);
+    stuck.find(|_| !ends).map(|(span, _)| *span)
+}
+
+/// Two accesses, in words.
+fn told(program: &Program, judge: &Judge<'_>, suspicion: &Suspicion) -> String {
+    let Suspicion { first, second, what } = suspicion;
+    let kind = |access: &world::Access| match access.kind {
+        world::Kind::Read => "the read of",
+        world::Kind::Write => "the write to",
+        world::Kind::Free => "the end of",
+    };
+    let place = |access: &world::Access| {
+        let location = program.source.location(access.place());
+        format!("{} {} at line {}", kind(access), judge.name(program, access), location.line)
+    };
+    format!("{} and {}: the first {what} the second", place(first), place(second))
+}

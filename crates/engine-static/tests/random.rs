@@ -1,0 +1,195 @@
+//! Random programs with locks, joins, pointers, arrays and calls through pointers: what the analysis
+//! proves, exploration finds no race in. `PARALLAX_RANDOM=N` tries so many, from `PARALLAX_SEED` on.
+
+mod support;
+
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use parallax_control::Control;
+use parallax_engine_explore::{Options as Exploration, explore};
+use parallax_engine_static::{Conclusion, prove};
+use parallax_memory::Model;
+use parallax_program::{Program, Property};
+use parallax_verdict::Conclusion as Found;
+
+/// Numbers that look random (G. Marsaglia, "Xorshift RNGs", 2003).
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % sides
+    }
+
+    fn is_lucky(&mut self, percent: u64) -> bool {
+        self.roll(100) < percent
+    }
+}
+
+const HEADER: &str = "#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+struct box { pthread_mutex_t lock; int a, b; };
+struct box boxes[2] = {{PTHREAD_MUTEX_INITIALIZER, 0, 0}, {PTHREAD_MUTEX_INITIALIZER, 0, 0}};
+pthread_mutex_t m[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
+int x, y, z[2];
+atomic_int f;
+int *p = &x;
+struct box *heap;
+void up(int *at) { ++*at; }
+void down(int *at) { --*at; }
+void (*const table[2])(int *) = {up, down};
+int into(struct box *box, int *at) { pthread_mutex_lock(&box->lock); int r = (*at)++; pthread_mutex_unlock(&box->lock); return r; }
+";
+
+/// What protects each of the variables, if the program keeps to it.
+const PLACES: [(&str, &str); 8] = [
+    ("x", "m[0]"),
+    ("y", "m[1]"),
+    ("z[0]", "m[0]"),
+    ("z[1]", "m[1]"),
+    ("boxes[0].a", "boxes[0].lock"),
+    ("boxes[1].a", "boxes[1].lock"),
+    ("heap->b", "heap->lock"),
+    ("*p", "m[0]"),
+];
+
+/// A statement in which the lock that belongs to a place is held, or, rarely, not.
+fn statement(dice: &mut Dice, care: u64) -> String {
+    let (place, lock) = PLACES[dice.roll(8) as usize];
+    let access = match dice.roll(6) {
+        0 => format!("{place} = {};", dice.roll(3)),
+        1 => format!("r += {place};"),
+        2 => format!("table[{}](&{place});", dice.roll(2)),
+        3 => format!("if ({place}) {place} = 0;"),
+        4 => format!("{{ int *q = &{place}; *q += 1; }}"),
+        _ => format!("{place}++;"),
+    };
+    let lock = match dice.is_lucky(care) {
+        true => lock,
+        false => PLACES[dice.roll(8) as usize].1,
+    };
+    let held = format!("pthread_mutex_lock(&{lock}); {access} pthread_mutex_unlock(&{lock});");
+    match dice.roll(16) {
+        0 => format!(
+            "if (pthread_mutex_trylock(&{lock}) == 0) {{ {access} pthread_mutex_unlock(&{lock}); }}"
+        ),
+        1 => "f++;".to_string(),
+        2 => "pthread_rwlock_rdlock(&l); r += *p; pthread_rwlock_unlock(&l);".to_string(),
+        3 => format!("r += into(&boxes[{0}], &boxes[{0}].a);", dice.roll(2)),
+        4 => "{ int *own = malloc(4); *own = 1; up(own); r += *own; free(own); }".to_string(),
+        5 => "if (r) { pthread_mutex_lock(&m[0]); } if (r) { x++; pthread_mutex_unlock(&m[0]); }"
+            .to_string(),
+        6 if !dice.is_lucky(care) => access,
+        7 if !dice.is_lucky(care) => format!(
+            "int c = r & 1; if (c) pthread_mutex_lock(&{lock}); {access} if (c) pthread_mutex_unlock(&{lock});"
+        ),
+        8 => "z[(long)arg & 1] += 0 * r;".to_string(),
+        _ => held,
+    }
+}
+
+fn text(seed: u64) -> String {
+    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let care = [100, 90, 60][dice.roll(3) as usize];
+    let mut text = HEADER.to_string();
+    let threads = 2 + dice.roll(2);
+    for thread in 0..threads {
+        let _ = writeln!(text, "void *w{thread}(void *arg) {{ int r = (long)arg != 0;");
+        for _ in 0..1 + dice.roll(2) {
+            let _ = writeln!(text, "  {{ {} }}", statement(&mut dice, care));
+        }
+        let _ = writeln!(text, "  return (void *)(long)r; }}");
+    }
+    let _ = writeln!(text, "int main(void) {{ pthread_t t[4]; int r = 0; void *arg = 0;");
+    let _ = writeln!(text, "  heap = calloc(1, sizeof *heap); x = 1; heap->b = 2;");
+    let joined_early = dice.roll(4);
+    for thread in 0..threads {
+        let which = if dice.is_lucky(70) { thread } else { 0 };
+        let _ = writeln!(text, "  pthread_create(&t[{thread}], 0, w{which}, (void *){thread}L);");
+        if thread == joined_early {
+            let _ = writeln!(text, "  pthread_join(t[{thread}], 0);");
+        }
+    }
+    if dice.is_lucky(50) {
+        let _ = writeln!(text, "  {{ {} }}", statement(&mut dice, care));
+    }
+    for thread in (0..threads).filter(|thread| *thread != joined_early) {
+        let _ = writeln!(text, "  pthread_join(t[{thread}], 0);");
+        if dice.is_lucky(20) {
+            let _ = writeln!(text, "  r += x;");
+        }
+    }
+    let _ = writeln!(text, "  return r + x + z[0] + boxes[1].a + heap->b; }}");
+    text
+}
+
+/// Whether exploration finds a race; None if it does not come to its end.
+fn races(program: &Program) -> Option<bool> {
+    let model = Model::builtin("rc11").expect("a model").expect("a good model");
+    let options = Exploration {
+        properties: vec![Property::Race],
+        control: Control::lasting(Duration::from_secs(4)),
+        ..Exploration::default()
+    };
+    let verdict = explore(program, &model, &options).unwrap_or_else(|error| panic!("{error:?}"));
+    match verdict.conclusion() {
+        Found::Safe => Some(false),
+        Found::Unsafe => Some(true),
+        Found::Unknown => None,
+    }
+}
+
+fn number(name: &str, usual: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+#[test]
+fn what_is_proved_has_no_race() {
+    let (first, count) = (number("PARALLAX_SEED", 1), number("PARALLAX_RANDOM", 24));
+    let (mut proved, mut racy, mut open) = (0, 0, 0);
+    for seed in first..first + count {
+        let text = text(seed);
+        let program = support::program(&text);
+        let conclusion = prove(&program, &Control::default()).conclusion;
+        let found = races(&program);
+        let is_proved =
+            !matches!(conclusion, Conclusion::Suspected { .. } | Conclusion::Lost { .. });
+        assert!(!(is_proved && found == Some(true)), "seed {seed}: {conclusion:?}\n{text}");
+        proved += u64::from(matches!(conclusion, Conclusion::Proved));
+        racy += u64::from(found == Some(true));
+        open += u64::from(found.is_none());
+    }
+    println!(
+        "{count} programs: {proved} proved, {racy} with a race, {open} that exploration cannot tell"
+    );
+    assert!(proved * 10 > count && racy * 10 > count, "{proved} proved, {racy} racy of {count}");
+}
+
+/// The examples, of which many have no lock at all.
+#[test]
+#[ignore = "takes a minute"]
+fn examples_that_are_proved_have_no_race() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c");
+    let mut files: Vec<_> = std::fs::read_dir(folder).expect("a folder").flatten().collect();
+    files.sort_by_key(|file| file.path());
+    let mut proved = 0;
+    for file in files
+        .iter()
+        .map(|file| file.path())
+        .filter(|path| path.extension().is_some_and(|it| it == "c"))
+    {
+        let program = support::load_file(&file);
+        if let Conclusion::Proved = prove(&program, &Control::default()).conclusion {
+            proved += 1;
+            assert_ne!(races(&program), Some(true), "{file:?}");
+        }
+    }
+    assert!(proved >= 20, "{proved}");
+}

@@ -1,0 +1,240 @@
+//! Each rule of the analysis on a small program that it proves, and on a twin that has a race and must
+//! not be proved.
+
+mod support;
+
+use parallax_control::Control;
+use parallax_engine_static::{Conclusion, prove};
+use parallax_program::Program;
+
+const HEADER: &str = "#define _GNU_SOURCE\n#include <pthread.h>\n#include <stdatomic.h>\n\
+    #include <stdlib.h>\n#include <string.h>\n\
+    extern int __VERIFIER_nondet_int(void);\nextern void __VERIFIER_assume(int);\n\
+    extern void __VERIFIER_atomic_begin(void);\nextern void __VERIFIER_atomic_end(void);\n\
+    pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;\n\
+    #define LOCK pthread_mutex_lock(&m)\n#define UNLOCK pthread_mutex_unlock(&m)\n";
+
+/// A thread function `w`, started twice.
+const TWICE: &str = "int main(void) { pthread_t t, u; pthread_create(&t, 0, w, 0); \
+    pthread_create(&u, 0, w, 0); return 0; }";
+
+fn program(text: &str) -> Program {
+    support::program(&format!("{HEADER}{text}\n"))
+}
+
+fn conclusion(text: &str) -> Conclusion {
+    prove(&program(text), &Control::default()).conclusion
+}
+
+fn is_proved(text: &str) {
+    let found = conclusion(text);
+    assert!(matches!(found, Conclusion::Proved), "{found:?}\n{text}");
+}
+
+fn is_suspected(text: &str) {
+    let found = conclusion(text);
+    assert!(matches!(found, Conclusion::Suspected { .. }), "{found:?}\n{text}");
+}
+
+/// A program is proved, and not if a part of it is another one.
+fn differs(text: &str, part: &str, other: &str) {
+    assert!(text.contains(part), "{part}");
+    is_proved(text);
+    is_suspected(&text.replace(part, other));
+}
+
+#[test]
+fn a_mutex_protects_without_a_bound() {
+    let text = "int g; void *w(void *p) { while (1) { LOCK; g++; UNLOCK; } return 0; }";
+    differs(&format!("{text} {TWICE}"), "LOCK; g++; UNLOCK;", "g++;");
+    differs(&format!("{text} {TWICE}"), "LOCK; g++; UNLOCK;", "LOCK; UNLOCK; g++;");
+    let other = "if (__VERIFIER_nondet_int()) { LOCK; g++; UNLOCK; } else { \
+                 pthread_mutex_lock(&n); g++; pthread_mutex_unlock(&n); }";
+    differs(&format!("{text} {TWICE}"), "LOCK; g++; UNLOCK;", other);
+}
+
+#[test]
+fn what_decides_about_a_lock_is_followed() {
+    let text = "int g; void *w(void *p) { int f = __VERIFIER_nondet_int(); if (f) LOCK; \
+                if (f) g++; if (f) UNLOCK; return 0; }";
+    differs(&format!("{text} {TWICE}"), "if (f) g++", "g++");
+    let text = "int g; void *w(void *p) { if (pthread_mutex_trylock(&m) == 0) { g++; UNLOCK; } \
+                return 0; }";
+    differs(&format!("{text} {TWICE}"), "== 0", "!= 1");
+    let text = "int g; void *w(void *p) { int r = pthread_mutex_lock(&m); if (r) return 0; g++; \
+                UNLOCK; return 0; }";
+    is_proved(&format!("{text} {TWICE}"));
+}
+
+#[test]
+fn waiting_for_a_signal_gives_the_lock_away_and_takes_it_again() {
+    let text = "pthread_cond_t c = PTHREAD_COND_INITIALIZER; int g; \
+                void *w(void *p) { LOCK; while (!g) pthread_cond_wait(&c, &m); g = 0; UNLOCK; \
+                return 0; } \
+                int main(void) { pthread_t t, u; pthread_create(&t, 0, w, 0); \
+                pthread_create(&u, 0, w, 0); LOCK; g = 1; pthread_cond_broadcast(&c); UNLOCK; \
+                return 0; }";
+    differs(text, "LOCK; g = 1;", "g = 1; LOCK;");
+    differs(text, "g = 0; UNLOCK;", "UNLOCK; g = 0;");
+}
+
+#[test]
+fn readers_share_and_writers_do_not() {
+    let text = "pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER; int g; \
+                void *w(void *p) { pthread_rwlock_wrlock(&l); g++; pthread_rwlock_unlock(&l); \
+                pthread_rwlock_rdlock(&l); int r = g; pthread_rwlock_unlock(&l); return 0; }";
+    differs(&format!("{text} {TWICE}"), "int r = g;", "g = 1;");
+    differs(&format!("{text} {TWICE}"), "wrlock", "rdlock");
+    differs(
+        &format!("{text} {TWICE}"),
+        "pthread_rwlock_rdlock(&l); int r = g;",
+        "int r = g; pthread_rwlock_rdlock(&l);",
+    );
+}
+
+#[test]
+fn recursive_mutexes_are_given_back_as_often_as_they_were_taken() {
+    let text = "pthread_mutex_t r = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; int g; \
+                void *w(void *p) { pthread_mutex_lock(&r); pthread_mutex_lock(&r); g++; \
+                pthread_mutex_unlock(&r); g++; pthread_mutex_unlock(&r); return 0; }";
+    let twice = "g++; pthread_mutex_unlock(&r); return 0;";
+    differs(&format!("{text} {TWICE}"), twice, "pthread_mutex_unlock(&r); g++; return 0;");
+    let checked = text.replace("RECURSIVE", "ERRORCHECK");
+    is_suspected(&format!("{checked} {TWICE}"));
+}
+
+#[test]
+fn spin_locks_and_atomic_sections_are_locks() {
+    let text = "int g; void *w(void *p) { __VERIFIER_atomic_begin(); g++; \
+                __VERIFIER_atomic_end(); return 0; }";
+    differs(
+        &format!("{text} {TWICE}"),
+        "g++; __VERIFIER_atomic_end();",
+        "__VERIFIER_atomic_end(); g++;",
+    );
+    let text = "int g; void __VERIFIER_atomic_inc(void) { g++; } \
+                void *w(void *p) { __VERIFIER_atomic_inc(); return 0; }";
+    differs(&format!("{text} {TWICE}"), "__VERIFIER_atomic_inc();", "g++;");
+}
+
+#[test]
+fn threads_that_have_ended_do_not_race() {
+    let text = "int g; void *w(void *p) { g++; return 0; } int main(void) { pthread_t t, u; g = 1; \
+                pthread_create(&t, 0, w, 0); pthread_join(t, 0); pthread_create(&u, 0, w, 0); \
+                pthread_join(u, 0); return g; }";
+    differs(text, "pthread_join(t, 0); ", "");
+    differs(text, "pthread_join(u, 0); ", "");
+    is_suspected(&text.replace("pthread_join(u, 0); ", "pthread_join(t, 0); "));
+}
+
+#[test]
+fn threads_of_threads_may_outlive_them() {
+    let text = "int g; void *w(void *p) { g++; return 0; } \
+                void *s(void *p) { pthread_t t; pthread_create(&t, 0, w, 0); pthread_join(t, 0); \
+                return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, s, 0); \
+                pthread_join(t, 0); return g; }";
+    let without = text.replace("w, 0); pthread_join(t, 0);", "w, 0);");
+    is_suspected(&without);
+    // That the thread was not joined before is not shown.
+    let found = conclusion(text);
+    assert!(matches!(found, Conclusion::Owed { .. }), "{found:?}");
+}
+
+#[test]
+fn pools_are_created_and_joined_in_loops() {
+    let text = "int g, a[8]; void *w(void *p) { long i = (long)p; a[i] = g; return 0; } \
+                int main(void) { pthread_t t[8]; g = 2; \
+                for (long i = 0; i < 8; i++) pthread_create(&t[i], 0, w, (void *)i); \
+                for (int i = 0; i < 8; i++) pthread_join(t[i], 0); g = 3; return a[5]; }";
+    differs(text, "int i = 0; i < 8", "int i = 1; i < 8");
+    differs(text, "a[i] = g", "a[i & 3] = g");
+    differs(text, "a[i] = g", "a[i] = g++");
+}
+
+#[test]
+fn objects_are_told_apart() {
+    let text = "struct s { int a, b; }; void *w(void *p) { struct s *s = p; s->a = 1; return 0; } \
+                int main(void) { pthread_t t; struct s x; pthread_create(&t, 0, w, &x); x.b = 2; \
+                pthread_join(t, 0); return x.a; }";
+    differs(text, "x.b = 2", "x.a = 2");
+    differs(text, "pthread_join(t, 0); return x.a;", "return 0;");
+    let text = "int x, y; int *volatile unused; void *w(void *p) { int *q = p; LOCK; *q = 1; UNLOCK; return 0; } \
+                int main(void) { pthread_t t; pthread_create(&t, 0, w, &x); y = 1; return 0; }";
+    differs(text, "y = 1", "x = 1");
+}
+
+#[test]
+fn what_a_thread_made_is_its_own_until_others_know_it() {
+    let text = "struct n { struct n *next; int v; } *head; void *w(void *p) { \
+                struct n *q = malloc(sizeof *q); q->v = 1; LOCK; q->next = head; head = q; \
+                for (struct n *r = head; r; r = r->next) r->v++; UNLOCK; return 0; }";
+    differs(&format!("{text} {TWICE}"), "UNLOCK; return 0;", "UNLOCK; q->v = 2; return 0;");
+    differs(&format!("{text} {TWICE}"), "q->v = 1; LOCK;", "head = q; q->v = 1; LOCK;");
+    let text = "void *w(void *p) { int *q = malloc(4); *q = 1; int r = *q; free(q); return 0; }";
+    is_proved(&format!("{text} {TWICE}"));
+}
+
+#[test]
+fn functions_are_called_through_tables() {
+    let text = "int g; void inc(void) { g++; } void dec(void) { g--; } \
+                void (*const ops[2])(void) = {inc, dec}; void *w(void *p) { \
+                int i = __VERIFIER_nondet_int(); if (i < 0 || i > 1) return 0; LOCK; ops[i](); \
+                UNLOCK; return 0; }";
+    differs(&format!("{text} {TWICE}"), "LOCK; ops[i](); UNLOCK;", "ops[i]();");
+    let text = "int g; int f(int n) { if (n <= 0) return 0; LOCK; g++; UNLOCK; return f(n - 1); } \
+                void *w(void *p) { f(10); return 0; }";
+    differs(&format!("{text} {TWICE}"), "UNLOCK; return", "UNLOCK; g--; return");
+}
+
+#[test]
+fn atomic_accesses_do_not_race_with_one_another() {
+    let text = "atomic_int g; void *w(void *p) { g++; return 0; }";
+    is_proved(&format!("{text} {TWICE}"));
+    is_suspected(&format!("{} {TWICE}", text.replace("atomic_int", "volatile int")));
+    is_suspected(&format!("{} {TWICE}", text.replace("g++", "*(int *)&g = 1")));
+}
+
+#[test]
+fn each_thread_has_variables_of_its_own() {
+    let text = "_Thread_local int g; int *q; void *w(void *p) { g++; return 0; }";
+    differs(&format!("{text} {TWICE}"), "g++", "q = &g");
+    differs(&format!("{text} {TWICE}"), "_Thread_local int g", "int g");
+    // The address of one's own is that of another's to others.
+    let text = "_Thread_local int g; void *w(void *p) { ++*(int *)p; return 0; } \
+                int main(void) { pthread_t t; pthread_create(&t, 0, w, &g); g++; return 0; }";
+    is_suspected(text);
+    let text = "_Thread_local int g; int *q; void *w(void *p) { LOCK; ++*q; UNLOCK; return 0; } \
+                int main(void) { pthread_t t; q = &g; pthread_create(&t, 0, w, 0); g++; return 0; }";
+    is_suspected(text);
+}
+
+#[test]
+fn a_lock_that_is_written_over_protects_nothing() {
+    let text = "int g; void *w(void *p) { pthread_mutex_lock(&n); LOCK; pthread_mutex_unlock(&n); g++; \
+                return 0; } int main(void) { pthread_t t; pthread_create(&t, 0, w, 0); \
+                pthread_mutex_lock(&n); *(int *)&m = 0; LOCK; pthread_mutex_unlock(&n); g++; \
+                return 0; }";
+    is_suspected(text);
+}
+
+/// What is not shown to be right about memory and locks leaves the question open.
+#[test]
+fn errors_of_other_kinds_leave_it_open() {
+    let open = |text: &str| {
+        let found = conclusion(&format!("{text} {TWICE}"));
+        assert!(!matches!(found, Conclusion::Proved), "{found:?}\n{text}");
+    };
+    open("int *p; void *w(void *q) { LOCK; *p = 1; UNLOCK; return 0; }");
+    open("int a[2]; void *w(void *q) { LOCK; a[__VERIFIER_nondet_int()] = 1; UNLOCK; return 0; }");
+    open("int a[2]; void *w(void *q) { LOCK; a[2] = 1; UNLOCK; return 0; }");
+    open("void *w(void *q) { int *p = malloc(4); free(p); *p = 1; return 0; }");
+    open("void *w(void *q) { int *p; LOCK; *p = 1; UNLOCK; return 0; }");
+    open(
+        "int x; void *w(void *q) { long a = (long)&x; LOCK; *(int *)(a ^ 8) = 1; UNLOCK; return 0; }",
+    );
+    open("void *w(void *q) { UNLOCK; return 0; }");
+    open("void f(void); void *w(void *q) { f(); return 0; }");
+    open(
+        "int *f(void) { int x; int *volatile p = &x; return p; } void *w(void *q) { *f() = 1; return 0; }",
+    );
+}

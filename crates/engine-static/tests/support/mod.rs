@@ -1,0 +1,23 @@
+//! Programs in C.
+
+use std::path::Path;
+
+use parallax_files::Scratch;
+use parallax_frontend_c::{Errors, Options, load};
+use parallax_program::Program;
+
+/// A program as it is made ready for races alone.
+pub fn program(text: &str) -> Program {
+    let folder = Scratch::new().expect("a folder");
+    let path = folder.path().join("program.c");
+    std::fs::write(&path, text).expect("a file");
+    load_file(&path)
+}
+
+pub fn load_file(path: &Path) -> Program {
+    let errors = Errors::none();
+    let options =
+        Options { any_values: true, errors, spurious_wakeups: true, ..Options::default() };
+    let path = path.to_path_buf();
+    load(&[path], &options).unwrap_or_else(|errors| panic!("{errors:?}"))
+}
