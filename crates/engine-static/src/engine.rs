@@ -2,7 +2,7 @@
 
 use parallax_control::Control;
 use parallax_memory::Facts;
-use parallax_program::{Diagnostic, Diagnostics, Program, Property};
+use parallax_program::{Diagnostic, Diagnostics, Help, Program, Property, Setting};
 use parallax_query::{Answer, Engine, Query, Wanted};
 use parallax_verdict::{Counts, Gaps, Reason, Scope, Searched, no_execution_passes, stopped};
 
@@ -79,7 +79,7 @@ impl Engine for Static {
 
 /// Why nothing is proved.
 fn reason(program: &Program, conclusion: Conclusion) -> Option<Reason> {
-    let help = |text: &str| Some(text.to_string());
+    let help = |text: &str| Some(Help::from(text));
     Some(match conclusion {
         Conclusion::Proved => return None,
         Conclusion::Suspected { message, span } => Reason {
@@ -92,7 +92,11 @@ fn reason(program: &Program, conclusion: Conclusion) -> Option<Reason> {
                 "no race before an error of another kind, which is not ruled out: {message}"
             ),
             place: Some(program.source.location(span)),
-            help: help(&format!("--property {property},race may tell, by another engine")),
+            help: Some(Help::with(
+                Setting::Property,
+                format!("{property},race"),
+                "may tell, by another engine",
+            )),
         },
         Conclusion::Lost { message, span } => Reason {
             message: format!("the analysis cannot follow {message}"),

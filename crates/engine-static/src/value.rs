@@ -83,7 +83,8 @@ impl Value {
     }
 
     pub fn has_addresses(&self) -> bool {
-        let is_address = |base: &Base| matches!(base, Base::Object(_) | Base::Function(_) | Base::Mark);
+        let is_address =
+            |base: &Base| matches!(base, Base::Object(_) | Base::Function(_) | Base::Mark);
         self.wild || self.parts.iter().any(|(base, _)| is_address(base))
     }
 
