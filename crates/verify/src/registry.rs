@@ -7,8 +7,8 @@ use parallax_engine_enumerate::Enumerate;
 use parallax_engine_explore::Explore;
 use parallax_engine_inductive::Inductive;
 use parallax_engine_states::States;
-use parallax_engine_symbolic::Symbolic;
 use parallax_engine_static::Static;
+use parallax_engine_symbolic::Symbolic;
 use parallax_query::Engine;
 
 /// In the order in which people are told of them.
