@@ -14,9 +14,7 @@ pub(crate) fn is_input(name: &str, args: usize) -> bool {
     args == 0 && rest.is_some_and(|rest| !OTHERS.contains(&rest))
 }
 
-/// Functions of systems start so, or are called so, that do more than to give a value: they write to
-/// memory, wait, go elsewhere, or never return. Where the library lacks them nobody knows what
-/// they do.
+/// What functions of compilers and systems start with.
 const PREFIXES: [&str; 13] = [
     "pthread_",
     "sem_",
@@ -32,110 +30,62 @@ const PREFIXES: [&str; 13] = [
     "__sync_",
     "_Z",
 ];
-const NAMES: [&str; 96] = [
-    "setjmp",
-    "_setjmp",
-    "sigsetjmp",
-    "__sigsetjmp",
-    "longjmp",
-    "_longjmp",
-    "siglongjmp",
-    "fork",
-    "vfork",
-    "clone",
-    "kill",
-    "raise",
-    "alarm",
-    "tgkill",
-    "syscall",
-    "wait",
-    "waitpid",
-    "pause",
-    "select",
-    "pselect",
-    "epoll_wait",
-    "pread",
-    "readv",
-    "recv",
-    "recvfrom",
-    "recvmsg",
-    "accept",
-    "pipe",
-    "socketpair",
-    "gets",
-    "getline",
-    "getdelim",
-    "fread",
-    "vscanf",
-    "vsscanf",
-    "vfscanf",
-    "sscanf",
-    "asprintf",
-    "vasprintf",
-    "qsort_r",
-    "tsearch",
-    "lfind",
-    "lsearch",
-    "bcopy",
-    "swab",
-    "stpncpy",
-    "realpath",
-    "getcwd",
-    "gethostname",
-    "ioctl",
-    "fcntl",
-    "mremap",
-    "brk",
-    "sbrk",
-    "alloca",
-    "dlopen",
-    "memccpy",
-    "memfrob",
-    "strtok",
-    "strtok_r",
-    "strsep",
-    "strxfrm",
-    "strftime",
-    "strfry",
-    "sigwait",
-    "sigwaitinfo",
-    "sigtimedwait",
-    "sigsuspend",
-    "sigpending",
-    "sigqueue",
-    "execv",
-    "execve",
-    "execvp",
-    "execl",
-    "execlp",
-    "execle",
-    "posix_spawn",
-    "wmemcpy",
-    "wmemmove",
-    "wmemset",
-    "wcscpy",
-    "wcsncpy",
-    "wcscat",
-    "sprintf_s",
-    "modf",
-    "frexp",
-    "remquo",
-    "sincos",
-    "nanosleep_r",
-    "localtime_r",
-    "gmtime_r",
-    "ctime_r",
-    "asctime_r",
-    "strerror_r",
-    "getrandom",
-    "getentropy",
+
+/// Functions of C and POSIX that give what they give by a rule, write to memory, go elsewhere, or never
+/// return. Where the library lacks them, any value would be too much, or too little.
+#[rustfmt::skip]
+const NAMES: [&str; 230] = [
+    "setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "longjmp", "_longjmp", "siglongjmp", "fork",
+    "vfork", "clone", "kill", "raise", "alarm", "tgkill", "syscall", "wait", "waitpid", "pause",
+    "select", "pselect", "epoll_wait", "epoll_ctl", "pread", "readv", "recv", "recvfrom",
+    "recvmsg", "accept", "pipe", "socketpair", "getline", "getdelim", "asprintf", "vasprintf",
+    "qsort_r", "tsearch", "tfind", "tdelete", "twalk", "lfind", "lsearch", "hsearch", "bcopy",
+    "swab", "stpncpy", "realpath", "getcwd", "gethostname", "ioctl", "fcntl", "mremap", "brk",
+    "sbrk", "alloca", "dlopen", "memccpy", "memfrob", "memmem", "memrchr", "rawmemchr", "strtok",
+    "strtok_r", "strsep", "strxfrm", "strftime", "strptime", "strfry", "strchrnul", "strcasestr",
+    "strverscmp", "strsignal", "strlcpy", "strlcat", "strerror_r", "sigwait", "sigwaitinfo",
+    "sigtimedwait", "sigsuspend", "sigpending", "sigqueue", "sigismember", "execv", "execve",
+    "execvp", "execl", "execlp", "execle", "posix_spawn", "posix_openpt", "getrandom",
+    "getentropy", "localtime_r", "gmtime_r", "ctime_r", "asctime_r", "stat", "fstat", "lstat",
+    "uname", "sysinfo", "getrlimit", "setrlimit", "getrusage", "times", "getopt", "getopt_long",
+    "basename", "dirname", "ffs", "ffsl", "ffsll", "atof", "strtod", "strtof", "strtold",
+    "strtoimax", "strtoumax", "imaxabs", "imaxdiv", "div", "ldiv", "lldiv", "mblen", "mbtowc",
+    "wctomb", "mbstowcs", "wcstombs", "system", "setenv", "unsetenv", "putenv", "clearenv",
+    "at_quick_exit", "fopen", "freopen", "fdopen", "tmpfile", "tmpnam", "remove", "rename", "gets",
+    "ungetc", "fread", "fgetpos", "fseek", "fsetpos", "ftell", "fseeko", "ftello", "rewind",
+    "clearerr", "feof", "sscanf", "__isoc99_sscanf", "__isoc23_sscanf", "vscanf", "vsscanf",
+    "vfscanf", "scanf", "fscanf", "difftime", "mktime", "asctime", "ctime", "gmtime", "localtime",
+    "setlocale", "localeconv", "cabs", "creal", "cimag", "conj", "carg", "isnan", "isinf",
+    "finite", "signbit", "__isnan", "__isinf", "__finite", "__signbit", "__fpclassify", "__isnanf",
+    "__isinff", "__signbitf", "__fpclassifyf", "nan", "nanf", "isalnum_l", "toascii", "wcslen",
+    "wcscpy", "wcsncpy", "wcscat", "wcscmp", "wcschr", "wcsstr", "wmemcpy", "wmemmove", "wmemset",
+    "wmemcmp", "wprintf", "iswalpha", "iswdigit", "towlower", "towupper", "drand48", "erand48",
+    "nrand48", "mrand48", "jrand48", "lcong48", "seed48", "initstate", "setstate", "feclearexcept",
+    "feraiseexcept", "fetestexcept", "fegetround", "fesetround", "va_start", "va_end",
+    "__assert_rtn", "__stack_chk_fail", "__errno_location", "err", "errx", "warn", "warnx",
+    "error",
+];
+
+/// Functions on numbers, which have relatives that end in `f` and `l`.
+#[rustfmt::skip]
+const NUMBERS: [&str; 67] = [
+    "acos", "asin", "atan", "atan2", "cos", "sin", "tan", "acosh", "asinh", "atanh", "cosh",
+    "sinh", "tanh", "exp", "exp2", "exp10", "expm1", "frexp", "ilogb", "ldexp", "log", "log10",
+    "log1p", "log2", "logb", "modf", "scalbn", "scalbln", "cbrt", "fabs", "hypot", "pow", "sqrt",
+    "erf", "erfc", "lgamma", "tgamma", "ceil", "floor", "nearbyint", "rint", "lrint", "llrint",
+    "round", "lround", "llround", "trunc", "fmod", "remainder", "remquo", "copysign", "nextafter",
+    "nexttoward", "fdim", "fmax", "fmin", "fma", "sincos", "drem", "significand", "gamma", "j0",
+    "j1", "jn", "y0", "y1", "yn",
 ];
 
 /// Whether nothing is known of a function by its name.
 pub(crate) fn is_nobodys(name: &str) -> bool {
-    let is_systems =
-        PREFIXES.iter().any(|prefix| name.starts_with(prefix)) || NAMES.contains(&name);
-    !is_systems
+    let is_number = |name: &str| NUMBERS.contains(&name);
+    let is_known = PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        || NAMES.contains(&name)
+        || is_number(name)
+        || name.strip_suffix(['f', 'l']).is_some_and(is_number);
+    !is_known
 }
 
 #[cfg(test)]
@@ -152,6 +102,6 @@ mod tests {
     #[test]
     fn functions_of_systems_are_not_open() {
         assert!(is_nobodys("device_ready") && is_nobodys("string_of"));
-        assert!(!is_nobodys("pthread_cancel") && !is_nobodys("longjmp"));
+        assert!(!is_nobodys("pthread_cancel") && !is_nobodys("longjmp") && !is_nobodys("floorf"));
     }
 }

@@ -226,11 +226,13 @@ impl Prepared {
             ),
             (reading.no_spurious_wakeups, "condition variables wake threads only by signals"),
         ];
-        let assumed = assumed.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, note)| note);
-        let program = self.subject.program.as_ref();
-        let of_program = program.into_iter().flat_map(|program| &program.assumptions);
-        for note in assumed.chain(of_program.map(String::as_str)) {
+        for (_, note) in assumed.into_iter().filter(|(is_asked, _)| *is_asked) {
             answer.verdict = answer.verdict.restricted(Some(format!("assumed: {note}")));
+        }
+        // What stands in for parts that nobody has is the program then, and no execution is left out.
+        let program = self.subject.program.as_ref();
+        for note in program.into_iter().flat_map(|program| &program.assumptions) {
+            answer.verdict.notes.push(format!("assumed: {note}"));
         }
         if self.kind == Kind::C
             && let Some(reason) = &mut answer.verdict.reason

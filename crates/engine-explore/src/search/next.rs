@@ -132,6 +132,15 @@ impl<'p> Search<'_, 'p> {
                 Event { rf: self.end_of(*other)?, ..event(Kind::Read, acquire, 0) }
             }
             At::Spawn { .. } => event(Kind::Write, release, self.number_of_child(thread)? as u64),
+            // With the first thread the program may be over.
+            At::End
+                if self.in_section(thread)
+                    && !(thread == 0 && self.runner.code.program.daemons) =>
+            {
+                let site = self.graph.now(thread).and_then(Standing::site);
+                self.observer.unsupported("a thread that ends in an atomic section", site);
+                return None;
+            }
             At::End => event(Kind::Write, release, 0),
             At::Alloc { size, align, .. } => {
                 event(Kind::Alloc, plain, self.fresh_address(thread, *size, *align)?)

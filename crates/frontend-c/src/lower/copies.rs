@@ -237,15 +237,22 @@ impl Body<'_> {
         let width = self.pointer_width();
         let size = self.unit.layout.size(ty)?;
         let align = self.unit.layout.align(ty)?;
-        let scalars = self.unit.layout.scalars(ty)?;
-        let natural: Vec<Piece> =
-            scalars.iter().flat_map(|scalar| pieces(scalar.offset, scalar.bytes())).collect();
+        let scalars = self.unit.layout.scalars(ty);
         let from = self.address(from)?;
         let from = self.in_var(from, width);
         let copy = self.builder.temp(width);
         let bytes = Expr::constant(width, u128::from(size));
-        self.allocate(copy, bytes, align, parallax_program::AllocKind::Stack, None);
-        self.copy_at(&Expr::Var(copy), &from, &natural)?;
+        self.allocate(copy, bytes.clone(), align, parallax_program::AllocKind::Stack, None);
+        match scalars {
+            Ok(scalars) => {
+                let natural =
+                    scalars.iter().flat_map(|scalar| pieces(scalar.offset, scalar.bytes()));
+                let natural: Vec<Piece> = natural.collect();
+                self.copy_at(&Expr::Var(copy), &from, &natural)?;
+            }
+            // One of too many parts to name them all.
+            Err(_) => self.call_external("memory.copy", None, vec![Expr::Var(copy), from, bytes]),
+        }
         Ok(copy)
     }
 

@@ -435,6 +435,12 @@ impl<'p> Local<'p> {
             Operation::Assume { .. } => Some(At::Stopped),
             Operation::Wait { .. } => Some(At::Waiting),
             Operation::Assert { message, property, .. } => Some(At::Failed { property, message }),
+            // With the first thread the program may be over.
+            Operation::End
+                if self.in_section && !(self.number == 0 && setup.code.program.daemons) =>
+            {
+                unsupported("a thread that ends in an atomic section")
+            }
             Operation::End => Some(At::End),
             Operation::Fault(Fault::BadCallee) => Some(At::Failed {
                 property: Property::Memory,
