@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use parallax_machine::DECIDED_BY_UNDEFINED;
 use parallax_machine::system::BadAccess;
-use parallax_program::Property;
+use parallax_program::{BinaryOp, Bits, Property};
 use parallax_solver::{Literal, Term};
 use parallax_verdict::leaves_all_open;
 
@@ -46,10 +46,20 @@ impl Wrong {
             Wrong::Access { address, bytes, writes } => {
                 let address = circuit.value(*address).unsigned();
                 let wrong = memory.wrong_with(address, *bytes, *writes);
-                wrong.unwrap_or(BadAccess::Wild).message().to_string()
+                let wrong = wrong.unwrap_or_else(|| beyond(circuit, memory, address));
+                wrong.message().to_string()
             }
         }
     }
+}
+
+/// What is wrong with an access behind the end of an object, in the last model of the solver.
+fn beyond(circuit: &Circuit, memory: &Memory, address: u128) -> BadAccess {
+    let is_near = memory.extent(address).is_some_and(|(start, extent)| {
+        let end = u128::from(start) + circuit.value(extent).unsigned();
+        address < end.saturating_add(0x1000)
+    });
+    if is_near { BadAccess::OutOfBounds } else { BadAccess::Wild }
 }
 
 /// All that is looked for.
@@ -101,7 +111,7 @@ impl Checks<'_> {
                 .iter()
                 .filter(|place| self.memory.allows(**place, access.bytes, access.writes));
             let right: Vec<u128> = right.copied().collect();
-            let right = self.one_of(access.address, &right);
+            let right = self.one_within(access.address, &right, access.bytes);
             let reached = self.encoding.way(&access.stop);
             let circuit = &mut self.encoding.circuit;
             let ok = circuit.literal(access.ok);
@@ -121,11 +131,32 @@ impl Checks<'_> {
         let circuit = &mut self.encoding.circuit;
         let width = circuit.terms.width(term);
         let cases = values.iter().map(|value| {
-            let value = circuit.terms.constant(parallax_program::Bits::new(width, *value));
+            let value = circuit.terms.constant(Bits::new(width, *value));
             let equal = circuit.terms.equals(term, value);
             circuit.literal(equal)
         });
         let cases: Vec<Literal> = cases.collect();
+        self.encoding.circuit.or(&cases)
+    }
+
+    /// Whether an access has one of these addresses, and its object is large enough.
+    fn one_within(&mut self, address: Term, places: &[u128], bytes: u32) -> Literal {
+        let mut cases = Vec::new();
+        for place in places {
+            let here = self.one_of(address, &[*place]);
+            let circuit = &mut self.encoding.circuit;
+            cases.push(match self.memory.extent(*place) {
+                None => here,
+                Some((start, extent)) => {
+                    let end = place - u128::from(start) + u128::from(bytes);
+                    let width = circuit.terms.width(extent);
+                    let end = circuit.terms.constant(Bits::new(width, end));
+                    let fits = circuit.terms.binary(BinaryOp::Ule, end, extent);
+                    let fits = circuit.literal(fits);
+                    circuit.and(&[here, fits])
+                }
+            });
+        }
         self.encoding.circuit.or(&cases)
     }
 
@@ -167,7 +198,7 @@ impl Checks<'_> {
         }
         let circuit = &mut self.encoding.circuit;
         let width = circuit.terms.width(free.address);
-        let null = circuit.terms.constant(parallax_program::Bits::zero(width));
+        let null = circuit.terms.constant(Bits::zero(width));
         let same = circuit.terms.equals(free.address, other.address);
         let none = circuit.terms.equals(free.address, null);
         let (same, none) = (circuit.literal(same), circuit.literal(none));

@@ -157,6 +157,7 @@ fn options<'a>(query: &Query<'_>, asking: Asking, control: &Control<'a>) -> Opti
         properties: query.properties.clone(),
         all: query.goes_on(),
         unroll: query.unroll,
+        binds_counts: query.unroll.is_some(),
         nondet: query.nondet,
         control: control.clone(),
         solving: Solving {

@@ -12,7 +12,7 @@ use crate::addresses::{Premises, addresses};
 use crate::encoding::{Asking, Encoding};
 use crate::gharachorloo::admit;
 use crate::memory::Memory;
-use crate::options::{Asked as KeptQuestion, Figures, Options};
+use crate::options::{Asked as KeptQuestion, Bound, Figures, Options};
 use crate::question::{Asked, LastWrites};
 use crate::refusal::{beyond, located, reason, stopped, unsupported};
 use crate::structure::{Refusal, Structure};
@@ -110,7 +110,7 @@ impl Test<'_, '_> {
     fn run(&mut self) -> Result<Progress, Reason> {
         let asked = Asked::new(self.question);
         let plan = Plan {
-            bound: self.options.unroll.unwrap_or(USUAL_BOUND),
+            bound: Bound { rounds: self.options.unroll.unwrap_or(USUAL_BOUND), ..Bound::default() },
             granule: self.granule,
             traces: true,
             asked: asked.variables(self.code.program.threads.len()),

@@ -6,7 +6,7 @@ use parallax_program::Program;
 use parallax_verdict::Reason;
 
 use crate::event::Step;
-use crate::options::Options;
+use crate::options::{Bound, Options};
 use crate::preparation::{Preparation, prepare};
 use crate::watch::Watch;
 
@@ -17,7 +17,7 @@ pub fn loads(
     options: &Options<'_>,
 ) -> Result<Vec<Vec<u64>>, Reason> {
     let code = Code::new(program);
-    let bound = options.bounds().first().copied().unwrap_or_default();
+    let bound = Bound { rounds: options.unroll.unwrap_or(1), ..Bound::default() };
     let watch = Watch::new(&options.control);
     let nondet = options.nondet;
     let preparation = Preparation {

@@ -3,6 +3,7 @@
 use parallax_machine::system::BadAccess;
 use parallax_machine::{Code, Globals};
 use parallax_program::Bits;
+use parallax_solver::Term;
 
 use crate::unfold::Object;
 
@@ -46,8 +47,21 @@ impl Memory {
         self.is_lenient || self.object(address).is_none_or(|object| object.zeroed)
     }
 
+    /// The object of an unknown size that an address may be in: where it starts, and how many bytes
+    /// it has.
+    pub fn extent(&self, address: u128) -> Option<(u64, Term)> {
+        let object = self.object(u64::try_from(address).ok()?)?;
+        object.extent.map(|extent| (object.address, extent))
+    }
+
+    /// Whether an access may be right.
     pub fn allows(&self, address: u128, bytes: u32, writes: bool) -> bool {
         self.is_lenient || self.wrong_with(address, bytes, writes).is_none()
+    }
+
+    /// Whether it is, however large objects are.
+    pub fn surely_allows(&self, address: u128, bytes: u32, writes: bool) -> bool {
+        self.allows(address, bytes, writes) && self.extent(address).is_none()
     }
 
     /// What is wrong with an access, whatever happens before.

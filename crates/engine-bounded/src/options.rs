@@ -15,6 +15,8 @@ pub struct Options<'a> {
     /// How often loops are repeated at most; None for more and more often, until no way repeats
     /// one more often.
     pub unroll: Option<u32>,
+    /// Whether that binds loops that count, too.
+    pub binds_counts: bool,
     /// Which values inputs may have, both ends included; None for any.
     pub nondet: Option<(i128, i128)>,
     pub control: Control<'a>,
@@ -63,12 +65,51 @@ pub struct Certified {
     pub steps: u64,
 }
 
+/// How often loops are repeated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bound {
+    /// Those in which nothing decides beforehand that there is another round.
+    pub rounds: u32,
+    /// Those that count.
+    pub counted: u32,
+}
+
+impl Bound {
+    /// A counting loop that has not ended after so many rounds is cut too.
+    pub const MOST_COUNTED: u32 = 4096;
+
+    /// Up to so many rounds of every loop nothing is left out.
+    pub fn of_all(self) -> u32 {
+        self.rounds.min(self.counted)
+    }
+}
+
+impl Default for Bound {
+    fn default() -> Bound {
+        Bound { rounds: 0, counted: Bound::MOST_COUNTED }
+    }
+}
+
 impl Options<'_> {
-    /// The bounds to try, one after the other.
-    pub(crate) fn bounds(&self) -> Vec<u32> {
+    /// The bounds to try, one after the other. What is wrong in the first rounds of a loop shows
+    /// before the others are unfolded.
+    pub(crate) fn bounds(&self) -> Vec<Bound> {
+        let bound = |(rounds, counted)| Bound { rounds, counted };
+        let most = Bound::MOST_COUNTED;
         match self.unroll {
-            Some(bound) => vec![bound],
-            None => vec![1, 2, 4, 8, 16, 32],
+            Some(rounds) if self.binds_counts => vec![Bound { rounds, counted: rounds.min(most) }],
+            Some(rounds) => vec![Bound { rounds, counted: most }],
+            // Whoever keeps questions and their certificates wants few of them.
+            None if self.solving.certify || self.solving.keep => {
+                vec![1, 2, 4, 8, 16, 32].into_iter().map(|rounds| bound((rounds, most))).collect()
+            }
+            None => {
+                let counted = [(1, 2), (1, 8)].into_iter();
+                counted
+                    .chain([1, 2, 4, 8, 16, 32].map(|rounds| (rounds, most)))
+                    .map(bound)
+                    .collect()
+            }
         }
     }
 }
@@ -82,6 +123,7 @@ impl Default for Options<'_> {
                 .collect(),
             all: false,
             unroll: Some(2),
+            binds_counts: false,
             nondet: None,
             control: Control::default(),
             solving: Solving::default(),

@@ -15,6 +15,7 @@ use crate::cells::{Access, accesses, apart, cuts};
 use crate::ends;
 use crate::event::Step;
 use crate::memory::Memory;
+use crate::options::Bound;
 use crate::refusal::{reason, stopped};
 use crate::sections::Sections;
 use crate::structure::{Refusal, Structure};
@@ -24,7 +25,7 @@ use crate::watch::Watch;
 pub struct Preparation<'a, 'p> {
     pub code: &'a Code<'p>,
     pub model: &'a Model,
-    pub bound: u32,
+    pub bound: Bound,
     /// Which values inputs may have.
     pub nondet: Option<(i128, i128)>,
     /// Whether numbers are integers, and no machine words.
@@ -256,7 +257,7 @@ fn suspect(unfolding: &Unfolding, found: &Addresses, memory: &Memory, plan: &mut
         };
         let (bytes, writes) = (event.bytes, event.kind.is_write());
         let mut places = found.computed[number].iter().flatten();
-        if places.any(|place| !memory.allows(*place, bytes, writes)) {
+        if places.any(|place| !memory.surely_allows(*place, bytes, writes)) {
             plan.suspects.insert((thread, event.access));
         }
     }

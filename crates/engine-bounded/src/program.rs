@@ -19,7 +19,7 @@ use crate::gharachorloo::admit;
 use crate::leaks::leaks;
 use crate::meaning::meaningful;
 use crate::memory::Memory;
-use crate::options::{Asked, Figures, Framework, Options};
+use crate::options::{Asked, Bound, Figures, Framework, Options};
 use crate::preparation::{Preparation, Prepared, prepare};
 use crate::refusal::{beyond, intrusion, located, reason, stopped, unsupported};
 use crate::sections::Sections;
@@ -59,14 +59,27 @@ pub fn verify(
         found: Vec::new(),
         vacuous: None,
         none_ends: false,
+        cuts_counting: false,
     };
-    let mut last = None;
+    let mut last: Option<Verdict> = None;
+    let mut done: Option<Bound> = None;
     for bound in options.bounds() {
+        // Where no loop that counts was cut, it was the same.
+        let is_same = done.is_some_and(|done| done.rounds == bound.rounds);
+        if is_same && !search.cuts_counting {
+            continue;
+        }
+        let was_shallow = done.is_some_and(|done| done.counted < bound.counted);
+        done = Some(bound);
         let answer = search.run(bound);
         let verdict = search.verdict(answer);
         let goes_on =
             verdict.conclusion() == Conclusion::Safe && verdict.scope != Some(Scope::Complete);
-        let stopped = verdict.conclusion() == Conclusion::Unknown && last.is_some();
+        // What the first rounds do not show is more than that they are right.
+        let has_place = verdict.reason.as_ref().is_some_and(|reason| reason.place.is_some());
+        let stopped = verdict.conclusion() == Conclusion::Unknown
+            && last.is_some()
+            && !(was_shallow && has_place);
         if !stopped {
             last = Some(verdict);
         }
@@ -120,11 +133,14 @@ struct Search<'a, 'p> {
     vacuous: Option<Reason>,
     /// Whether no execution comes to its end, although no assumption is in the way.
     none_ends: bool,
+    /// Whether a loop that counts was cut.
+    cuts_counting: bool,
 }
 
 impl Search<'_, '_> {
     /// How far the search went, where it went to its end. The error is why there is no answer.
-    fn run(&mut self, bound: u32) -> Result<Scope, Reason> {
+    fn run(&mut self, bound: Bound) -> Result<Scope, Reason> {
+        self.cuts_counting = false;
         let by_model = self.model.happens_before().is_some();
         let has_races = self.properties.contains(&Property::Race);
         let preparation = Preparation {
@@ -140,6 +156,8 @@ impl Search<'_, '_> {
             asks_for_undefined: self.properties.contains(&Property::Memory),
         };
         let prepared = prepare(&preparation, &self.watch)?;
+        self.cuts_counting = prepared.unfolding.cuts_counting;
+        let bound = bound.of_all();
         let Prepared { unfolding, terms, structure, memory, checked, freed } = prepared;
         let Unfolding {
             values,

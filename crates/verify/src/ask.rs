@@ -341,9 +341,11 @@ fn decided(
 fn helpfulness(verdict: &Verdict) -> u8 {
     match (verdict.conclusion(), &verdict.reason) {
         (Conclusion::Safe | Conclusion::Unsafe, _) => 0,
+        // Others take inputs as they are: what stops those counts.
+        (_, Some(reason)) if reason.message.contains("may have any value") => 2,
         (_, Some(reason)) if reason.place.is_some() => 1,
-        (_, Some(reason)) if !reason.message.starts_with("out of") => 2,
-        _ => 3,
+        (_, Some(reason)) if !reason.message.starts_with("out of") => 3,
+        _ => 4,
     }
 }
 

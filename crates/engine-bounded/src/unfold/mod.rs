@@ -24,6 +24,7 @@ use parallax_verdict::Reason;
 use crate::arrangement::Arrangement;
 use crate::event::Event;
 use crate::guard::Guard;
+use crate::options::Bound;
 use crate::refusal::{as_reason, stopped};
 use crate::sections::Sections;
 use crate::value::{Value, Values};
@@ -35,7 +36,7 @@ use state::{Jump, Place, State};
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// How often loops are repeated.
-    pub bound: u32,
+    pub bound: Bound,
     /// Which values inputs may have, both ends included; None for any.
     pub nondet: Option<(i128, i128)>,
     /// Accesses are split into parts of so many bytes.
@@ -106,6 +107,8 @@ pub struct Unfolding {
     pub goes: Option<Term>,
     /// Whether a way may end inside an atomic section.
     pub stays_inside: bool,
+    /// Whether a loop that counts was cut.
+    pub cuts_counting: bool,
 }
 
 /// A call through a pointer.
@@ -131,7 +134,10 @@ pub struct Checked {
 #[derive(Clone, Debug)]
 pub struct Object {
     pub address: u64,
+    /// At most.
     pub size: u64,
+    /// How many bytes it has, where that is not known beforehand.
+    pub extent: Option<Term>,
     pub kind: AllocKind,
     pub zeroed: bool,
 }
@@ -244,6 +250,7 @@ pub fn unfold(code: &Code<'_>, plan: &Plan, watch: &Watch<'_>) -> Result<Unfoldi
             calls: Vec::new(),
             goes: None,
             stays_inside: false,
+            cuts_counting: false,
         },
         spawned: VecDeque::new(),
         threads: code.program.threads.len() as u32,
@@ -397,7 +404,10 @@ impl<'p> Unfolder<'_, 'p, '_> {
         let how = Jump { was_decided, is_as_before };
         match state.follow(self.code, &self.blocks, how, self.plan.bound) {
             Ok(()) => self.wait(state, open),
-            Err(_) => self.exceed(&state),
+            Err(exceeded) => {
+                self.result.cuts_counting |= exceeded.counts;
+                self.exceed(&state);
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! Objects that a program makes and frees.
 
-use parallax_program::{AllocKind, Bits};
+use parallax_program::{AllocKind, BinaryOp, Bits};
+use parallax_solver::Term;
 
 use super::state::State;
 use super::{Free, Object, Unfolder};
@@ -11,25 +12,50 @@ impl Unfolder<'_, '_, '_> {
     /// The largest object that is followed.
     const LARGEST: u64 = 1 << 32;
 
-    /// The address of a new object. None where its size is not known, or too large.
+    /// The room for an object whose size is not known: as much as there is.
+    const ROOMS: [u64; 4] = [1 << 31, 1 << 24, 1 << 20, 1 << 14];
+
+    /// The address of a new object. None where it is too large.
     pub(super) fn alloc(
         &mut self,
-        state: &State,
+        state: &mut State,
         size: Value,
         align: u32,
         kind: AllocKind,
         zeroed: bool,
     ) -> Option<Value> {
-        let size = self.result.values.terms.as_constant(size.term)?;
         let (width, slots) = (self.code.program.pointer_width, self.code.program.slots());
         let own = self.result.objects.iter().map(|object| (object.address, object.size));
         let last = own.filter(|last| slots.owner(last.0) == Some(self.thread as usize)).max();
-        let address = slots.next(self.thread, last, size.unsigned(), align)?;
-        let size = u64::try_from(size.unsigned()).ok().filter(|size| *size < Self::LARGEST)?;
+        let (size, extent) = match self.result.values.terms.as_constant(size.term) {
+            Some(size) => (size.unsigned(), None),
+            None => {
+                let is_small = |room: &&u64| **room <= slots.largest() / 8;
+                let fits =
+                    |room: &&u64| slots.next(self.thread, last, u128::from(**room), align).is_some();
+                let room = *Self::ROOMS.iter().filter(is_small).find(fits)?;
+                (u128::from(self.make_room(state, size.term, room)?), Some(size.term))
+            }
+        };
+        let address = slots.next(self.thread, last, size, align)?;
+        let size = u64::try_from(size).ok().filter(|size| *size < Self::LARGEST)?;
         let value = self.bits(Bits::new(width, u128::from(address)));
         self.silent(state, value.term, Step::Alloc { address });
-        self.result.objects.push(Object { address, size, kind, zeroed });
+        self.result.objects.push(Object { address, size, extent, kind, zeroed });
         Some(value)
+    }
+
+    /// The room that an object of a size is given. What needs more is beyond the engine.
+    fn make_room(&mut self, state: &mut State, size: Term, room: u64) -> Option<u64> {
+        let terms = &mut self.result.values.terms;
+        let most = terms.constant(Bits::new(terms.width(size), u128::from(room)));
+        let fits = terms.binary(BinaryOp::Ule, size, most);
+        let is_larger = terms.not(fits);
+        let mut larger = state.clone();
+        if larger.guard.require(is_larger, terms) {
+            self.obstacle(&larger, "an object of any size, or of a large one".to_string());
+        }
+        state.guard.require(fits, &mut self.result.values.terms).then_some(room)
     }
 
     /// Ends the life of an object. False if the way ends here.
@@ -78,14 +104,17 @@ impl Unfolder<'_, '_, '_> {
     pub(super) fn heap_size(&mut self, state: &mut State, address: Value) -> Option<Value> {
         let width = self.result.values.terms.width(address.term);
         let heap = self.result.objects.iter().filter(|object| object.kind == AllocKind::Heap);
-        let objects: Vec<(u64, u64)> = heap.map(|object| (object.address, object.size)).collect();
+        let objects: Vec<Object> = heap.cloned().collect();
         let terms = &mut self.result.values.terms;
         let mut size = terms.constant(Bits::zero(width));
         let mut known = terms.falsity();
-        for (start, bytes) in objects {
-            let start = terms.constant(Bits::new(width, u128::from(start)));
+        for object in objects {
+            let start = terms.constant(Bits::new(width, u128::from(object.address)));
             let here = terms.equals(address.term, start);
-            let bytes = terms.constant(Bits::new(width, u128::from(bytes)));
+            let bytes = match object.extent {
+                Some(extent) => extent,
+                None => terms.constant(Bits::new(width, u128::from(object.size))),
+            };
             size = terms.select(here, bytes, size);
             known = terms.or(known, here);
         }

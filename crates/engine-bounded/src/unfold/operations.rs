@@ -124,8 +124,8 @@ impl<'p> Unfolder<'_, 'p, '_> {
                 state.thread.done();
             }
             Operation::Alloc { size, align, kind, zeroed } => {
-                let Some(address) = self.alloc(&state, size, align, kind, zeroed) else {
-                    self.obstacle(&state, "an object of unknown or large size".to_string());
+                let Some(address) = self.alloc(&mut state, size, align, kind, zeroed) else {
+                    self.obstacle(&state, "an object of large size".to_string());
                     return Ok(None);
                 };
                 state.thread.result(self.code, address);

@@ -10,6 +10,7 @@ use super::Private;
 use crate::arrangement::{Arrangement, targets};
 use crate::event::Turn;
 use crate::guard::Guard;
+use crate::options::Bound;
 use crate::value::{Meeting, Value, Values};
 
 #[derive(Clone)]
@@ -77,12 +78,12 @@ pub struct Reservation {
 pub type Place = (Vec<u32>, Vec<u32>);
 
 /// A loop repeats more often than is asked for.
-pub struct Exceeded;
+pub struct Exceeded {
+    /// Whether it is one that counts.
+    pub counts: bool,
+}
 
 impl State {
-    /// A counting loop that has not ended after so many rounds is cut too.
-    const MOST_ROUNDS: u32 = 4096;
-
     pub fn new(
         thread: Thread<Value>,
         function: FunctionId,
@@ -163,7 +164,7 @@ impl State {
         code: &Code<'_>,
         blocks: &[Arrangement],
         how: Jump,
-        bound: u32,
+        bound: Bound,
     ) -> Result<(), Exceeded> {
         let changes = self.changes;
         let Some(site) = self.thread.site() else {
@@ -178,7 +179,8 @@ impl State {
             let same = |level: &&Level| level.function == site.function.0 && level.has_forked;
             let again = self.levels.iter().filter(same).count();
             self.levels.push(Level::enter(site.function, blocks, changes));
-            return if again > bound as usize { Err(Exceeded) } else { Ok(()) };
+            let exceeds = again > bound.rounds as usize;
+            return if exceeds { Err(Exceeded { counts: false }) } else { Ok(()) };
         }
         match self.levels.last_mut() {
             Some(level) => level.jump(code, blocks, site.block.0, how, changes, bound),
@@ -270,7 +272,7 @@ impl Level {
         target: u32,
         how: Jump,
         changes: u32,
-        bound: u32,
+        bound: Bound,
     ) -> Result<(), Exceeded> {
         let arrangement = &blocks[self.function as usize];
         if how.was_decided {
@@ -313,15 +315,18 @@ impl Round {
     }
 
     /// A loop counts only if its rounds change something that its branches know.
-    fn again(&mut self, is_as_before: bool, changes: u32, bound: u32) -> Result<(), Exceeded> {
+    fn again(&mut self, is_as_before: bool, changes: u32, bound: Bound) -> Result<(), Exceeded> {
         let counts = self.is_counted && !(is_as_before && self.changes == changes);
         self.number += 1;
         self.open += u32::from(!counts);
         self.is_counted = false;
         self.changes = changes;
-        match self.open > bound || self.number > State::MOST_ROUNDS {
-            true => Err(Exceeded),
-            false => Ok(()),
+        if self.open > bound.rounds {
+            return Err(Exceeded { counts: false });
         }
+        if self.number > bound.counted.max(bound.rounds) {
+            return Err(Exceeded { counts: true });
+        }
+        Ok(())
     }
 }

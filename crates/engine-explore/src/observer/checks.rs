@@ -109,7 +109,7 @@ impl<'p> Observer<'_, 'p> {
     ) {
         if !is_apart(graph, memory, id, event) {
             let site = graph.standing(id).site();
-            self.unsupported("an access that may fall into an atomic section", site);
+            self.unsupported(INTRUDER, site);
         }
     }
 
@@ -282,6 +282,9 @@ fn is_settled(graph: &Graph<'_>, write: Id) -> bool {
     let before = position.checked_sub(2).and_then(|before| co.get(before));
     (event.marks.is_rmw() || before.is_some_and(repeats)) && co[position..].iter().all(repeats)
 }
+
+/// Why there is no answer where the lock of atomic sections does not keep everybody out.
+pub(super) const INTRUDER: &str = "an access that may fall into an atomic section";
 
 /// Whether no access inside of an atomic section meets one outside of all of them, where one of
 /// them is this event.

@@ -1,6 +1,7 @@
 //! What the search is for: counting executions, and looking for what is wrong with them.
 
 mod checks;
+mod whole;
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -111,6 +112,11 @@ pub struct Observer<'a, 'p> {
 /// What judging so many events by a cat file costs, in steps.
 fn cost(events: usize) -> u32 {
     u32::try_from(events * events / 1024).unwrap_or(u32::MAX)
+}
+
+/// What an event costs among so many others, in steps: it is compared with those of its place.
+fn share(events: usize) -> u32 {
+    u32::try_from(events / 64).unwrap_or(u32::MAX)
 }
 
 impl<'a, 'p> Observer<'a, 'p> {
@@ -270,6 +276,10 @@ impl<'a, 'p> Observer<'a, 'p> {
         if graph.has_sections && !graph.order.iter().all(is_apart) {
             return;
         }
+        if graph.has_sections && !whole::is_whole(graph) {
+            let site = graph.order.last().and_then(|id| graph.standing(*id).site());
+            return self.unsupported(checks::INTRUDER, site);
+        }
         let site = match (failed, involved.first()) {
             (Some(thread), _) => graph.now(thread).and_then(Standing::site),
             (None, Some(id)) => graph.standing(*id).site(),
@@ -309,9 +319,8 @@ impl<'a, 'p> Observer<'a, 'p> {
             return;
         }
         self.findings.counts.events += 1;
-        if self.sees.by_file {
-            self.patience = self.patience.saturating_sub(cost(graph.order.len())).max(1);
-        }
+        let cost = if self.sees.by_file { cost } else { share };
+        self.patience = self.patience.saturating_sub(cost(graph.order.len())).max(1);
         let event = graph.event(id);
         self.findings.skips.note(graph, id, event);
         if event.loc != Loc::NONE {
