@@ -31,7 +31,7 @@ pub enum Synchronisation {
 
 #[derive(Clone, Default)]
 pub struct Clocks {
-    /// Entries of one clock: the number of threads.
+    /// Entries of one clock: the number of threads, or some more.
     width: usize,
     synchronisation: Synchronisation,
     threads: Vec<Vec<u32>>,
@@ -54,7 +54,13 @@ impl Clocks {
 
     /// Makes room for so many threads.
     pub fn widen(&mut self, threads: usize) {
-        let (old, new) = (self.width, threads);
+        self.threads.resize_with(threads, Vec::new);
+        if threads <= self.width {
+            return;
+        }
+        // Many threads come one by one.
+        let new = if threads <= 16 { threads } else { threads.next_power_of_two() };
+        let old = self.width;
         let restride = |clocks: &mut Vec<u32>| {
             if old == 0 || clocks.is_empty() {
                 return;
@@ -68,7 +74,6 @@ impl Clocks {
         };
         self.threads.iter_mut().for_each(restride);
         restride(&mut self.saved);
-        self.threads.resize_with(threads, Vec::new);
         self.width = new;
     }
 

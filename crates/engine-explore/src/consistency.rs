@@ -77,8 +77,10 @@ fn known_by_happens_before(graph: &Graph<'_>, thread: usize, loc: Loc) -> usize 
 fn known_by_thread(graph: &Graph<'_>, thread: usize, loc: Loc) -> usize {
     let place = graph.place(loc);
     let written = place.co.iter().rposition(|write| write.thread() == thread);
+    // A later read of a thread knows no less than an earlier one.
     let read = place.reads.iter().filter(|read| read.thread() == thread);
-    let read = read.map(|read| place.position(graph.event(*read).rf)).max();
+    let last = read.max_by_key(|read| read.index());
+    let read = last.map(|read| place.position(graph.event(*read).rf));
     written.map_or(0, |index| index + 1).max(read.unwrap_or(0))
 }
 
