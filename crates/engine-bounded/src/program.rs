@@ -247,7 +247,10 @@ impl Search<'_, '_> {
         let scope = self.scope(&mut encoding, bound, &exceeded, &obstacles)?;
         if scope == Scope::Complete && !self.options.throughout {
             let waits = !waits.is_empty();
-            let exits = any(&mut encoding, &unfolding.ends);
+            // An assertion that fails comes after the assumptions, too.
+            let failed = failures.iter().map(|failure| failure.stop.clone());
+            let exits: Vec<Stop> = unfolding.ends.iter().cloned().chain(failed).collect();
+            let exits = any(&mut encoding, &exits);
             let over = encoding.circuit.or(&[endless.over, exits]);
             self.look_for_an_end(&mut encoding, over, &unfolding.discarded, waits)?;
         }
