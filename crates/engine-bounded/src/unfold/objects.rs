@@ -31,8 +31,9 @@ impl Unfolder<'_, '_, '_> {
             Some(size) => (size.unsigned(), None),
             None => {
                 let is_small = |room: &&u64| **room <= slots.largest() / 8;
-                let fits =
-                    |room: &&u64| slots.next(self.thread, last, u128::from(**room), align).is_some();
+                let fits = |room: &&u64| {
+                    slots.next(self.thread, last, u128::from(**room), align).is_some()
+                };
                 let room = *Self::ROOMS.iter().filter(is_small).find(fits)?;
                 (u128::from(self.make_room(state, size.term, room)?), Some(size.term))
             }
