@@ -18,7 +18,7 @@ fn random_program(random: &mut Random) -> String {
         let offset = random.below(6) / bytes * bytes;
         accesses += &match random.below(4) {
             0 => format!("store.{bytes} p + {offset}:64, {}:{} [A, RLX]\n", offset, bytes * 8),
-            1 => format!("store.1 p + (n - 1:64), 1:8 [A, RLX]\n"),
+            1 => "store.1 p + (n - 1:64), 1:8 [A, RLX]\n".to_string(),
             2 => "free.heap p\np = alloc.heap.zeroed n align 8\n".to_string(),
             _ => format!(
                 "store.{bytes} p + {offset}:64, 0:{} [A, RLX]\nr = load.1 p + {offset}:64 [A, RLX]\n",
