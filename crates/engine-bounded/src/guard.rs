@@ -29,6 +29,8 @@ impl Guard {
     }
 
     fn push(&mut self, condition: Term, terms: &mut Terms) {
+        debug_assert_eq!(terms.width(condition), 1, "a condition is one bit");
+        debug_assert_eq!(self.whole.is_none(), self.parts.is_empty(), "the whole has all parts");
         self.parts.push(condition);
         self.whole = Some(match self.whole {
             Some(whole) => terms.and(whole, condition),

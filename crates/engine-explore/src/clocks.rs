@@ -48,6 +48,12 @@ impl Clocks {
         if self.synchronisation == Synchronisation::Ignored { 1 } else { 4 }
     }
 
+    /// Whether there are other clocks than that of the prefix.
+    #[cfg(test)]
+    pub fn follows_synchronisation(&self) -> bool {
+        self.kinds() > 1
+    }
+
     fn stride(&self) -> usize {
         self.width * self.kinds()
     }
@@ -79,6 +85,7 @@ impl Clocks {
 
     /// The clock of an event.
     pub fn get(&self, kind: Clock, id: Id) -> &[u32] {
+        debug_assert!((kind as usize) < self.kinds(), "{kind:?} is not kept");
         let start = id.index() * self.stride() + kind as usize * self.width;
         &self.threads[id.thread()][start..start + self.width]
     }
@@ -99,6 +106,7 @@ impl Clocks {
     pub fn pop(&mut self, thread: usize) {
         let stride = self.stride();
         let clocks = &mut self.threads[thread];
+        debug_assert!(clocks.len() >= stride, "an event without clocks");
         clocks.truncate(clocks.len().saturating_sub(stride));
     }
 
@@ -110,6 +118,7 @@ impl Clocks {
     }
 
     pub fn restore(&mut self, thread: usize) {
+        debug_assert!(self.saved.len() >= self.stride(), "no clocks were saved");
         let start = self.saved.len().saturating_sub(self.stride());
         self.threads[thread].extend(self.saved.drain(start..));
     }
@@ -118,6 +127,7 @@ impl Clocks {
     pub fn push(&mut self, id: Id, event: &Event, threads: &[ThreadGraph<'_>], places: &[Place]) {
         let (thread, stride) = (id.thread(), self.stride());
         let start = self.threads[thread].len();
+        debug_assert_eq!(start, id.index() * stride, "clocks of another event than {id:?}");
         if start == 0 {
             self.threads[thread].resize(stride, 0);
         } else {

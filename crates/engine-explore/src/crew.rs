@@ -256,4 +256,4 @@ impl State<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub mod tests;

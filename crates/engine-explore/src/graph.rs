@@ -114,6 +114,9 @@ pub struct Restriction {
     order: usize,
     /// Place of the first event taken out, in the order of addition.
     pub from: usize,
+    /// What the graph was before.
+    #[cfg(debug_assertions)]
+    digest: u64,
 }
 
 impl Place {
@@ -213,7 +216,9 @@ impl<'p> Graph<'p> {
 
     fn insert(&mut self, id: Id, mut event: Event, position: usize) {
         let thread = &mut self.threads[id.thread()];
+        debug_assert_eq!(thread.standings.len(), thread.events.len() + 1, "{id:?} is not next");
         event.follow(thread.events.last(), thread.events.len());
+        debug_assert!(self.has_source(&event), "{id:?} reads {:?}", event.rf);
         self.clocks.push(id, &event, &self.threads, &self.places);
         self.attach(id, &event, position);
         self.threads[id.thread()].events.push(event);
@@ -299,20 +304,34 @@ impl<'p> Graph<'p> {
         }
     }
 
+    /// Whether what a read reads is there, and is a write of the same place.
+    fn has_source(&self, event: &Event) -> bool {
+        if !event.is_read() || event.rf.is_init() {
+            return true;
+        }
+        let thread = self.threads.get(event.rf.thread());
+        let source = thread.and_then(|thread| thread.events.get(event.rf.index()));
+        source.is_some_and(|source| source.is_write() && source.loc == event.loc)
+    }
+
     /// The inverse; gives the position.
     fn detach(&mut self, id: Id, event: &Event) -> usize {
         self.seq_cst -= u32::from(event.marks.is_seq_cst());
         match event.kind {
             Kind::Read if event.loc != Loc::NONE => {
                 let place = &mut self.places[event.loc.0 as usize];
-                let at = place.reads.iter().rposition(|read| *read == id).unwrap_or(0);
+                let at = place.reads.iter().rposition(|read| *read == id);
+                debug_assert!(at.is_some(), "{id:?} is not among the reads of its place");
+                let at = at.unwrap_or(0);
                 place.reads.remove(at);
                 place.non_atomic -= u32::from(event.marks.is_non_atomic());
                 return at;
             }
             Kind::Write if event.loc != Loc::NONE => {
                 let place = &mut self.places[event.loc.0 as usize];
-                let at = place.co.iter().rposition(|write| *write == id).unwrap_or(0);
+                let at = place.co.iter().rposition(|write| *write == id);
+                debug_assert!(at.is_some(), "{id:?} is not in coherence order");
+                let at = at.unwrap_or(0);
                 place.co.remove(at);
                 place.non_atomic -= u32::from(event.marks.is_non_atomic());
                 return at;
@@ -362,8 +381,13 @@ impl<'p> Graph<'p> {
     /// Takes out the event at a place in the order of addition, and every later one for which
     /// `keep` does not hold. What is taken out must be the ends of threads.
     pub fn restrict(&mut self, from: usize, keep: impl Fn(Id) -> bool) -> Restriction {
-        let restriction =
-            Restriction { removed: self.removed.len(), order: self.removed_order.len(), from };
+        let restriction = Restriction {
+            removed: self.removed.len(),
+            order: self.removed_order.len(),
+            from,
+            #[cfg(debug_assertions)]
+            digest: self.digest(),
+        };
         self.removed_order.extend_from_slice(&self.order[from..]);
         for place in (from..self.order.len()).rev() {
             let id = self.order[place];
@@ -385,6 +409,11 @@ impl<'p> Graph<'p> {
     }
 
     fn remove(&mut self, id: Id) {
+        debug_assert_eq!(
+            self.threads[id.thread()].events.len(),
+            id.index() + 1,
+            "{id:?} is not the end of its thread"
+        );
         let Some(after) = self.threads[id.thread()].standings.pop() else {
             return;
         };
@@ -413,6 +442,34 @@ impl<'p> Graph<'p> {
         }
         self.order.truncate(restriction.from);
         self.order.extend(self.removed_order.drain(restriction.order..));
+        #[cfg(debug_assertions)]
+        assert_eq!(self.digest(), restriction.digest, "a revisit has not restored what it took");
+    }
+
+    /// What the graph is, as far as a revisit may change it.
+    #[cfg(debug_assertions)]
+    fn digest(&self) -> u64 {
+        use std::hash::{DefaultHasher, Hash, Hasher};
+        let mut hasher = DefaultHasher::new();
+        self.order.hash(&mut hasher);
+        for id in &self.order {
+            let event = self.event(*id);
+            (event.value, event.rf, event.stamp, event.loc.0, event.in_section).hash(&mut hasher);
+        }
+        for (number, place) in self.places.iter().enumerate() {
+            if !place.co.is_empty() || !place.reads.is_empty() {
+                (number, &place.co, &place.reads, place.non_atomic).hash(&mut hasher);
+            }
+        }
+        for (number, thread) in self.threads.iter().enumerate() {
+            if !thread.standings.is_empty() {
+                (number, thread.standings.len(), thread.older_twin).hash(&mut hasher);
+                let objects = thread.objects.iter().map(|it| (it.address, it.made, it.freed));
+                objects.for_each(|object| object.hash(&mut hasher));
+            }
+        }
+        self.seq_cst.hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Events of the graph.

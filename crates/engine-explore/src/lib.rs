@@ -15,6 +15,8 @@ mod estimate;
 mod event;
 mod findings;
 mod graph;
+#[cfg(test)]
+mod invariants;
 mod judge;
 mod known;
 mod memory;

@@ -106,18 +106,21 @@ impl EventSet {
     }
 
     pub fn union_with(&mut self, other: &EventSet) {
+        debug_assert_eq!(self.n, other.n, "sets of different executions");
         for (mine, theirs) in self.words.iter_mut().zip(&other.words) {
             *mine |= theirs;
         }
     }
 
     pub fn intersect_with(&mut self, other: &EventSet) {
+        debug_assert_eq!(self.n, other.n, "sets of different executions");
         for (mine, theirs) in self.words.iter_mut().zip(&other.words) {
             *mine &= theirs;
         }
     }
 
     pub fn minus_with(&mut self, other: &EventSet) {
+        debug_assert_eq!(self.n, other.n, "sets of different executions");
         for (mine, theirs) in self.words.iter_mut().zip(&other.words) {
             *mine &= !theirs;
         }

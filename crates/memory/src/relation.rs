@@ -108,18 +108,21 @@ impl Relation {
     }
 
     pub fn union_with(&mut self, other: &Relation) {
+        debug_assert_eq!(self.n, other.n, "relations of different executions");
         for (mine, theirs) in self.bits.iter_mut().zip(&other.bits) {
             *mine |= theirs;
         }
     }
 
     pub fn intersect_with(&mut self, other: &Relation) {
+        debug_assert_eq!(self.n, other.n, "relations of different executions");
         for (mine, theirs) in self.bits.iter_mut().zip(&other.bits) {
             *mine &= theirs;
         }
     }
 
     pub fn minus_with(&mut self, other: &Relation) {
+        debug_assert_eq!(self.n, other.n, "relations of different executions");
         for (mine, theirs) in self.bits.iter_mut().zip(&other.bits) {
             *mine &= !theirs;
         }
@@ -144,6 +147,7 @@ impl Relation {
     }
 
     pub fn add_cross(&mut self, from: &EventSet, to: &EventSet) {
+        debug_assert!(from.capacity() == self.n && to.capacity() == self.n);
         for event in from.iter() {
             for (mine, theirs) in self.row_mut(event).iter_mut().zip(to.words()) {
                 *mine |= theirs;
@@ -175,6 +179,7 @@ impl Relation {
 
     /// `out` becomes the relation `self; other`.
     pub fn compose_into(&self, other: &Relation, out: &mut Relation) {
+        debug_assert_eq!(self.n, other.n, "relations of different executions");
         out.resize(self.n);
         if self.stride == 1 {
             for (row, result) in self.bits.iter().zip(&mut out.bits) {

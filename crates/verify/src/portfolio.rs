@@ -85,6 +85,7 @@ pub fn race(
         joined.collect()
     });
     let board = race.board();
+    debug_assert!(board.lanes.iter().all(|lane| lane.state == State::Ended));
     let winner = board.winner();
     // Whether one that lost had come to its end is a matter of chance.
     for (number, said) in said.iter_mut().enumerate() {
@@ -321,6 +322,7 @@ impl Gate for Turn<'_, '_> {
     fn spend(&self, work: u64) {
         let (race, number) = (self.race, self.number);
         let mut board = race.board();
+        debug_assert_eq!(board.lanes[number].state, State::Running, "only who runs spends work");
         let time = work.saturating_mul(race.entrants[number].slowness);
         board.lanes[number].time = board.lanes[number].time.saturating_add(time);
         race.cancel_losers(&board);

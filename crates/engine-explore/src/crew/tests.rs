@@ -63,7 +63,7 @@ fn seldom() -> impl Strategy<Value = String> {
     ]
 }
 
-fn body() -> impl Strategy<Value = String> {
+pub fn body() -> impl Strategy<Value = String> {
     let part = (line(), prop::option::weighted(0.4, (0..3u32, seldom())));
     prop::collection::vec(part, 1..3).prop_map(|parts| {
         let text = parts.into_iter().enumerate().map(|(number, (line, seldom))| match seldom {
@@ -77,7 +77,7 @@ fn body() -> impl Strategy<Value = String> {
     })
 }
 
-fn program(bodies: &[String]) -> Program {
+pub fn program(bodies: &[String]) -> Program {
     let mut text = String::from("program p pointers 64\nglobal x: 4\nglobal y: 4\nglobal z: 16\n");
     text += "fn child() {\nvar r0: 32\nr0 = rmw.add.4 &x, 1:32 [A, RLX]\n}\n";
     for (number, body) in bodies.iter().enumerate() {

@@ -274,6 +274,8 @@ impl<'a, 'p> Search<'a, 'p> {
 
     /// Adds the next event in the first way that is left; false where there is none.
     fn extend(&mut self) -> bool {
+        #[cfg(test)]
+        crate::invariants::tests::look(&self.graph, &self.memory);
         match self.next_thread() {
             Some(thread) if self.graph.threads[thread].events.len() >= Id::MAX_EVENTS => {
                 let site = self.graph.now(thread).and_then(Standing::site);

@@ -31,6 +31,7 @@ pub struct Buffer {
 
 impl Buffer {
     pub fn entries(&self) -> &[Entry] {
+        debug_assert!(self.entries.as_ref().is_none_or(|entries| !entries.is_empty()));
         self.entries.as_deref().map_or(&[], |entries| entries)
     }
 
@@ -54,6 +55,7 @@ impl Buffer {
     /// Takes out an entry that may take effect now.
     pub(crate) fn take(&mut self, index: usize) -> Option<Entry> {
         let entries = Arc::make_mut(self.entries.as_mut()?);
+        debug_assert!(index < entries.len(), "nothing waits at {index}");
         let entry = (index < entries.len()).then(|| entries.remove(index));
         let barriers = entries.iter().take_while(|entry| **entry == Entry::Barrier).count();
         entries.drain(..barriers);

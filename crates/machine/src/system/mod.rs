@@ -269,6 +269,13 @@ impl<'s, 'p> System<'s, 'p> {
             Action::Step { thread, choice } => self.step(thread, choice, log),
             Action::Flush { thread, index } => self.flush(thread, index as usize, log),
         }
+        debug_assert!(self.has_owner(), "an atomic section without the thread that is in it");
+    }
+
+    /// Whether the thread that is in an atomic section, if one is, knows of it.
+    fn has_owner(&self) -> bool {
+        let knows = |owner: u32| self.thread(owner).is_some_and(|local| local.in_section);
+        self.section.is_none_or(knows)
     }
 
     fn step(&mut self, thread: u32, choice: u64, log: &mut Log) {

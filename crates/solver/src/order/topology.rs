@@ -59,6 +59,7 @@ impl Topology {
             self.collect_backward(from, low);
             self.reorder();
         }
+        debug_assert!(self.rank[from as usize] < self.rank[to as usize], "an edge goes down");
         self.out[from as usize].push(Arc { node: to, edge });
         self.into[to as usize].push(Arc { node: from, edge });
         Ok(())
@@ -66,8 +67,9 @@ impl Topology {
 
     /// Removes the edge that was added last of those that are left.
     pub fn remove_last(&mut self, from: u32, to: u32) {
-        self.out[from as usize].pop();
-        self.into[to as usize].pop();
+        let (out, into) = (self.out[from as usize].pop(), self.into[to as usize].pop());
+        debug_assert_eq!(out.map(|arc| arc.node), Some(to), "edges leave as they came");
+        debug_assert_eq!(into.map(|arc| arc.node), Some(from), "edges leave as they came");
     }
 
     fn start_search(&mut self) -> u32 {
