@@ -6,7 +6,6 @@ use parallax_program::{Bits, Operand, Prop, Property, Quantifier, Question};
 
 use crate::machine::{Machine, Standing as ThreadStanding};
 use crate::names::Names;
-use crate::story;
 
 /// Something that people must know of a state.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -90,7 +89,7 @@ fn of_thread(
     match (&standing.at, &standing.readiness) {
         (At::Failed { property, message }, _) => violation(*property, message),
         (_, Readiness::Failed { property, wrong }) => violation(*property, wrong.message()),
-        (At::Fault(fault), _) => unknown(&story::fault(fault)),
+        (At::Fault(fault), _) => unknown(&fault.message()),
         (At::Cut, _) => unknown("a loop, or recursion, that does not end"),
         _ => None,
     }

@@ -1,6 +1,5 @@
 //! What happened, what a thread waits for and why something cannot be done, in words.
 
-use parallax_machine::Fault;
 use parallax_machine::system::{Action, At, Entry, Record, Waits, What};
 use parallax_program::{Bits, RmwOp};
 
@@ -197,16 +196,7 @@ pub fn intention(session: &Session<'_, '_>, thread: u32, standing: &Standing<'_>
         At::Cut => "has gone too deep into calls".to_string(),
         At::Forgotten => "reads below the end of its stack".to_string(),
         At::Failed { message, .. } => (*message).to_string(),
-        At::Fault(what) => fault(what),
-    }
-}
-
-pub fn fault(fault: &Fault) -> String {
-    match fault {
-        Fault::External(name) => format!("call of '{name}', which has no body"),
-        Fault::BadCallee => "call through a pointer to no function".to_string(),
-        Fault::BadArguments => "call with arguments that do not fit".to_string(),
-        Fault::Unsupported(what) => what.clone(),
+        At::Fault(fault) => fault.message(),
     }
 }
 

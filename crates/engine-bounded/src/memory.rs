@@ -1,7 +1,7 @@
 //! Which objects there are, and what they hold at first.
 
 use parallax_machine::system::BadAccess;
-use parallax_machine::{Code, Globals};
+use parallax_machine::{Code, Extent, Globals, wrong_access};
 use parallax_program::Bits;
 use parallax_solver::Term;
 
@@ -69,29 +69,18 @@ impl Memory {
         let Ok(address) = u64::try_from(address) else {
             return Some(BadAccess::Wild);
         };
-        if address < 0x1000 {
-            return Some(BadAccess::Null);
-        }
-        let within = |start: u64, size: u64| {
-            let offset = address - start;
-            offset <= size && u64::from(bytes) <= size - offset
-        };
+        wrong_access(self.extent(address), address, u64::from(bytes), writes)
+    }
+
+    /// The object that an address is in, or behind.
+    fn extent(&self, address: u64) -> Option<Extent> {
+        let (is_freed, is_alone) = (false, false);
         if let Some(object) = self.object(address) {
-            let near = address - object.address < object.size.saturating_add(0x1000);
-            return match within(object.address, object.size) {
-                true => None,
-                false if near => Some(BadAccess::OutOfBounds),
-                false => Some(BadAccess::Wild),
-            };
+            let (start, size) = (object.address, object.size);
+            return Some(Extent { start, size, is_freed, is_constant: false, is_alone });
         }
-        match self.globals.at(address) {
-            None => Some(BadAccess::Wild),
-            Some(object) if !within(object.address, object.size) => {
-                let near = address - object.address < object.size.saturating_add(0x1000);
-                Some(if near { BadAccess::OutOfBounds } else { BadAccess::Wild })
-            }
-            Some(object) if writes && object.constant => Some(BadAccess::Constant),
-            Some(_) => None,
-        }
+        let global = self.globals.at(address)?;
+        let (start, size, is_constant) = (global.address, global.size, global.constant);
+        Some(Extent { start, size, is_freed, is_constant, is_alone })
     }
 }

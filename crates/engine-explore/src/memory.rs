@@ -10,7 +10,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
 pub use parallax_machine::system::BadAccess;
-use parallax_machine::{Code, Globals};
+use parallax_machine::{Code, Extent, Globals, wrong_access, wrong_end, wrong_free};
 use parallax_program::{AllocKind, Bits};
 
 use crate::cells::Sizes;
@@ -152,9 +152,12 @@ impl Memory {
     /// What is wrong with what a thread stands at, if it is an access or the end of an object.
     pub fn wrong_with(&self, graph: &Graph<'_>, at: &At<'_>) -> Option<BadAccess> {
         match at {
-            At::Free { address: 0, .. } => return None,
-            At::Free { address, kind } => return bad_free(graph, *address, *kind),
-            At::HeapSize { address } => return bad_free(graph, *address, AllocKind::Heap),
+            At::Free { address, kind } => {
+                return wrong_free(object(graph, *address), *address, *kind);
+            }
+            At::HeapSize { address } => {
+                return wrong_end(object(graph, *address), *address, AllocKind::Heap);
+            }
             _ => {}
         }
         let (address, bytes, writes) = at.access()?;
@@ -174,42 +177,36 @@ impl Memory {
         if address == SECTIONS {
             return None;
         }
-        if address < 0x1000 {
-            return Some(BadAccess::Null);
-        }
-        let within = |start: u64, size: u64| {
-            let offset = address - start;
-            offset <= size && u64::from(bytes) <= size - offset
-        };
+        wrong_access(self.extent(graph, address), address, u64::from(bytes), writes)
+    }
+
+    /// The object that an address is in, or behind.
+    fn extent(&self, graph: &Graph<'_>, address: u64) -> Option<Extent> {
         if let Some((thread, index)) = graph.find_object(address) {
             let object = &graph.threads[thread].objects[index];
-            return match (within(object.address, object.size), object.freed) {
-                (false, _) => Some(BadAccess::OutOfBounds),
-                (true, Some(_)) => Some(BadAccess::Freed),
-                (true, None) => None,
-            };
+            return Some(Extent {
+                start: object.address,
+                size: object.size,
+                is_freed: object.freed.is_some(),
+                is_constant: false,
+                is_alone: true,
+            });
         }
-        match self.globals.at(address) {
-            _ if address >= graph.slots.first() => Some(BadAccess::Wild),
-            None => Some(BadAccess::Wild),
-            Some(object) if !within(object.address, object.size) => {
-                let near = address - object.address < object.size.saturating_add(0x1000);
-                Some(if near { BadAccess::OutOfBounds } else { BadAccess::Wild })
-            }
-            Some(object) if writes && object.constant => Some(BadAccess::Constant),
-            Some(_) => None,
-        }
+        let object = self.globals.at(address).filter(|_| address < graph.slots.first())?;
+        Some(Extent {
+            start: object.address,
+            size: object.size,
+            is_freed: false,
+            is_constant: object.constant,
+            is_alone: false,
+        })
     }
 }
 
-/// What is wrong with the end of an object, or with asking how large it is.
-fn bad_free(graph: &Graph<'_>, address: u64, kind: AllocKind) -> Option<BadAccess> {
-    let Some((thread, index)) = graph.find_object(address) else {
-        return Some(BadAccess::FreeOfNoObject);
-    };
+/// The allocated object that an address is in or behind: where it starts, of which kind it is, and
+/// whether it has ended.
+fn object(graph: &Graph<'_>, address: u64) -> Option<(u64, AllocKind, bool)> {
+    let (thread, index) = graph.find_object(address)?;
     let object = &graph.threads[thread].objects[index];
-    if object.address != address || object.kind != kind {
-        return Some(BadAccess::FreeOfNoObject);
-    }
-    object.freed.map(|_| BadAccess::DoubleFree)
+    Some((object.address, object.kind, object.freed.is_some()))
 }

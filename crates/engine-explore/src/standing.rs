@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parallax_machine::{
-    Code, Concrete, FENCE_OF_ALL, Fault, Idle, Limits, Operation, PERHAPS_BY_UNDEFINED, Site,
-    Thread, modify,
+    Choice, Chosen, Code, Concrete, FENCE_OF_ALL, Fault, Idle, Limits, Operation,
+    PERHAPS_BY_UNDEFINED, RESERVATIONS, Site, Thread, modify,
 };
 use parallax_memory::Native;
 use parallax_program::{AllocKind, Bits, FunctionId, InstKind, Program, Property, RmwOp, Tags};
@@ -324,9 +324,10 @@ impl<'p> Runner<'p> {
                 continue;
             }
             if let Operation::Choose { below } = &operation
-                && below.unsigned() == 1
+                && !below.is_undefined()
+                && let Chosen::Only(value) = Chosen::below(*below)
             {
-                thread.result(&self.code, Bits::zero(below.width()));
+                thread.result(&self.code, value);
                 continue;
             }
             let at = self.at(&thread, operation);
@@ -384,13 +385,14 @@ impl<'p> Runner<'p> {
                 At::Alloc { size: size.unsigned(), align, kind, zeroed }
             }
             Operation::Free { address, kind } => At::Free { address: place(address), kind },
-            Operation::Choose { below } if below.is_zero() => At::Stopped,
-            Operation::Choose { below } => At::Choice {
-                first: 0,
-                below: u64::try_from(below.unsigned()).unwrap_or(u64::MAX),
-                width: below.width(),
+            Operation::Choose { below } => match Chosen::below(below) {
+                Chosen::AnyOf(choice) => choice_of(choice),
+                Chosen::Nothing | Chosen::Only(_) => At::Stopped,
             },
-            Operation::Nondet { width } => self.nondet(width),
+            Operation::Nondet { width } => match Choice::of_input(width, self.nondet) {
+                Some(choice) => choice_of(choice),
+                None => At::Fault(Box::new(Fault::any_input())),
+            },
             Operation::HeapSize { address } => At::HeapSize { address: place(address) },
             Operation::AtomicBegin => At::Enter,
             Operation::AtomicEnd => At::Leave,
@@ -403,23 +405,12 @@ impl<'p> Runner<'p> {
             Operation::End => At::End,
             Operation::Fault(fault) => At::Fault(Box::new(fault)),
             Operation::StoreConditional { .. } => {
-                At::Fault(Box::new(Fault::Unsupported("load-linked and store-conditional".into())))
+                At::Fault(Box::new(Fault::Unsupported(RESERVATIONS.into())))
             }
             Operation::Cut
             | Operation::Branch { .. }
             | Operation::ThreadId
             | Operation::Undefined { .. } => At::Cut { since: None },
-        }
-    }
-
-    fn nondet(&self, width: u32) -> At<'p> {
-        match self.nondet {
-            _ if width == 1 => At::Choice { first: 0, below: 2, width },
-            Some((low, high)) if low <= high => {
-                let below = u64::try_from(high - low).unwrap_or(u64::MAX - 1) + 1;
-                At::Choice { first: low, below, width }
-            }
-            _ => At::Fault(Box::new(Fault::any_input())),
         }
     }
 }
@@ -460,6 +451,11 @@ impl At<'_> {
             _ => return None,
         })
     }
+}
+
+fn choice_of<'p>(choice: Choice) -> At<'p> {
+    let Choice { first, below, width } = choice;
+    At::Choice { first, below, width }
 }
 
 fn decided_by<'p>(what: &str) -> At<'p> {

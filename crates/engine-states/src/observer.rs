@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use parallax_control::Progress;
 use parallax_machine::system::{Action, At, BadAccess, Entry, Readiness, System, Waits};
-use parallax_machine::{DECIDED_BY_UNDEFINED, Fault, Site};
+use parallax_machine::{Fault, Site};
 use parallax_program::{AllocKind, Help, Location, Property};
 use parallax_verdict::{Endings, Gaps, Reason, stopped};
 
@@ -183,21 +183,15 @@ impl<'a> Observer<'a> {
             At::Failed { property, message } => {
                 self.report(system, *property, message, Some(thread), None, path)?;
             }
-            At::Fault(Fault::Unsupported(what))
-                if what == DECIDED_BY_UNDEFINED
-                    && self.options.properties.contains(&Property::Memory) =>
-            {
-                self.report(system, Property::Memory, what, Some(thread), None, path)?;
-            }
-            At::Fault(fault) => {
-                let what = match fault {
-                    Fault::External(name) => format!("call of '{name}', which has no body"),
-                    Fault::BadCallee => "call through a pointer to no function".to_string(),
-                    Fault::BadArguments => "call with arguments that do not fit".to_string(),
-                    Fault::Unsupported(what) => what.clone(),
-                };
-                self.unsupported(system, thread, not_here(&what), Fault::help_with(&what));
-            }
+            At::Fault(fault) => match fault.violates() {
+                Some(property) if self.options.properties.contains(&property) => {
+                    self.report(system, property, &fault.message(), Some(thread), None, path)?;
+                }
+                _ => {
+                    let what = fault.message();
+                    self.unsupported(system, thread, not_here(&what), Fault::help_with(&what));
+                }
+            },
             At::Cut => {
                 let what = "a loop, or recursion, that does not end".to_string();
                 self.unsupported(system, thread, what, None);

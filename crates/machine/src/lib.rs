@@ -10,6 +10,7 @@ mod busy;
 mod code;
 mod concrete;
 mod domain;
+mod effect;
 mod finals;
 mod float;
 mod globals;
@@ -25,6 +26,10 @@ mod thread;
 pub use code::{Code, Idle, Limits, Site};
 pub use concrete::{Concrete, binary, unary};
 pub use domain::{Domain, Truth};
+pub use effect::{
+    Choice, Chosen, Extent, NESTED_SECTION, NO_SECTION, RESERVATIONS, TOO_LARGE, TOO_MANY_THREADS,
+    wrong_access, wrong_end, wrong_free,
+};
 pub use finals::holds;
 pub use globals::{GlobalObject, Globals};
 pub use merge::Merge;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use parallax_machine::{Code, Domain, Idle, Limits, Operation, Site, Thread, modify};
-use parallax_program::{AccessSize, Bits, FunctionId, RmwOp, Tags, VarId};
+use parallax_program::{AccessSize, Bits, FunctionId, Open, RmwOp, Tags, VarId};
 
 use crate::derived::{Derived, relate};
 use crate::traced::{Traced, Tracing, join};
@@ -54,6 +54,8 @@ pub(crate) struct WholeAccess {
     pub(crate) unlocks: bool,
     /// Whether what is read may be nothing.
     pub(crate) copies: bool,
+    /// How much of what decides it nobody has given.
+    pub(crate) open: Open,
 }
 
 /// An access of which some parts may have happened.
@@ -72,6 +74,7 @@ struct Access<'p> {
     new: Option<Traced>,
     read_tags: Option<&'p Tags>,
     write_tags: Option<&'p Tags>,
+    open: Open,
 }
 
 /// What the last load-linked was of, and its reads.
@@ -201,6 +204,7 @@ impl<'a, 'p> Walker<'a, 'p> {
             bytes: access.size.bytes(),
             reads: !matches!(access.kind, Kind::Store | Kind::StoreConditional { .. }),
             writes: !matches!(access.kind, Kind::Load | Kind::LoadLinked),
+            open: access.open,
             copies: access.read_tags.is_some_and(|tags| tags.contains("COPY")),
             unlocks: access.write_tags.is_some_and(|tags| tags.contains("UNLOCK")),
         })
@@ -443,6 +447,7 @@ impl<'p> Access<'p> {
             new: None,
             read_tags,
             write_tags,
+            open: operation.open_by(|value| value.bits.open()),
         };
         Some(match operation {
             Operation::Load { address, size, tags } => {

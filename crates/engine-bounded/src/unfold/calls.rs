@@ -57,7 +57,7 @@ impl Unfolder<'_, '_, '_> {
 
     fn no_function(&mut self, state: &State) {
         let stop = self.stop(state);
-        let message = "call through a pointer to no function".to_string();
+        let message = Fault::BAD_CALLEE.to_string();
         self.result.failures.push(Failure { stop, property: Property::Memory, message });
     }
 }

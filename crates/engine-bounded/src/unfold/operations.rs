@@ -433,9 +433,7 @@ impl<'p> Unfolder<'_, 'p, '_> {
 
 fn describe(operation: &Operation<'_, Value>) -> String {
     match operation {
-        Operation::Fault(Fault::External(name)) => format!("call of '{name}', which has no body"),
-        Operation::Fault(Fault::BadArguments) => "call with arguments that do not fit".to_string(),
-        Operation::Fault(Fault::Unsupported(what)) => what.clone(),
+        Operation::Fault(fault) => fault.message(),
         _ => "an operation of that kind".to_string(),
     }
 }

@@ -1,5 +1,6 @@
 //! Where atomic sections begin and end; [`crate::sections`] says what that means.
 
+use parallax_machine::{NESTED_SECTION, NO_SECTION};
 use parallax_program::{Bits, Program, Tags};
 
 use super::state::State;
@@ -18,7 +19,7 @@ impl Unfolder<'_, '_, '_> {
             return false;
         };
         if state.section.is_some() {
-            self.obstacle(state, "an atomic section inside another".to_string());
+            self.obstacle(state, NESTED_SECTION.to_string());
             return false;
         }
         if sections.may_stay {
@@ -67,7 +68,7 @@ impl Unfolder<'_, '_, '_> {
     /// Ways that were in different sections may meet again behind them.
     pub(super) fn leave_section(&mut self, mut state: State, open: &mut Open) {
         if state.section.is_none() {
-            self.obstacle(&state, "the end of an atomic section that has not begun".to_string());
+            self.obstacle(&state, NO_SECTION.to_string());
             return;
         }
         if self.plan.sections.is_some_and(|sections| sections.locks) {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use parallax_control::Progress;
-use parallax_machine::{Code, DECIDED_BY_UNDEFINED, Fault, Site};
+use parallax_machine::{Code, Fault, Site};
 use parallax_memory::Model;
 use parallax_program::{Help, Property, Setting};
 use parallax_query::Found;
@@ -371,25 +371,11 @@ impl<'a, 'p> Observer<'a, 'p> {
 
     fn fault(&mut self, graph: &Graph<'p>, memory: &Memory, thread: usize, fault: &Fault) {
         let site = graph.now(thread).and_then(Standing::site);
-        match fault {
-            Fault::External(name) => {
-                let what = format!("call of '{name}', which has no body");
-                self.unsupported(&what, site);
+        match fault.violates() {
+            Some(property) if *fault == Fault::BadCallee || self.wants(property) => {
+                self.report(graph, memory, property, fault.message(), Some(thread), vec![]);
             }
-            Fault::BadCallee => {
-                let message = "call through a pointer to no function".to_string();
-                self.report(graph, memory, Property::Memory, message, Some(thread), vec![]);
-            }
-            Fault::BadArguments => {
-                self.unsupported("call with arguments that do not fit", site);
-            }
-            Fault::Unsupported(what)
-                if what == DECIDED_BY_UNDEFINED && self.wants(Property::Memory) =>
-            {
-                let message = what.clone();
-                self.report(graph, memory, Property::Memory, message, Some(thread), vec![]);
-            }
-            Fault::Unsupported(what) => self.unsupported(what, site),
+            _ => self.unsupported(&fault.message(), site),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What comes next: which thread, and in which ways its next event can be added.
 
+use parallax_machine::{NESTED_SECTION, TOO_LARGE, TOO_MANY_THREADS};
 use parallax_program::Bits;
 
 use super::{Node, Search};
@@ -160,7 +161,7 @@ impl<'p> Search<'_, 'p> {
     fn section_node(&mut self, thread: usize, now: &Standing<'p>) -> Option<Node> {
         let leaves = matches!(now.at, At::Leave);
         if self.in_section(thread) != leaves {
-            let what = "an atomic section inside another";
+            let what = NESTED_SECTION;
             self.observer.unsupported(what, now.site());
             return None;
         }
@@ -267,7 +268,7 @@ impl<'p> Search<'_, 'p> {
         let child = self.memory.known.number((thread, spawned));
         if child >= Id::MAX_THREADS {
             let site = self.graph.now(thread).and_then(Standing::site);
-            self.observer.unsupported("more than 2,000 threads", site);
+            self.observer.unsupported(TOO_MANY_THREADS, site);
             return None;
         }
         self.graph.reserve(child);
@@ -281,7 +282,7 @@ impl<'p> Search<'_, 'p> {
         let place = self.graph.slots.next(thread as u32, last, size, align);
         if place.is_none() {
             let site = self.graph.now(thread).and_then(Standing::site);
-            self.observer.unsupported("an object of that size", site);
+            self.observer.unsupported(TOO_LARGE, site);
         }
         place
     }

@@ -16,7 +16,10 @@ use super::pages::Pages;
 use super::private::initial_page;
 use super::record::{Log, What};
 use super::setup::Setup;
-use crate::{Concrete, Fault, Limits, Operation, Site, Thread, modify};
+use crate::{
+    Choice, Chosen, Concrete, Fault, Limits, NESTED_SECTION, NO_SECTION, Operation, RESERVATIONS,
+    Site, TOO_LARGE, TOO_MANY_THREADS, Thread, modify,
+};
 
 /// An operation that others may notice or that depends on them, or why there is none.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -390,7 +393,7 @@ impl<'p> Local<'p> {
             Operation::Fence { .. } => self.fence(setup, first, outs, log),
             Operation::Spawn { function, args } => {
                 let Some(child) = setup.child(self.number, self.children) else {
-                    return unsupported("more than 2,000 threads");
+                    return unsupported(TOO_MANY_THREADS);
                 };
                 self.children += 1;
                 outs.push(Out::Spawn { child, function, args: args.into() });
@@ -402,29 +405,26 @@ impl<'p> Local<'p> {
             Operation::Alloc { size, align, kind, zeroed } => {
                 match self.alloc(setup, size.unsigned(), align, kind, zeroed, log) {
                     true => None,
-                    false => unsupported("an object of that size"),
+                    false => unsupported(TOO_LARGE),
                 }
             }
             Operation::HeapSize { address } => self.heap_size(setup, place(address)),
             Operation::Free { address, kind } => self.free(place(address), kind, log),
-            Operation::Choose { below } if below.is_zero() => Some(At::Stopped),
-            Operation::Choose { below } if below.unsigned() == 1 => {
-                self.thread.result(code, Bits::zero(below.width()));
-                None
+            Operation::Choose { below } => match Chosen::below(below) {
+                Chosen::Nothing => Some(At::Stopped),
+                Chosen::Only(value) => {
+                    self.thread.result(code, value);
+                    None
+                }
+                Chosen::AnyOf(choice) => Some(choice_of(choice)),
+            },
+            Operation::Nondet { width } => {
+                let choice = Choice::of_input(width, setup.options.nondet);
+                Some(choice.map_or_else(|| At::Fault(Fault::any_input()), choice_of))
             }
-            Operation::Choose { below } => Some(At::Choice {
-                first: 0,
-                below: u64::try_from(below.unsigned()).unwrap_or(u64::MAX),
-                width: below.width(),
-            }),
-            Operation::Nondet { width } => Some(nondet(setup, width)),
-            Operation::AtomicBegin if self.in_section => {
-                unsupported("an atomic section inside another")
-            }
+            Operation::AtomicBegin if self.in_section => unsupported(NESTED_SECTION),
             Operation::AtomicBegin => Some(At::Enter),
-            Operation::AtomicEnd if !self.in_section => {
-                unsupported("the end of an atomic section that has not begun")
-            }
+            Operation::AtomicEnd if !self.in_section => unsupported(NO_SECTION),
             Operation::AtomicEnd => {
                 self.in_section = false;
                 outs.push(Out::Leave);
@@ -442,12 +442,11 @@ impl<'p> Local<'p> {
                 unsupported("a thread that ends in an atomic section")
             }
             Operation::End => Some(At::End),
-            Operation::Fault(Fault::BadCallee) => Some(At::Failed {
-                property: Property::Memory,
-                message: "call through a pointer to no function",
-            }),
+            Operation::Fault(Fault::BadCallee) => {
+                Some(At::Failed { property: Property::Memory, message: Fault::BAD_CALLEE })
+            }
             Operation::Fault(fault) => Some(At::Fault(fault)),
-            Operation::StoreConditional { .. } => unsupported("load-linked and store-conditional"),
+            Operation::StoreConditional { .. } => unsupported(RESERVATIONS),
             Operation::Cut => Some(self.cut(setup)),
             Operation::Spin { .. }
             | Operation::Vain { .. }
@@ -491,13 +490,7 @@ impl At<'_> {
     }
 }
 
-fn nondet<'p>(setup: &Setup<'p>, width: u32) -> At<'p> {
-    match setup.options.nondet {
-        _ if width == 1 => At::Choice { first: 0, below: 2, width },
-        Some((low, high)) if low <= high => {
-            let below = u64::try_from(high - low).unwrap_or(u64::MAX - 1) + 1;
-            At::Choice { first: low, below, width }
-        }
-        _ => At::Fault(Fault::any_input()),
-    }
+fn choice_of<'p>(choice: Choice) -> At<'p> {
+    let Choice { first, below, width } = choice;
+    At::Choice { first, below, width }
 }

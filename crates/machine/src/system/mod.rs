@@ -54,7 +54,7 @@ pub use readiness::{Readiness, Waits};
 pub use record::{Log, Record, What};
 pub use setup::{Setup, SystemOptions};
 
-use crate::Concrete;
+use crate::{Concrete, wrong_end};
 use fingerprint::{Digest, fingerprint};
 use local::{Input, Out, Passage};
 use pages::{Content, Page, Pages};
@@ -553,13 +553,8 @@ impl<'s, 'p> System<'s, 'p> {
 
     /// Whether an object of that kind can be freed here, or asked for its size.
     fn bad_free(&self, address: u64, kind: AllocKind) -> Option<BadAccess> {
-        match self.object(address) {
-            Some(object) if object.address != address || object.kind != kind => {
-                Some(BadAccess::FreeOfNoObject)
-            }
-            Some(object) if self.is_freed(object) => Some(BadAccess::DoubleFree),
-            Some(_) => None,
-            None => Some(BadAccess::FreeOfNoObject),
-        }
+        let object = self.object(address);
+        let object = object.map(|object| (object.address, object.kind, self.is_freed(object)));
+        wrong_end(object, address, kind)
     }
 }

@@ -12,7 +12,7 @@ use super::objects::{BadAccess, Object};
 use super::pages::{Page, Pages};
 use super::record::{Log, What};
 use super::setup::Setup;
-use crate::Site;
+use crate::{Site, wrong_end};
 
 impl<'p> Local<'p> {
     /// What is below the end of the stack does not matter: calls that have come back left it there.
@@ -263,11 +263,9 @@ impl<'p> Local<'p> {
         let Some(object) = object else {
             return Some(At::HeapSize { address });
         };
-        if object.kind != AllocKind::Heap {
-            return Some(failed(BadAccess::FreeOfNoObject));
-        }
-        if object.is_freed {
-            return Some(failed(BadAccess::DoubleFree));
+        let made = Some((object.address, object.kind, object.is_freed));
+        if let Some(wrong) = wrong_end(made, address, AllocKind::Heap) {
+            return Some(failed(wrong));
         }
         let size = Bits::new(setup.code.program.pointer_width, u128::from(object.size));
         self.thread.result(&setup.code, size);
@@ -281,11 +279,9 @@ impl<'p> Local<'p> {
             let Some((index, object)) = object.filter(|(_, object)| object.is_private) else {
                 return Some(At::Free { address, kind });
             };
-            if object.kind != kind {
-                return Some(failed(BadAccess::FreeOfNoObject));
-            }
-            if object.is_freed {
-                return Some(failed(BadAccess::DoubleFree));
+            let made = Some((object.address, object.kind, object.is_freed));
+            if let Some(wrong) = wrong_end(made, address, kind) {
+                return Some(failed(wrong));
             }
             let freed = Object { is_freed: true, ..object };
             self.objects_fingerprint ^= object.fingerprint() ^ freed.fingerprint();

@@ -7,6 +7,7 @@ use super::marks::Marks;
 use super::objects::BadAccess;
 use super::record::Log;
 use super::{MemoryKind, Slot, System};
+use crate::{Extent, wrong_access};
 
 /// What can be said of the next step of a thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -240,27 +241,28 @@ impl<'p> System<'_, 'p> {
 
     /// What is wrong with an access, if something is.
     fn bad_access(&self, address: u64, bytes: u64, writes: bool) -> Option<BadAccess> {
-        if address < 0x1000 {
-            return Some(BadAccess::Null);
-        }
+        wrong_access(self.extent(address), address, bytes, writes)
+    }
+
+    /// The object that an address is in, or behind.
+    fn extent(&self, address: u64) -> Option<Extent> {
         if let Some(object) = self.object(address) {
-            return match (object.covers(address, bytes), self.is_freed(object)) {
-                (false, _) => Some(BadAccess::OutOfBounds),
-                (true, true) => Some(BadAccess::Freed),
-                (true, false) => None,
-            };
+            return Some(Extent {
+                start: object.address,
+                size: object.size,
+                is_freed: self.is_freed(object),
+                is_constant: false,
+                is_alone: true,
+            });
         }
-        match self.setup.globals.at(address) {
-            _ if self.setup.slots().owner(address).is_some() => Some(BadAccess::Wild),
-            None => Some(BadAccess::Wild),
-            Some(global) => {
-                let offset = address - global.address;
-                if offset > global.size || bytes > global.size - offset {
-                    let near = offset < global.size.saturating_add(0x1000);
-                    return Some(if near { BadAccess::OutOfBounds } else { BadAccess::Wild });
-                }
-                (writes && global.constant).then_some(BadAccess::Constant)
-            }
-        }
+        let is_own = self.setup.slots().owner(address).is_none();
+        let global = self.setup.globals.at(address).filter(|_| is_own)?;
+        Some(Extent {
+            start: global.address,
+            size: global.size,
+            is_freed: false,
+            is_constant: global.constant,
+            is_alone: false,
+        })
     }
 }

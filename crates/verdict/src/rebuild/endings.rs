@@ -85,6 +85,7 @@ impl Rebuild<'_, '_> {
         match &due {
             Due::Read { .. } | Due::Write { .. } | Due::Decision => Ok(()),
             Due::Operation(operation) if decided_by_undefined(operation) => Ok(()),
+            Due::Operation(Operation::Fault(fault)) if fault.violates().is_some() => Ok(()),
             Due::Operation(
                 Operation::Assert { .. } | Operation::Free { .. } | Operation::HeapSize { .. },
             ) => Ok(()),

@@ -21,7 +21,7 @@ mod service;
 mod violation;
 pub(crate) mod witness;
 
-use parallax_machine::{Code, Operation, Site};
+use parallax_machine::{Chosen, Code, Operation, Site};
 use parallax_memory::Model;
 use parallax_program::{Bits, Location, Program, Question, Tags};
 
@@ -316,10 +316,12 @@ impl<'a, 'p> Rebuild<'a, 'p> {
         let walker = run.walker.as_mut().ok_or("nobody has spawned the thread")?;
         loop {
             match walker.due() {
-                Due::Operation(Operation::Choose { below })
-                    if below.bits.unsigned() == 1 && !matches!(step, Some(Step::Choice { .. })) =>
-                {
-                    walker.answer(Bits::zero(below.bits.width()));
+                Due::Operation(Operation::Choose { below }) => {
+                    let is_step = matches!(step, Some(Step::Choice { .. }));
+                    match Chosen::below(below.bits) {
+                        Chosen::Only(value) if !is_step => walker.answer(value),
+                        _ => return Ok(Due::Operation(Operation::Choose { below })),
+                    }
                 }
                 Due::Operation(Operation::Free { address, .. })
                     if address.bits.is_zero() && step != Some(Step::Free) =>

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use parallax_machine::{Code, Concrete, Site};
+use parallax_machine::{Code, Concrete, Extent, Site};
 use parallax_program::{AllocKind, Bits, FunctionId, InstKind, Program, Shape};
 
 use super::own_line;
@@ -157,6 +157,18 @@ impl<'p> Objects<'p> {
     pub(super) fn covering(&self, address: u64) -> Option<(u64, &Object<'p>)> {
         let (start, object) = self.objects.range(..=address).next_back()?;
         (address - start < object.size).then_some((*start, object))
+    }
+
+    /// The object that a byte is of, or behind.
+    pub(super) fn extent(&self, address: u64) -> Option<Extent> {
+        let (start, object) = self.objects.range(..=address).next_back()?;
+        Some(Extent {
+            start: *start,
+            size: object.size,
+            is_freed: object.is_freed,
+            is_constant: object.is_constant,
+            is_alone: object.kind.is_some(),
+        })
     }
 
     /// Whether a place holds anything before it is written.

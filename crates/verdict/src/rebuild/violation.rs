@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use parallax_machine::Operation;
 use parallax_machine::system::BadAccess;
+use parallax_machine::{Operation, wrong_access, wrong_end, wrong_free};
 use parallax_program::{AllocKind, Open, Property};
 
 use super::coherence::{Footprint, Orders};
@@ -106,10 +106,13 @@ impl Rebuild<'_, '_> {
             }
             _ if property != Property::Memory => false,
             Due::Operation(Operation::Free { address, kind }) => {
-                self.objects.wrong_end(address.bits.unsigned(), *kind).is_some()
+                let (made, address) = self.objects.made_at(address.bits.unsigned());
+                wrong_free(made, address, *kind).is_some()
             }
+            Due::Operation(Operation::Fault(fault)) => fault.violates() == Some(property),
             Due::Operation(Operation::HeapSize { address }) => {
-                self.objects.wrong_end(address.bits.unsigned(), AllocKind::Heap).is_some()
+                let (made, address) = self.objects.made_at(address.bits.unsigned());
+                wrong_end(made, address, AllocKind::Heap).is_some()
             }
             Due::Operation(_) => false,
             Due::Read { .. } | Due::Write { .. } | Due::Decision => self.wrong_access(thread),
@@ -140,7 +143,8 @@ impl Rebuild<'_, '_> {
         let Some(access) = walker.and_then(|walker| walker.access()) else {
             return false;
         };
-        self.objects.wrong_with(access.address, access.bytes, access.writes).is_some()
+        access.open == Open::All
+            || self.objects.wrong_with(access.address, access.bytes, access.writes).is_some()
     }
 
     /// Whether the access that a thread stands at reads bytes that hold nothing at first, and does
@@ -212,31 +216,15 @@ impl super::Objects<'_> {
         let Ok(address) = u64::try_from(address) else {
             return Some(BadAccess::Wild);
         };
-        if address < 0x1000 {
-            return Some(BadAccess::Null);
-        }
-        match self.covering(address) {
-            None => Some(BadAccess::Wild),
-            Some((_, object)) if object.is_freed => Some(BadAccess::Freed),
-            Some((start, object)) if u64::from(bytes) > object.size - (address - start) => {
-                Some(BadAccess::OutOfBounds)
-            }
-            Some((_, object)) if writes && object.is_constant => Some(BadAccess::Constant),
-            Some(_) => None,
-        }
+        wrong_access(self.extent(address), address, u64::from(bytes), writes)
     }
 
-    /// What is wrong with the end of an object, as things are now.
-    fn wrong_end(&self, address: u128, kind: AllocKind) -> Option<BadAccess> {
-        let address = u64::try_from(address).ok();
-        let object =
-            address.and_then(|address| self.covering(address).filter(|at| at.0 == address));
-        match object {
-            Some((_, object)) if object.kind == Some(kind) => {
-                object.is_freed.then_some(BadAccess::DoubleFree)
-            }
-            _ if address == Some(0) => None,
-            _ => Some(BadAccess::FreeOfNoObject),
-        }
+    /// The allocated object that an address is in: where it starts, of which kind it is, and whether
+    /// it has ended. No object is at an address that is too wide.
+    fn made_at(&self, address: u128) -> (Option<(u64, AllocKind, bool)>, u64) {
+        let address = u64::try_from(address).unwrap_or(u64::MAX);
+        let object = self.covering(address);
+        let made = object.and_then(|(start, object)| Some((start, object.kind?, object.is_freed)));
+        (made, address)
     }
 }

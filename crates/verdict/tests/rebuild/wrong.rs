@@ -161,6 +161,8 @@ fn what_fails_is_a_bad_access_or_a_bad_end() {
         ("free.heap p\n  d = heapsize p", "free", true),
         ("d = alloc.heap 4:64 align 4", "", false),
         ("fence [SC]", "", false),
+        ("call (7:64)()", "", true),
+        ("unsupported \"this\"", "", false),
     ] {
         let program = lines(text);
         let claim = claim(&[&format!("alloc:0x90000000 {steps} | failed")], &[], "");
