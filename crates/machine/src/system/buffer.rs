@@ -55,7 +55,6 @@ impl Buffer {
     /// Takes out an entry that may take effect now.
     pub(crate) fn take(&mut self, index: usize) -> Option<Entry> {
         let entries = Arc::make_mut(self.entries.as_mut()?);
-        debug_assert!(index < entries.len(), "nothing waits at {index}");
         let entry = (index < entries.len()).then(|| entries.remove(index));
         let barriers = entries.iter().take_while(|entry| **entry == Entry::Barrier).count();
         entries.drain(..barriers);
