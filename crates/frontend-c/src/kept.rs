@@ -5,17 +5,36 @@
 //! those objects may go into registers of which each access is seen to be within bounds and aligned.
 //! An object whose address is stored somewhere can be accessed by way of what is loaded there, and
 //! after its life has ended; it stays. So does one whose address is one of several.
+//!
+//! Clang does not mark where lives end of variables that a jump leads past the declaration of, and of
+//! compound literals. Where the address of one in an inner block is stored, what is found there
+//! later is not known.
 
 use std::collections::{HashMap, HashSet};
 
 use parallax_program::SourceFile;
 
-use crate::llvm::{self, Call, Function, Instruction, Name, Operation, Type, Typed, Value};
+use crate::llvm::{
+    self, Block, Call, Function, Instruction, MetadataId, Module, Name, Node, Operation, Type,
+    Typed, Value,
+};
 use crate::lower::Layout;
 
-/// For each function that a module defines, in order, the names of the objects that stay. Of a module
-/// that cannot be read nothing is known; reading what the pass makes of it says why.
-pub fn objects(text: &str) -> Vec<HashSet<Name>> {
+/// What is to be marked in a function.
+#[derive(Default)]
+pub struct Kept {
+    /// Objects that stay in memory.
+    pub in_memory: HashSet<Name>,
+    /// Those of them whose address is in something that lives longer.
+    pub outlived: HashSet<Name>,
+    /// Stores of addresses of objects whose end is not marked: where they are in the text, and the place
+    /// in the source.
+    pub unended: HashMap<u32, MetadataId>,
+}
+
+/// For each function that a module defines, in order. Of a module that cannot be read nothing is
+/// known; reading what the pass makes of it says why.
+pub fn objects(text: &str) -> Vec<Kept> {
     let Ok(module) = llvm::parse(&SourceFile::new("module.ll", text)) else {
         return Vec::new();
     };
@@ -23,7 +42,19 @@ pub fn objects(text: &str) -> Vec<HashSet<Name>> {
         return Vec::new();
     };
     let defined = module.functions.iter().filter(|function| !function.blocks.is_empty());
-    defined.map(|function| Objects::new(&layout, function).kept()).collect()
+    defined.map(|function| Objects::new(&module, &layout, function).kept()).collect()
+}
+
+const START: &str = "llvm.lifetime.start";
+const END: &str = "llvm.lifetime.end";
+
+/// The object that a mark of a life is about.
+fn marked<'i>(instruction: &'i Instruction, mark: &str) -> Option<&'i Name> {
+    let Operation::Call(call) = &instruction.operation else { return None };
+    match (&call.callee, &call.args.get(1)?.value.value) {
+        (Value::Global(name), Value::Local(object)) if name.starts_with(mark) => Some(object),
+        _ => None,
+    }
 }
 
 /// A local object: its bytes, and what its address is a multiple of.
@@ -41,6 +72,7 @@ struct Place {
 }
 
 struct Objects<'m> {
+    module: &'m Module,
     layout: &'m Layout<'m>,
     function: &'m Function,
     objects: HashMap<Name, Object>,
@@ -48,9 +80,9 @@ struct Objects<'m> {
 }
 
 impl<'m> Objects<'m> {
-    fn new(layout: &'m Layout<'m>, function: &'m Function) -> Objects<'m> {
+    fn new(module: &'m Module, layout: &'m Layout<'m>, function: &'m Function) -> Objects<'m> {
         let (objects, places) = (HashMap::new(), HashMap::new());
-        let mut found = Objects { layout, function, objects, places };
+        let mut found = Objects { module, layout, function, objects, places };
         found.instructions().for_each(|instruction| found.begin(instruction));
         // As far as the longest chain of steps, which clang writes in their order.
         loop {
@@ -129,38 +161,96 @@ impl<'m> Objects<'m> {
         Some(distance)
     }
 
-    fn kept(&self) -> HashSet<Name> {
-        let mut kept = HashSet::new();
+    fn kept(&self) -> Kept {
+        let mut kept = Kept::default();
         for instruction in self.instructions() {
-            let align = u64::from(instruction.align.unwrap_or(1));
-            let mut access = |address: &Value, ty: &Type| {
-                let outside = |place: &&Place| !self.holds(place, self.bytes(ty), align);
-                kept.extend(self.place(address).filter(outside).map(|place| place.object.clone()));
-            };
-            match &instruction.operation {
-                Operation::Load { address, ty, .. } => access(address, ty),
-                Operation::Store { address, value, .. } => {
-                    access(address, &value.ty);
-                    kept.extend(self.place(&value.value).map(|place| place.object.clone()));
+            kept.in_memory.extend(self.misused(instruction));
+            if let Operation::Store { address, value, .. } = &instruction.operation
+                && let Some(Place { object, .. }) = self.place(&value.value)
+            {
+                kept.in_memory.insert(object.clone());
+                let holder = self.place(address).map(|place| &place.object);
+                if !holder.is_some_and(|holder| self.end_together(object, holder)) {
+                    kept.outlived.insert(object.clone());
                 }
-                Operation::Rmw { address, operand, .. } => access(address, &operand.ty),
-                Operation::CompareExchange(exchange) => {
-                    access(&exchange.address, &exchange.expected.ty);
+                if self.end_is_lost(object)
+                    && let Some(debug) = instruction.debug
+                {
+                    kept.unended.insert(instruction.start, debug);
                 }
-                Operation::Call(call) => kept.extend(self.filled_beyond(call)),
-                Operation::Phi { incoming, .. } => {
-                    let places = incoming.iter().filter_map(|(value, _)| self.place(value));
-                    kept.extend(places.map(|place| place.object.clone()));
-                }
-                Operation::Select { then, otherwise, .. } => {
-                    let both = [&then.value, &otherwise.value].into_iter();
-                    let places = both.filter_map(|value| self.place(value));
-                    kept.extend(places.map(|place| place.object.clone()));
-                }
-                _ => {}
             }
         }
         kept
+    }
+
+    /// Objects that an instruction may access in a way that a register would not show.
+    fn misused(&self, instruction: &Instruction) -> Vec<Name> {
+        let align = u64::from(instruction.align.unwrap_or(1));
+        let access = |address: &Value, ty: &Type| {
+            let outside = |place: &&Place| !self.holds(place, self.bytes(ty), align);
+            self.place(address).filter(outside).map(|place| place.object.clone())
+        };
+        let any = |values: &[&Value]| {
+            let places = values.iter().filter_map(|value| self.place(value));
+            places.map(|place| place.object.clone()).collect()
+        };
+        match &instruction.operation {
+            Operation::Load { address, ty, .. } => access(address, ty).into_iter().collect(),
+            Operation::Store { address, value, .. } => {
+                access(address, &value.ty).into_iter().collect()
+            }
+            Operation::Rmw { address, operand, .. } => {
+                access(address, &operand.ty).into_iter().collect()
+            }
+            Operation::CompareExchange(exchange) => {
+                access(&exchange.address, &exchange.expected.ty).into_iter().collect()
+            }
+            Operation::Call(call) => self.filled_beyond(call),
+            Operation::Phi { incoming, .. } => {
+                any(&incoming.iter().map(|(value, _)| value).collect::<Vec<_>>())
+            }
+            Operation::Select { then, otherwise, .. } => any(&[&then.value, &otherwise.value]),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether the life of an object ends where that of another does, wherever it ends.
+    fn end_together(&self, object: &Name, holder: &Name) -> bool {
+        let together = |block: &Block| {
+            let ends: Vec<Option<&Name>> =
+                block.instructions.iter().map(|i| marked(i, END)).collect();
+            let mut runs = ends.split(|end| end.is_none());
+            runs.all(|run| !run.contains(&Some(object)) || run.contains(&Some(holder)))
+        };
+        self.function.blocks.iter().all(together)
+    }
+
+    /// Whether an object is one of an inner block, and nothing says where its life ends.
+    fn end_is_lost(&self, object: &Name) -> bool {
+        let is_marked = || self.instructions().any(|i| marked(i, START) == Some(object));
+        let is_object = |value: &Value| matches!(value, Value::Local(name) if name == object);
+        let declared = self.instructions().find_map(|instruction| match &instruction.operation {
+            Operation::Debug { value: Some(typed), variable, declares: true }
+                if is_object(&typed.value) =>
+            {
+                self.module.node((*variable)?)
+            }
+            _ => None,
+        });
+        // A compound literal is there from where it is first written.
+        let written = || {
+            let is_write = |i: &&Instruction| match &i.operation {
+                Operation::Store { address, .. } => {
+                    self.place(address).is_some_and(|place| place.object == *object)
+                }
+                Operation::Call(call) => call.args.iter().any(|arg| is_object(&arg.value.value)),
+                _ => false,
+            };
+            self.module.node(self.instructions().find(is_write)?.debug?)
+        };
+        let scope = |node: &Node| self.module.target(node.field("scope")).cloned();
+        let scope = declared.or_else(written).and_then(scope);
+        scope.is_some_and(|scope| scope.kind.starts_with("DILexicalBlock")) && !is_marked()
     }
 
     /// Objects that copying, or filling, goes beyond.

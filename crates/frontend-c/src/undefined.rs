@@ -10,11 +10,20 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-use crate::kept;
-use crate::llvm::Name;
+use crate::kept::{self, Kept};
+use crate::llvm::MetadataId;
 
 /// How the functions are called that give such values.
 pub const PREFIX: &str = "parallax.undefined";
+
+/// What is called for objects that stay in memory …
+const KEPT: &str = "parallax.undefined.kept";
+
+/// … for those of them whose address may be used after their end …
+pub const OUTLIVED: &str = "parallax.undefined.outlived";
+
+/// … and where the address of one is stored whose end is not marked.
+pub const UNENDED: &str = "parallax.undefined.unended";
 
 /// What is attached to a store that says no more than that a variable is declared: clang attaches it to
 /// none, and the pass keeps it where it takes a store apart.
@@ -34,6 +43,7 @@ pub fn marked(text: &str) -> String {
     let mut marks = Marks { types: named_types(text), functions: Vec::new(), count: 0 };
     let mut result = String::with_capacity(text.len() * 5 / 4);
     let mut kept = kept::objects(text).into_iter();
+    let start = |line: &str| line.as_ptr().addr() - text.as_ptr().addr();
     let mut rest = text.lines();
     while let Some(line) = rest.next() {
         if !line.starts_with("define ") {
@@ -47,12 +57,13 @@ pub fn marked(text: &str) -> String {
                 break;
             }
         }
-        marks.function(&function, &kept.next().unwrap_or_default(), &mut result);
+        marks.function(&function, &kept.next().unwrap_or_default(), &start, &mut result);
     }
     for (number, ty) in marks.functions.iter().enumerate() {
         let _ = writeln!(result, "declare {ty} @{PREFIX}.{number}()");
     }
-    let _ = writeln!(result, "declare void @{PREFIX}.kept(ptr)");
+    let _ = writeln!(result, "declare void @{KEPT}(ptr)\ndeclare void @{OUTLIVED}(ptr)");
+    let _ = writeln!(result, "declare void @{UNENDED}()");
     result
 }
 
@@ -65,14 +76,28 @@ struct Marks<'t> {
 }
 
 impl<'t> Marks<'t> {
-    fn function(&mut self, lines: &[&'t str], kept: &HashSet<Name>, result: &mut String) {
+    fn function(
+        &mut self,
+        lines: &[&'t str],
+        kept: &Kept,
+        start: &dyn Fn(&str) -> usize,
+        result: &mut String,
+    ) {
         let objects: HashMap<&str, &str> = lines.iter().filter_map(|line| object(line)).collect();
         let scoped: HashSet<&str> = lines.iter().filter_map(|line| begins(line)).collect();
-        let is_kept = |name: &str| kept.contains(name.trim_start_matches('%').trim_matches('"'));
+        let plain = |name: &'t str| name.trim_start_matches('%').trim_matches('"');
+        let is_kept = |name: &'t str| kept.in_memory.contains(plain(name));
         for line in lines {
+            let at = start(line.trim_start());
+            if let Some(MetadataId(place)) =
+                u32::try_from(at).ok().and_then(|at| kept.unended.get(&at))
+            {
+                let _ = writeln!(result, "  call void @{UNENDED}(), !dbg !{place}");
+            }
             let _ = writeln!(result, "{line}");
             if let Some((name, _)) = object(line).filter(|(name, _)| is_kept(name)) {
-                let _ = writeln!(result, "  call void @{PREFIX}.kept(ptr {name})");
+                let mark = if kept.outlived.contains(plain(name)) { OUTLIVED } else { KEPT };
+                let _ = writeln!(result, "  call void @{mark}(ptr {name})");
                 continue;
             }
             let begun = match object(line) {
@@ -89,7 +114,7 @@ impl<'t> Marks<'t> {
 
     fn mark(&mut self, name: &str, ty: &'t str, result: &mut String) {
         if self.scalars(ty, 0).is_none_or(|count| count > MOST_SCALARS) {
-            let _ = writeln!(result, "  call void @{PREFIX}.kept(ptr {name})");
+            let _ = writeln!(result, "  call void @{KEPT}(ptr {name})");
             return;
         }
         let known = self.functions.iter().position(|known| *known == ty);
@@ -194,7 +219,8 @@ mod tests {
         let is_kept = |lines: &str| {
             let objects = "%x = alloca { i32, i16 }, align 4\n  %p = alloca ptr, align 8";
             let text = format!("define void @f() {{\n  {objects}\n  {lines}\n  ret void\n}}\n");
-            marked(&text).contains("call void @parallax.undefined.kept(ptr %x)")
+            let is = |mark: &str| marked(&text).contains(&format!("call void @{mark}(ptr %x)"));
+            is(KEPT) || is(OUTLIVED)
         };
         let step = |ty: &str, by: i64| format!("%q = getelementptr {ty}, ptr %x, i64 {by}\n  ");
         assert!(!is_kept("store i32 1, ptr %x, align 4"));
@@ -211,5 +237,20 @@ mod tests {
         assert!(is_kept("store ptr %x, ptr %p, align 8"));
         assert!(is_kept(&(step("i32", 1) + "store ptr %q, ptr %p, align 8")));
         assert!(is_kept("%s = select i1 %c, ptr %x, ptr %p"));
+    }
+
+    #[test]
+    fn objects_that_are_outlived_are_told_from_others() {
+        let is_outlived = |between: &str| {
+            let text = format!(
+                "define i32 @f() {{\n  %1 = alloca ptr, align 8\n  %2 = alloca i32, align 4\n  \
+                 store ptr %2, ptr %1, align 8\n  \
+                 call void @llvm.lifetime.end.p0(i64 4, ptr %2) #3\n{between}  \
+                 call void @llvm.lifetime.end.p0(i64 8, ptr %1) #3\n  ret i32 0\n}}\n"
+            );
+            marked(&text).contains("call void @parallax.undefined.outlived(ptr %2)")
+        };
+        assert!(!is_outlived(""));
+        assert!(is_outlived("  %3 = load ptr, ptr %1, align 8\n"));
     }
 }

@@ -35,6 +35,10 @@ impl Body<'_> {
             Value::Global(name) if name.starts_with("llvm.") => {
                 self.intrinsic(name, call, instruction)
             }
+            Value::Global(name) if name.as_ref() == undefined::UNENDED => {
+                Err("the address of a variable whose life ends where clang does not say"
+                    .to_string())
+            }
             Value::Global(name) if name.starts_with(undefined::PREFIX) => {
                 if let Some(result) = result {
                     self.leave_undefined(result);

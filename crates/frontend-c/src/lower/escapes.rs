@@ -9,8 +9,17 @@ use super::uses::visit;
 use crate::llvm::{Call, Function, Instruction, Name, Operation, Type, Value};
 use crate::undefined;
 
-/// Functions of the library that keep an argument, or put it where the program sees it.
-const KEEPERS: [&str; 11] = [
+/// Functions of the library that keep an argument, or put it where the program sees it. What is initialised
+/// in each round of a loop is another object each time.
+const KEEPERS: [&str; 19] = [
+    "cnd_init",
+    "mtx_init",
+    "pthread_barrier_init",
+    "pthread_cond_init",
+    "pthread_mutex_init",
+    "pthread_rwlock_init",
+    "pthread_spin_init",
+    "sem_init",
     "pthread_create",
     "pthread_setspecific",
     "strtok",

@@ -33,7 +33,7 @@ impl Body<'_> {
         let ends = blocks.clone().any(|block| marks(block, "llvm.lifetime.end"));
         let mut begins = blocks.filter(|block| marks(*block, "llvm.lifetime.start")).peekable();
         let is_marked = begins.peek().is_some() && ends;
-        let may_last = || self.is_kept(object) || may_be_kept(self.unit, self.function, object);
+        let may_last = || self.is_outlived(object) || may_be_kept(self.unit, self.function, object);
         is_marked && (!begins.any(|block| self.can_repeat(block)) || may_last())
     }
 

@@ -47,12 +47,21 @@ impl Body<'_> {
 
     /// Whether an object is marked to stay in memory.
     pub fn is_kept(&self, object: &Name) -> bool {
+        self.has_mark(object, undefined::PREFIX)
+    }
+
+    /// Whether the address of an object is in something that lives longer.
+    pub fn is_outlived(&self, object: &Name) -> bool {
+        self.has_mark(object, undefined::OUTLIVED)
+    }
+
+    fn has_mark(&self, object: &Name, mark: &str) -> bool {
         let instructions = self.function.blocks.iter().flat_map(|block| &block.instructions);
         instructions.into_iter().any(|instruction| match &instruction.operation {
             Operation::Call(call) => {
                 let is_object =
                     |value: &Value| matches!(value, Value::Local(name) if name == object);
-                matches!(&call.callee, Value::Global(name) if name.starts_with(undefined::PREFIX))
+                matches!(&call.callee, Value::Global(name) if name.starts_with(mark))
                     && call.args.iter().any(|arg| is_object(&arg.value.value))
             }
             _ => false,
