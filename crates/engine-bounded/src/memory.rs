@@ -69,11 +69,11 @@ impl Memory {
         let Ok(address) = u64::try_from(address) else {
             return Some(BadAccess::Wild);
         };
-        wrong_access(self.extent(address), address, u64::from(bytes), writes)
+        wrong_access(self.bounds(address), address, u64::from(bytes), writes)
     }
 
     /// The object that an address is in, or behind.
-    fn extent(&self, address: u64) -> Option<Extent> {
+    fn bounds(&self, address: u64) -> Option<Extent> {
         let (is_freed, is_alone) = (false, false);
         if let Some(object) = self.object(address) {
             let (start, size) = (object.address, object.size);
