@@ -45,6 +45,12 @@ struct box *heap;
 void up(int *at) { ++*at; }
 void down(int *at) { --*at; }
 void (*const table[2])(int *) = {up, down};
+_Thread_local int own;
+int *mine;
+struct node { struct node *next; int v; } *head;
+void put(int v) { struct node *n = malloc(sizeof *n); n->v = v; pthread_mutex_lock(&m[1]); n->next = head; head = n; pthread_mutex_unlock(&m[1]); }
+int sum(struct node *n) { return n ? n->v + sum(n->next) : 0; }
+void *leaf(void *arg) { pthread_mutex_lock(&m[0]); *(int *)arg += 1; pthread_mutex_unlock(&m[0]); return 0; }
 int into(struct box *box, int *at) { pthread_mutex_lock(&box->lock); int r = (*at)++; pthread_mutex_unlock(&box->lock); return r; }
 ";
 
@@ -76,7 +82,7 @@ fn statement(dice: &mut Dice, care: u64) -> String {
         false => PLACES[dice.roll(8) as usize].1,
     };
     let held = format!("pthread_mutex_lock(&{lock}); {access} pthread_mutex_unlock(&{lock});");
-    match dice.roll(16) {
+    match dice.roll(24) {
         0 => format!(
             "if (pthread_mutex_trylock(&{lock}) == 0) {{ {access} pthread_mutex_unlock(&{lock}); }}"
         ),
@@ -91,6 +97,22 @@ fn statement(dice: &mut Dice, care: u64) -> String {
             "int c = r & 1; if (c) pthread_mutex_lock(&{lock}); {access} if (c) pthread_mutex_unlock(&{lock});"
         ),
         8 => "z[(long)arg & 1] += 0 * r;".to_string(),
+        9 => format!("{{ int k; for (k = 0; k < 2; k++) {{ pthread_mutex_lock(&m[k]); z[{}] += k; pthread_mutex_unlock(&m[k]); }} }}", if dice.is_lucky(care) { "k" } else { "0" }),
+        10 => match dice.is_lucky(care) {
+            true => "pthread_mutex_lock(&m[1]); r += sum(head); pthread_mutex_unlock(&m[1]);".to_string(),
+            false => "r += sum(head);".to_string(),
+        },
+        11 => format!("put({});", dice.roll(4)),
+        12 => match dice.is_lucky(care) {
+            true => "own += r; r += own;".to_string(),
+            false => "mine = &own; r += *mine;".to_string(),
+        },
+        13 => format!("pthread_mutex_lock(&m[0]); p = {}; *p += 1; pthread_mutex_unlock(&m[0]);", if dice.is_lucky(care) { "&z[0]" } else { "&y" }),
+        14 => {
+            let joins = if dice.is_lucky(care) { "pthread_join(u, 0);" } else { "" };
+            format!("{{ pthread_t u; int k = 0; pthread_create(&u, 0, leaf, {}); {joins} r += {}; }}", ["&k", "&x", "&y"][dice.roll(3) as usize], ["k", "0"][dice.roll(2) as usize])
+        }
+        15 => format!("pthread_rwlock_{}lock(&l); {} pthread_rwlock_unlock(&l);", if dice.is_lucky(care) { "wr" } else { "rd" }, ["boxes[0].b++;", "r += boxes[0].b;"][dice.roll(2) as usize]),
         _ => held,
     }
 }
