@@ -311,6 +311,8 @@ impl<'p, 'c> Analysis<'p, 'c> {
         entry.facts = BTreeMap::new();
         entry.renamed = BTreeMap::new();
         entry.vouched = BTreeSet::new();
+        entry.near = Vec::new();
+        entry.key.gave_others = false;
         entry.result = Value::none();
         if let Some(exits) = self.again(frame, &mut entry) {
             return Ok(exits);
@@ -444,6 +446,7 @@ impl<'p, 'c> Analysis<'p, 'c> {
                 state.vars = Vec::new();
                 state.facts = BTreeMap::new();
                 state.vouched = BTreeSet::new();
+                state.near = Vec::new();
                 flow.exit(state);
             }
             Terminator::Exit => self.world.add_end(frame.thread, &state.key.joined),
@@ -488,6 +491,11 @@ impl<'p, 'c> Analysis<'p, 'c> {
                     back.rename(*object, *to);
                 }
                 let State { key, private, published, freed, result, .. } = exit;
+                if key.gave_others {
+                    back.near.clear();
+                }
+                let gave_others = key.gave_others || back.key.gave_others;
+                let key = Key { gave_others, ..key };
                 back = State { key, private, published, freed, ..back };
                 let is_alone = back.key.is_alone;
                 back.vars.iter_mut().for_each(|value| self.normalise(value, is_alone));

@@ -2,7 +2,7 @@
 //!
 //! Threads are interpreted on sets of values ([`analysis`], [`step`], [`eval`]): intervals with strides
 //! ([`num`]), addresses in objects ([`value`]), what objects hold ([`contents`]). A state keeps which locks
-//! a thread holds for certain, which threads it may have started, and which have ended ([`state`]).
+//! a thread holds for certain ([`near`] has those that are known only by the object that they are in), which threads it may have started, and which have ended ([`state`]).
 //! In the end [`races`] looks at all pairs of accesses of one place: one of two that conflict has to
 //! come before the other, by the start or the end of a thread, or both threads have to hold the same
 //! lock. After S. Savage et al., "Eraser: a dynamic data race detector for multithreaded programs", TOCS
@@ -42,6 +42,7 @@ mod analysis;
 mod contents;
 mod engine;
 mod eval;
+mod near;
 mod num;
 mod races;
 mod state;

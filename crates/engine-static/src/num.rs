@@ -218,13 +218,24 @@ impl Num {
                 return false;
             }
         }
+        self.overlaps_at(bytes, other, others, most).next().is_some()
+    }
+
+    /// How far the one may begin behind the other, where they have a byte in common.
+    pub fn overlaps_at(
+        self,
+        bytes: i128,
+        other: Num,
+        others: i128,
+        most: i128,
+    ) -> impl Iterator<Item = i128> {
         let (one, two) = (self.spread(most), other.spread(most));
         let step = gcd(one.step, two.step);
         let from = (1 - others).max(one.lo - two.hi);
         let to = (bytes - 1).min(one.hi - two.lo);
         let apart = one.lo - two.lo;
-        let differs = |d: i128| if step == 0 { d != apart } else { (d - apart) % step != 0 };
-        (from..=to).any(|d| !differs(d))
+        let differs = move |d: &i128| if step == 0 { *d != apart } else { (d - apart) % step != 0 };
+        (from..=to).filter(move |d| !differs(d))
     }
 }
 

@@ -47,6 +47,7 @@ impl<'a> Judge<'a> {
             }
         }
         found.extend(self.broken_locks(&all));
+        found.extend(self.broken_nearby(&all));
         found
     }
 
@@ -118,10 +119,49 @@ impl<'a> Judge<'a> {
 
     fn is_protected(&self, first: &Access, second: &Access) -> bool {
         let (one, two) = (&self.key(first).locks, &self.key(second).locks);
-        one.iter().any(|(lock, hold)| {
+        let is_common = one.iter().any(|(lock, hold)| {
             let other = two.get(lock);
             other.is_some_and(|other| hold.mode == Mode::Exclusive || other.mode == Mode::Exclusive)
-        })
+        });
+        is_common || self.is_protected_nearby(first, second)
+    }
+
+    /// Whether both hold a lock at the same distance, and can only meet at the same place: then it is
+    /// one lock.
+    fn is_protected_nearby(&self, first: &Access, second: &Access) -> bool {
+        let is_common = |(distance, mode): &(i128, Mode)| {
+            second.near.iter().any(|(other, others)| {
+                distance == other && (*mode == Mode::Exclusive || *others == Mode::Exclusive)
+            })
+        };
+        let (bytes, others) = (i128::from(first.bytes), i128::from(second.bytes));
+        let is_free = first.kind == Kind::Free || second.kind == Kind::Free;
+        let mut apart = first.at.overlaps_at(bytes, second.at, others, self.most);
+        !is_free && first.near.iter().any(is_common) && apart.all(|distance| distance == 0)
+    }
+
+    /// The same as [`Judge::broken_locks`], of locks that may be one of many.
+    fn broken_nearby(&self, all: &[&Access]) -> Option<Suspicion> {
+        for holder in all.iter().filter(|access| !access.near.is_empty()) {
+            for (distance, _) in &holder.near {
+                let word = holder.at.add(Num::one(*distance), 64);
+                let is_over = |access: &&&Access| {
+                    let bytes = i128::from(access.bytes);
+                    access.object == holder.object
+                        && access.kind != Kind::Read
+                        && !access.is_lock
+                        && (access.kind == Kind::Free
+                            || access.at.overlaps(bytes, word, LOCK_BYTES, self.most))
+                        && (access.thread == holder.thread || self.may_be_parallel(access, holder))
+                };
+                if let Some(write) = all.iter().find(is_over) {
+                    let (first, second) = ((*write).clone(), (*holder).clone());
+                    let what = "may write over a lock that is in use by";
+                    return Some(Suspicion { first, second, what });
+                }
+            }
+        }
+        None
     }
 
     /// A lock protects nothing if something else than a lock's operations writes to it while

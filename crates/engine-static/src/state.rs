@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use parallax_program::{Expr, VarId};
 
 use crate::contents::{Contents, Merge};
+use crate::near::Near;
 use crate::value::{ObjectId, Renamed, ThreadId, Value};
 
 /// A lock, by what is at its address, and nothing else ever is.
@@ -62,6 +63,9 @@ pub struct Key {
     pub locks: BTreeMap<Lock, Hold>,
     /// Whether others may be held.
     pub others: bool,
+    /// Whether a lock was given back that the function that runs did not take, so that it may be
+    /// one of its callers'.
+    pub gave_others: bool,
     /// Threads that may have been started by this thread. No entry: none.
     pub created: BTreeMap<SpawnSite, Count>,
     /// Whether there is no other thread, so that all objects are private.
@@ -87,7 +91,7 @@ impl Key {
             true => (self.locks.clone(), self.others),
             false => (BTreeMap::new(), true),
         };
-        Key { locks, others, created, joined: BTreeSet::new(), is_alone: self.is_alone }
+        Key { locks, others, created, joined: BTreeSet::new(), ..*self }
     }
 }
 
@@ -108,6 +112,8 @@ pub struct State<'p> {
     pub freed: BTreeSet<ObjectId>,
     /// Variables of which the library asserts only what the locks that are held make sure of.
     pub vouched: BTreeSet<VarId>,
+    /// Locks of the function that runs that may be one of many.
+    pub near: Vec<Near>,
     /// What the function gives back.
     pub result: Value,
 }
@@ -121,6 +127,7 @@ impl<'p> State<'p> {
     pub fn assign(&mut self, var: VarId, value: Value) {
         self.facts.retain(|known, expr| *known != var && !expr.mentions(var));
         self.vouched.remove(&var);
+        self.forget_near(var);
         self.vars[var.0 as usize] = value;
     }
 
@@ -169,6 +176,7 @@ impl<'p> State<'p> {
             published: self.published.union(&other.published).copied().collect(),
             freed: self.freed.union(&other.freed).copied().collect(),
             vouched: self.vouched.intersection(&other.vouched).copied().collect(),
+            near: self.near.iter().filter(|lock| other.near.contains(lock)).cloned().collect(),
             result: merge(&self.result, &other.result, 64),
         }
     }

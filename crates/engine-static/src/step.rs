@@ -7,6 +7,7 @@ use parallax_program::{
 use crate::analysis::{Analysis, Here, Quit, may_be_thread, within};
 use crate::contents::Contents;
 use crate::eval::Truth;
+use crate::near::{Near, split};
 use crate::num::Num;
 use crate::state::{Count, Hold, Lock, Mode, SpawnSite, State};
 use crate::value::{Base, ObjectId, Renamed, Value};
@@ -105,9 +106,9 @@ impl<'p> Analysis<'p, '_> {
                     let lock = self.eval(frame, &state, address);
                     self.write(here, &mut state, address, value, how)?;
                     if has_one_of(tags, &GIVES) {
-                        self.give(here, &mut state, &lock);
+                        self.give(here, &mut state, &lock, address);
                     } else if tags.contains(TAKES_AGAIN) {
-                        self.take(&mut state, self.lock_at(&lock), Mode::Exclusive);
+                        self.take_again(&mut state, &lock);
                     }
                     after.push(state);
                 }
@@ -264,7 +265,14 @@ impl<'p> Analysis<'p, '_> {
         Ok(targets)
     }
 
-    fn record(&mut self, here: Here, state: &State<'p>, object: ObjectId, at: Num, how: How) {
+    fn record(
+        &mut self,
+        here: Here,
+        state: &State<'p>,
+        (object, at): (ObjectId, Num),
+        near: &[(i128, Mode)],
+        how: How,
+    ) {
         let is_constant = self.world.object(object).is_constant;
         if self.world.is_private(object) || is_constant && how.kind == Kind::Read {
             return;
@@ -272,7 +280,9 @@ impl<'p> Analysis<'p, '_> {
         let key = self.world.key(&state.key);
         let How { kind, bytes, is_atomic, is_lock } = how;
         let (thread, span) = (here.frame.thread, here.span());
-        let access = Access { object, at, bytes, kind, is_atomic, is_lock, thread, key, span };
+        let near = near.to_vec();
+        let access =
+            Access { object, at, bytes, kind, is_atomic, is_lock, thread, near, key, span };
         self.world.accesses.insert(access);
     }
 
@@ -283,10 +293,11 @@ impl<'p> Analysis<'p, '_> {
         address: &Expr,
         how: How,
     ) -> Result<Value, Quit> {
+        let near = state.distances(address);
         let address = self.eval(here.frame, state, address);
         let mut value = Value::none();
         for (object, at) in self.targets(here, state, &address, how)? {
-            self.record(here, state, object, at, how);
+            self.record(here, state, (object, at), &near, how);
             let contents = match state.private.get(&object) {
                 Some(own) => own,
                 None => &self.world.contents[object.0 as usize],
@@ -314,11 +325,12 @@ impl<'p> Analysis<'p, '_> {
         if shows {
             value = self.publish(state, value)?;
         }
+        let near = state.distances(address);
         let address = self.eval(here.frame, state, address);
         let targets = self.targets(here, state, &address, how)?;
         let is_only = targets.len() == 1;
         for (object, at) in targets {
-            self.record(here, state, object, at, how);
+            self.record(here, state, (object, at), &near, how);
             let Some(own) = state.private.get_mut(&object) else {
                 self.world.store(object, at, how.bytes, &value.handed_over(self.most));
                 continue;
@@ -458,9 +470,13 @@ impl<'p> Analysis<'p, '_> {
         if !held && !foreign {
             return true;
         }
-        let address = self.eval(here.frame, state, address);
         let width = self.program.pointer_width;
         let behind = if width == 64 { BEHIND } else { BEHIND_32 };
+        let mut near = state.distances(address).into_iter();
+        if near.any(|(distance, _)| distance == -behind) {
+            return held;
+        }
+        let address = self.eval(here.frame, state, address);
         let back = address.map(|_, num| Some(num.sub(Num::one(behind), width)));
         let Some(lock) = self.lock_at(&back) else { return true };
         match state.key.locks.contains_key(&lock) {
@@ -470,7 +486,9 @@ impl<'p> Analysis<'p, '_> {
     }
 
     /// A thread has a lock from here on.
-    fn take(&self, state: &mut State<'p>, lock: Option<Lock>, mode: Mode) {
+    fn take(&self, state: &mut State<'p>, lock: Option<Lock>, address: &Expr, mode: Mode) {
+        let (from, at) = split(state, address);
+        state.near.push(Near { from, at, mode });
         let Some(lock) = lock else {
             state.key.others = true;
             return;
@@ -480,12 +498,33 @@ impl<'p> Analysis<'p, '_> {
         hold.mode = hold.mode.max(mode);
     }
 
+    /// A thread that has a lock takes it once more.
+    fn take_again(&self, state: &mut State<'p>, address: &Value) {
+        match self.lock_at(address) {
+            Some(lock) => {
+                let hold = Hold { mode: Mode::Exclusive, depth: 0 };
+                let hold = state.key.locks.entry(lock).or_insert(hold);
+                hold.depth = hold.depth.saturating_add(1);
+            }
+            None => state.key.others = true,
+        }
+    }
+
     /// A thread gives a lock back. Returns whether it has it for certain.
-    fn give(&mut self, here: Here, state: &mut State<'p>, address: &Value) -> bool {
+    fn give(&mut self, here: Here, state: &mut State<'p>, address: &Value, at: &Expr) -> bool {
+        // If it goes by another name here, it may be any of those that are known by theirs.
+        let is_near = state.give_near(at);
+        if !is_near {
+            state.near.clear();
+            state.key.gave_others = true;
+        }
         if let Some(lock) = self.lock_at(address)
             && state.key.locks.contains_key(&lock)
         {
             state.key.drop_lock(lock);
+            return true;
+        }
+        if is_near && self.lock_at(address).is_none() {
             return true;
         }
         self.owe(here, Property::Lock, "a lock is released that may not be held");
@@ -552,7 +591,7 @@ impl<'p> Analysis<'p, '_> {
             if let Some(mode) = mode {
                 // The object may have another name now.
                 let lock = self.eval(frame, &taken, address);
-                self.take(&mut taken, self.lock_at(&lock), mode);
+                self.take(&mut taken, self.lock_at(&lock), address, mode);
             }
             let seen = self.shared_or_same(&taken, &expected);
             self.swapped(taken, *dst, *ok, seen, 1, after);
@@ -636,7 +675,7 @@ impl<'p> Analysis<'p, '_> {
         let write = How { is_lock: is_lock(write_tags), ..write };
         let lock = self.eval(here.frame, &state, address);
         self.write(here, &mut state, address, new, write)?;
-        let is_sure = has_one_of(write_tags, &GIVES) && self.give(here, &mut state, &lock);
+        let is_sure = has_one_of(write_tags, &GIVES) && self.give(here, &mut state, &lock, address);
         // The object may have another name now.
         let old = self.shared_or_same(&state, &old);
         if let (Some(dst), false) = (dst, old.is_none()) {
@@ -860,7 +899,7 @@ impl<'p> Analysis<'p, '_> {
                 self.owe(here, Property::Memory, "an object is freed that may be gone");
             }
             let how = How { kind: Kind::Free, bytes: 1, is_atomic: false, is_lock: false };
-            self.record(here, state, object, Num::one(0), how);
+            self.record(here, state, (object, Num::one(0)), &[], how);
             state.freed.insert(object);
         }
         Ok(())

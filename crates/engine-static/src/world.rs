@@ -8,7 +8,7 @@ use parallax_program::{AllocKind, FunctionId, Property, Span};
 
 use crate::contents::Contents;
 use crate::num::Num;
-use crate::state::{Count, Key, Place, SpawnSite};
+use crate::state::{Count, Key, Mode, Place, SpawnSite};
 use crate::value::{ObjectId, ThreadId, Value};
 
 /// Where an object comes from.
@@ -69,6 +69,8 @@ pub struct Access {
     /// Whether it is what a lock does.
     pub is_lock: bool,
     pub thread: ThreadId,
+    /// Locks that are held, by how far they are from the place.
+    pub near: Vec<(i128, Mode)>,
     /// By number.
     pub key: usize,
     pub span: (u32, u32),

@@ -3,6 +3,8 @@
 
 mod support;
 
+use std::path::Path;
+
 use parallax_control::Control;
 use parallax_engine_static::{Conclusion, prove};
 use parallax_program::Program;
@@ -237,4 +239,64 @@ fn errors_of_other_kinds_leave_it_open() {
     open(
         "int *f(void) { int x; int *volatile p = &x; return p; } void *w(void *q) { *f() = 1; return 0; }",
     );
+}
+
+const ELEMENTS: &str = "struct d { pthread_mutex_t m; int x, y; } ds[3]; \
+    void lend(struct d *p) { pthread_mutex_unlock(&p->m); pthread_mutex_lock(&p->m); } \
+    void leave(struct d *p) { pthread_mutex_unlock(&p->m); } \
+    void *w(void *a) { int i = __VERIFIER_nondet_int(); if (i < 0 || i > 2) return 0; \
+    struct d *p = &ds[i]; pthread_mutex_lock(&p->m); p->x++; pthread_mutex_unlock(&p->m); return 0; }";
+
+#[test]
+fn elements_have_locks_of_their_own() {
+    let text = format!("{ELEMENTS} {TWICE}");
+    differs(&text, "p->x++;", "ds[0].x++;");
+    differs(&text, "p->x++;", "p = &ds[1]; p->x++; p = &ds[i];");
+    differs(&text, "p->x++;", "leave(p); p->x++; pthread_mutex_lock(&p->m);");
+    differs(&text, "lock(&p->m); p->x++;", "lock(&p->m); { struct d *q = p + (i == 0); q->x++; }");
+    differs(&text, "pthread_mutex_lock(&p->m); p->x++; pthread_mutex_unlock(&p->m);", "p->x++;");
+    let body = "pthread_mutex_lock(&p->m); p->x++; pthread_mutex_unlock(&p->m);";
+    let index = text.replace(body, &body.replace("p->", "ds[i]."));
+    differs(&index, "ds[i].x++;", "i = i ? 0 : 1; ds[i].x++;");
+    let exact = text.replace(
+        "return 0; }",
+        "pthread_mutex_lock(&ds[0].m); ds[0].x = 1; \
+                              pthread_mutex_unlock(&ds[0].m); return 0; }",
+    );
+    differs(&exact, "ds[0].x = 1;", "ds[1].x = 1;");
+    let readers = text.replace("mutex", "rwlock").replace("lock_lock(", "lock_wrlock(");
+    let readers = readers.replace("pthread_rwlock_t m =", "pthread_mutex_t m =");
+    let readers = readers.replace("n = PTHREAD_RWLOCK", "n = PTHREAD_MUTEX");
+    is_proved(&readers);
+    is_suspected(&readers.replace("wrlock(&p", "rdlock(&p"));
+}
+
+#[test]
+fn nodes_have_locks_of_their_own() {
+    let text = "struct n { pthread_mutex_t m; int v; struct n *next; } *head; void *w(void *a) { \
+                struct n *p = calloc(1, sizeof *p); p->v = 7; LOCK; p->next = head; head = p; UNLOCK; \
+                LOCK; struct n *q = head; UNLOCK; if (q) { pthread_mutex_lock(&q->m); q->v++; \
+                pthread_mutex_unlock(&q->m); } return 0; }";
+    let text = format!("{text} {TWICE}");
+    differs(&text, "q->v++;", "q->v++; if (q->next) q->next->v++;");
+    differs(&text, "q->v++;", "pthread_mutex_unlock(&q->m); q->v++; pthread_mutex_lock(&q->m);");
+    differs(&text, "q->v++;", "*(int *)&q->m = 0; q->v++;");
+}
+
+/// The examples: those that say that something is wrong are not proved.
+#[test]
+fn examples_are_proved_if_they_are_right() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c-static");
+    let files = std::fs::read_dir(folder).expect("a folder").flatten().map(|file| file.path());
+    let mut count = 0;
+    for file in files.filter(|file| file.extension().is_some_and(|it| it == "c")) {
+        let text = std::fs::read_to_string(&file).expect("a file");
+        let found = prove(&support::load_file(&file), &Control::default()).conclusion;
+        match text.contains("BUG:") {
+            true => assert!(matches!(found, Conclusion::Suspected { .. }), "{file:?}: {found:?}"),
+            false => assert!(matches!(found, Conclusion::Proved), "{file:?}: {found:?}"),
+        }
+        count += 1;
+    }
+    assert!(count >= 4, "{count}");
 }
