@@ -56,6 +56,7 @@ pub enum Chosen {
 }
 
 impl Chosen {
+    #[inline]
     pub fn below(below: Bits) -> Chosen {
         let width = below.width();
         match below.unsigned() {
@@ -113,6 +114,7 @@ const NEAR: u64 = 0x1000;
 
 /// What is wrong with an access of some bytes at an address, if something is. `at` is the last object
 /// that starts there or before.
+#[inline]
 pub fn wrong_access(
     at: Option<Extent>,
     address: u64,
@@ -137,6 +139,7 @@ pub fn wrong_access(
 /// What is wrong with the end of an object, or with asking for its size, if something is. `at` is the
 /// object that the address is in: where it starts, of which kind it is, and whether it has ended.
 /// To free the null pointer is right, and does nothing; see [`wrong_free`].
+#[inline]
 pub fn wrong_end(
     at: Option<(u64, AllocKind, bool)>,
     address: u64,
@@ -151,6 +154,7 @@ pub fn wrong_end(
 }
 
 /// What is wrong with freeing what is at an address.
+#[inline]
 pub fn wrong_free(
     at: Option<(u64, AllocKind, bool)>,
     address: u64,
