@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use parallax_library::{Options, is_library_file, link, names};
 use parallax_machine::Code;
-use parallax_program::{Callee, Function, InstKind, Program, parse_program};
+use parallax_program::{Callee, Function, Inst, InstKind, Program, parse_program};
 use proptest::prelude::*;
 use world::{End, World, out, program, program_with};
 
@@ -98,10 +98,31 @@ fn what_is_unknown_or_unlike_stays_external() {
          w = call extern rand()\n  call extern memchr(0:16, 0:32, 0:64)\n  return\n}\n",
     );
     assert_eq!(externals(&linked), ["frobnicate", "strlen", "rand", "memchr"]);
-    let narrow = "program test pointers 32\nfn main() {\n  call extern abort()\n  return\n}\n";
-    let mut narrow = parse_program("narrow", narrow).unwrap();
-    link(&mut narrow, &Options::default()).unwrap();
-    assert_eq!(externals(&narrow), ["abort"]);
+}
+
+#[test]
+fn programs_for_32_bits_have_a_library_too() {
+    let text = "program test pointers 32\nfn main() {\n  var p: 32, n: 64\n  \
+                p = call extern malloc(8:32)\n  p = call extern memset(p, 0:32, 8:32)\n  \
+                n = call extern strtoll(p, 0:32, 10:32)\n  call extern abort()\n  return\n}\n";
+    let mut program = parse_program("narrow", text).unwrap();
+    link(&mut program, &Options::default()).unwrap();
+    program.check().unwrap();
+    assert_eq!(externals(&program), Vec::<String>::new());
+}
+
+#[test]
+fn functions_without_a_body_give_anything_where_that_is_asked_for() {
+    let text = "program test pointers 64\nfn main() {\n  var v: 17\n  v = call extern frobnicate(1:32)\n  \
+                call extern frobnicate()\n  v = call extern __VERIFIER_nondet_frob()\n  \
+                call extern pthread_cancel(1:64)\n  return\n}\n";
+    let mut program = parse_program("open", text).unwrap();
+    link(&mut program, &Options { open: true, ..Options::default() }).unwrap();
+    program.check().unwrap();
+    assert_eq!(externals(&program), ["pthread_cancel"]);
+    let is_input = |inst: &&Inst| matches!(inst.kind, InstKind::Nondet { .. });
+    assert_eq!(program.functions[0].blocks[0].insts.iter().filter(is_input).count(), 2);
+    assert_eq!(program.assumptions.len(), 1);
 }
 
 #[test]
