@@ -419,7 +419,11 @@ impl<'p> Machine<'_, 'p> {
             let address = self.sample(&run.state.path, access.address).unsigned() as u64;
             self.record(thread, What::Read { address, bytes: access.bytes as u8, value });
         }
-        if let Some(local) = run.state.local(thread) {
+        // Only who is in a loop is ever asked what it has found.
+        let code = &self.code;
+        if let Some(local) = run.state.local(thread)
+            && local.thread.stack().any(|site| code.can_repeat(site))
+        {
             local.looks.add(local.thread.operations(), access, value);
         }
     }

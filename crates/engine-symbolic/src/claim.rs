@@ -124,7 +124,8 @@ impl<'p> Replay<'_, '_, 'p> {
     }
 
     fn follow(&mut self, schedule: &[u32]) -> Result<State<'p>, String> {
-        let mut state = Self::only(self.machine.start())?;
+        let first = self.machine.start().and_then(|open| self.machine.all(open));
+        let mut state = Self::only(first)?;
         self.machine.touched.clear();
         for thread in schedule {
             state = Self::only(self.machine.step(&state, *thread))?;

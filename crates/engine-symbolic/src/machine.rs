@@ -15,7 +15,7 @@ use parallax_machine::system::{Object, Record, What};
 use parallax_machine::{Code, Globals, Idle, Limits, Site, Thread};
 use parallax_program::{Bits, FunctionId, Location, Program, Property, Slots};
 use parallax_solver::Stop;
-use parallax_verdict::Reason;
+use parallax_verdict::{Reason, stopped};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::memory::{Memory, Page};
@@ -110,6 +110,9 @@ pub struct Machine<'a, 'p> {
     pub forks: u64,
     /// Whether a loop was cut off by the bound.
     pub is_cut: bool,
+    /// Operations of threads so far, and questions to the solver that are accounted for.
+    pub operations: u64,
+    accounted: u64,
     pub(crate) limits: Limits,
     pub(crate) globals: Globals,
     pub(crate) slots: Slots,
@@ -119,6 +122,12 @@ pub struct Machine<'a, 'p> {
 }
 
 impl<'a, 'p> Machine<'a, 'p> {
+    /// Operations between two looks at the clock.
+    const PATIENCE: u64 = 256;
+    /// What an operation and a question to the solver cost, in nominal nanoseconds.
+    const WORK: u64 = 2_000;
+    const QUESTION: u64 = 300_000;
+
     /// None if the globals are too large.
     pub fn new(program: &'p Program, options: &'a Options<'a>) -> Option<Machine<'a, 'p>> {
         let code = Code::new(program);
@@ -146,6 +155,8 @@ impl<'a, 'p> Machine<'a, 'p> {
             touched: Vec::new(),
             forks: 0,
             is_cut: false,
+            operations: 0,
+            accounted: 0,
             limits,
             globals,
             slots: Slots::of(program.pointer_width),
@@ -194,11 +205,18 @@ impl<'a, 'p> Machine<'a, 'p> {
             let args: Vec<Value> = args.collect();
             self.begin(&mut run, number as u32, thread.function, args);
         }
-        self.go(vec![run])
+        Ok(vec![run])
     }
 
-    /// The outcomes of the operation that a thread stands at.
+    /// All outcomes of the operation that a thread stands at.
     pub fn step(&mut self, state: &State<'p>, thread: u32) -> Result<Vec<Run<'p>>, Halt> {
+        let open = self.begin_step(state, thread)?;
+        self.all(open)
+    }
+
+    /// The outcomes of the operation that a thread stands at, before the thread has run on; see
+    /// [`Machine::next`].
+    pub fn begin_step(&mut self, state: &State<'p>, thread: u32) -> Result<Vec<Run<'p>>, Halt> {
         let mut run = Run {
             state: state.clone(),
             effects: Effects::default(),
@@ -208,9 +226,8 @@ impl<'a, 'p> Machine<'a, 'p> {
         if let Some(local) = run.state.local(thread) {
             local.watch = None;
         }
-        let runs = self.act(run, thread)?;
-        let runs = self.go(runs)?;
-        self.forks += (runs.len() as u64).saturating_sub(1);
+        let mut runs = self.act(run, thread)?;
+        runs.reverse();
         Ok(runs)
     }
 
@@ -220,18 +237,23 @@ impl<'a, 'p> Machine<'a, 'p> {
         let todo = vec![thread];
         let mut run = Run { state: state.clone(), effects: Effects::default(), todo, from };
         self.put(&mut run, thread, At::Runs);
-        self.go(vec![run])
+        self.all(vec![run])
     }
 
-    /// Lets threads run on until each stands at something that others may notice.
-    fn go(&mut self, runs: Vec<Run<'p>>) -> Result<Vec<Run<'p>>, Halt> {
-        let mut open = runs;
-        open.reverse();
+    pub fn all(&mut self, mut open: Vec<Run<'p>>) -> Result<Vec<Run<'p>>, Halt> {
         let mut done = Vec::new();
+        while let Some(run) = self.next(&mut open)? {
+            done.push(run);
+        }
+        Ok(done)
+    }
+
+    /// Lets the last of the open runs go on until each of its threads stands at something that others
+    /// may notice, and leaves what else may become of it among them.
+    pub fn next(&mut self, open: &mut Vec<Run<'p>>) -> Result<Option<Run<'p>>, Halt> {
         while let Some(mut run) = open.pop() {
             let Some(thread) = run.todo.last().copied() else {
-                done.push(run);
-                continue;
+                return Ok(Some(run));
             };
             let runs = run.state.thread(thread).is_some_and(|local| local.at == At::Runs);
             if !runs {
@@ -239,11 +261,30 @@ impl<'a, 'p> Machine<'a, 'p> {
                 open.push(run);
                 continue;
             }
+            self.look_at_limits()?;
             let mut next = self.advance(run, thread)?;
+            self.forks += (next.len() as u64).saturating_sub(1);
             next.reverse();
             open.append(&mut next);
         }
-        Ok(done)
+        Ok(None)
+    }
+
+    /// Looks at the clock from time to time, and accounts for what was done.
+    fn look_at_limits(&mut self) -> Result<(), Halt> {
+        self.operations += 1;
+        if !self.operations.is_multiple_of(Self::PATIENCE) {
+            return Ok(());
+        }
+        let control = &self.options.control;
+        if let Some(stop) = control.reason() {
+            self.notices.push(Notice::Gap(stopped(stop)));
+            return Err(Halt::Enough);
+        }
+        let solved = self.oracle.counts.solved;
+        let asked = solved - std::mem::replace(&mut self.accounted, solved);
+        control.spend(Self::PATIENCE * Self::WORK + asked * Self::QUESTION);
+        Ok(())
     }
 
     /// The thread has come to something that others may notice.

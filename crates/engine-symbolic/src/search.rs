@@ -61,9 +61,9 @@ struct Node<'p> {
     sleep: Vec<(u32, Footprint)>,
     /// Threads to try, and those that were.
     backtrack: Vec<u32>,
-    /// The thread that is being tried, with what its outcomes access.
+    /// The thread that is being tried, with what its outcomes access, as far as is known.
     current: Option<(u32, Footprint)>,
-    /// Outcomes of its step that were not looked at, the next one last.
+    /// What else may become of its step, the next one last; see [`Machine::next`].
     outcomes: Vec<Run<'p>>,
     /// Outcomes of steps that were found when it was asked whether threads wait.
     trials: FxHashMap<u32, Vec<Run<'p>>>,
@@ -104,11 +104,11 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
     }
 
     pub fn run(&mut self) -> Result<(), Halt> {
-        let first = self.machine.start()?;
-        self.take_notices(None)?;
-        let mut open = first;
-        open.reverse();
-        while let Some(run) = open.pop() {
+        let mut open = self.machine.start()?;
+        loop {
+            let run = self.machine.next(&mut open);
+            self.take_notices(None)?;
+            let Some(run) = run? else { return Ok(()) };
             let clocks = Clocks::default();
             if let Some(parts) = self.enter(run, Vec::new(), clocks.clone(), clocks)? {
                 open.extend(parts.into_iter().rev());
@@ -116,14 +116,18 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
             }
             self.explore()?;
         }
-        Ok(())
     }
 
     /// Looks at all that follows from the only node.
     fn explore(&mut self) -> Result<(), Halt> {
         while let Some(top) = self.nodes.last_mut() {
-            if let Some(run) = top.outcomes.pop() {
-                self.follow(run)?;
+            if let (Some((thread, _)), false) = (&top.current, top.outcomes.is_empty()) {
+                let thread = *thread;
+                let run = self.machine.next(&mut top.outcomes);
+                self.take_notices(Some(thread))?;
+                if let Some(run) = run? {
+                    self.follow(run)?;
+                }
                 continue;
             }
             if let Some(tried) = top.current.take() {
@@ -154,22 +158,20 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
             1 => top.state.take(),
             _ => top.state.clone(),
         };
-        let mut outcomes = match (known, state) {
-            (Some(known), _) => known,
+        let outcomes = match (known, state) {
+            (Some(mut known), _) => {
+                known.reverse();
+                known
+            }
             (None, Some(state)) => {
-                let outcomes = self.machine.step(&state, thread);
+                let outcomes = self.machine.begin_step(&state, thread);
                 self.take_notices(Some(thread))?;
                 outcomes?
             }
             (None, None) => Vec::new(),
         };
-        let mut all = Footprint::default();
-        for run in &outcomes {
-            all.extend(&Footprint::of(&run.effects, self.looks_for_races));
-        }
-        outcomes.reverse();
         if let Some(top) = self.nodes.last_mut() {
-            top.current = Some((thread, all));
+            top.current = Some((thread, Footprint::default()));
             top.outcomes = outcomes;
         }
         Ok(())
@@ -190,6 +192,9 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
             orders = with(&synchronised, thread, Rc::new(after));
         }
         let footprint = Footprint::of(&run.effects, self.looks_for_races);
+        if let Some((_, all)) = self.nodes.last_mut().and_then(|top| top.current.as_mut()) {
+            all.extend(&footprint);
+        }
         self.reverse_all(thread, &footprint, &mut clock);
         let time = clock.get(thread) + 1;
         clock.set(thread, time);
