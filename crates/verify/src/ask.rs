@@ -10,7 +10,8 @@ use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Help, Property, Setting};
 use parallax_query::{Answer, Engine, Query};
 use parallax_verdict::{
-    Conclusion, Counts, Ending, Gaps, Reason, Scope, Searched, Verdict, no_final_state,
+    Conclusion, Counts, Ending, Gaps, Reason, Scope, Searched, Verdict, inputs_tried,
+    no_final_state,
 };
 
 use crate::competition::{Competition, Ruling};
@@ -143,7 +144,10 @@ impl Prepared {
                 if let (Some(states), true) = (&mut states, is_race_free) {
                     states.engine = &relief::STATES;
                 }
-                vec![first("explore"), later("bounded"), states]
+                let symbolic = first("symbolic").filter(|symbolic| {
+                    has_open_inputs(query) && symbolic.engine.admits(query).is_ok()
+                });
+                vec![first("explore"), symbolic, later("bounded"), states]
             }
         }
         .into_iter()
@@ -282,6 +286,13 @@ fn others_that_know(query: &Query<'_>, settings: Vec<Setting>) -> Help {
 /// nothing.
 fn covers(engine: &dyn Engine, query: &Query<'_>) -> bool {
     query.properties.iter().all(|property| engine.looks_for(*property))
+}
+
+/// Whether inputs may have any value, which exploration cannot follow and symbolic execution can.
+fn has_open_inputs(query: &Query<'_>) -> bool {
+    let program = query.subject.program.as_ref();
+    query.nondet.is_none()
+        && program.is_some_and(|program| inputs_tried(program, Some((0, 0))).is_some())
 }
 
 /// No engine can be asked: each says why.
