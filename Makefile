@@ -9,7 +9,7 @@ TESTED = $(TARGET)/debug/parallax
 # Seconds for each fuzz target.
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= litmus cat program ops llvm lift elf schedule session certificate expectations \
-	formulas document
+	formulas document exchange
 # A folder of litmus tests with an expected.csv, beside the project.
 SUITE ?= ../shared/suites/litmus
 
@@ -18,7 +18,7 @@ MINUTES ?= 5
 FINDS ?= $(TARGET)/hunt
 SEED ?= 1
 
-.PHONY: help build demo tour test tools format lint unit suites examples long bench curves figures docs fuzz hunt mutations clean
+.PHONY: help build demo tour test tools format lint unit suites examples long bench curves figures docs fuzz hunt mutations benchexec clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -101,7 +101,7 @@ fuzz: ## FUZZ_SECONDS of each fuzz target
 			certificate) seeds= ;; \
 			elf|lift) seeds=$(TARGET)/seeds/$$target ;; \
 			document) seeds=examples/c ;; \
-			schedule|session|expectations|formulas) seeds=fuzz/seeds/$$target ;; \
+			schedule|session|expectations|formulas|exchange) seeds=fuzz/seeds/$$target ;; \
 			*) seeds=examples/programs ;; \
 		esac; \
 		mkdir -p fuzz/corpus/$$target; \
@@ -115,6 +115,10 @@ hunt: ## MINUTES of random programs through every engine; disagreements go to FI
 
 mutations: ## break the engines in many ways; a table tells who noticed
 	scripts/mutations --folder "$(TARGET)/mutations" --table "$(TARGET)/mutations.md"
+
+benchexec: ## run the project's own tasks by BenchExec, from PyPI, with the module in contrib/benchexec
+	$(CARGO) build --locked -p parallax-cli
+	contrib/benchexec/test "$(TESTED)" "$(TARGET)/benchexec"
 
 clean: ## remove what was built
 	$(CARGO) clean

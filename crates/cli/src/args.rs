@@ -10,6 +10,7 @@ use clap_complete::Shell;
 use crate::debug::{DebugArguments, ReplayArguments};
 use crate::fences::FencesArguments;
 use crate::translate::TranslateArguments;
+use crate::validate::ValidateArguments;
 use crate::verify::VerifyArguments;
 
 /// Verifies concurrent programs against every order in which memory effects can be seen.
@@ -29,6 +30,7 @@ pub enum Command {
     Debug(DebugArguments),
     Replay(ReplayArguments),
     Translate(TranslateArguments),
+    Validate(ValidateArguments),
     Models(ModelsArguments),
     Completions(CompletionsArguments),
     Man(ManArguments),

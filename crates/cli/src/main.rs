@@ -15,6 +15,7 @@ mod panics;
 mod progress;
 mod shell;
 mod translate;
+mod validate;
 mod verify;
 mod voice;
 
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
         Command::Fences(options) => fences::run(options),
         Command::Debug(options) => debug::run(options),
         Command::Replay(options) => debug::replay(options),
+        Command::Validate(options) => validate::run(options),
         Command::Translate(options) => translate::run(options),
         Command::Models(options) => models::run(options),
         Command::Completions(options) => shell::completions(options),

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use support::{Folder, run_in};
 
-const COMMANDS: [&str; 5] = ["litmus", "verify", "models", "completions", "man"];
+const COMMANDS: [&str; 6] = ["litmus", "verify", "validate", "models", "completions", "man"];
 
 #[test]
 fn every_command_has_help_with_two_examples_that_work() {

@@ -6,11 +6,13 @@
 //! taken for an option. No crate of the product starts a program or reads an input any other way.
 //! What is trusted and what is not is in the book, on the page on security.
 
+mod hash;
 mod read;
 mod scratch;
 mod tool;
 mod write;
 
+pub use hash::sha256;
 pub use read::{MOST_TEXT, check, open, read};
 pub use scratch::{Scratch, remove_scratch};
 pub use tool::{Arguments, is_taken_for_list, plain, run};

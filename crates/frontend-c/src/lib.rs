@@ -57,6 +57,14 @@ pub enum DataModel {
 }
 
 impl DataModel {
+    /// As task files and witnesses have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            DataModel::Ilp32 => "ILP32",
+            DataModel::Lp64 => "LP64",
+        }
+    }
+
     /// The names that task files have for them, in any case.
     pub fn parse(name: &str) -> Option<DataModel> {
         match name.to_ascii_lowercase().as_str() {

@@ -27,6 +27,8 @@ pub struct Response {
     pub model: Arc<Model>,
     /// The verdict in the words of SV-COMP, where one of its property files was asked for.
     pub ruling: Option<Ruling>,
+    /// What that file says.
+    pub formulas: Option<Formulas>,
 }
 
 /// Exploration is alone for so long: most programs are answered by then.
@@ -68,7 +70,12 @@ impl Prepared {
             answer.verdict = competition.settle(answer.verdict.clone());
             competition.ruling(&answer.verdict)
         });
-        Response { answer, model: self.model.clone(), ruling }
+        Response {
+            answer,
+            model: self.model.clone(),
+            ruling,
+            formulas: self.formulas.clone(),
+        }
     }
 
     /// No engine tells whether a program ends.

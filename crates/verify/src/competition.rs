@@ -97,36 +97,21 @@ impl Competition<'_> {
     /// Which part of what is asked is violated; the error says why it is none.
     fn part(&self, violation: &Violation) -> Result<&'static str, String> {
         let asked = |formula: Formula| self.formulas.formulas.contains(&formula);
-        let is_call = |formula: &Formula| matches!(formula, Formula::NoCall(_));
         let part = match violation.property {
-            Property::Assert => {
-                let formulas = &self.formulas.formulas;
-                return match formulas.iter().find(|formula| is_call(formula)) {
-                    Some(formula) if self.is_call(violation) => Ok(formula.name()),
-                    _ => Err(format!("{}, which is no call that is asked for", violation.message)),
-                };
-            }
             Property::Race => Formula::NoRace,
-            Property::Overflow if is_overflow(&violation.message) => Formula::NoOverflow,
-            Property::Memory if is_free(violation) => Formula::ValidFree,
-            Property::Memory if is_dereference(&violation.message) => Formula::ValidDeref,
+            Property::Memory if is_late_free(violation) => Formula::ValidFree,
             Property::Leak if asked(Formula::ValidMemcleanup) => Formula::ValidMemcleanup,
             Property::Leak if self.is_lost(violation) => Formula::ValidMemtrack,
             Property::Leak => {
                 return Err("an object is never freed, and may be pointed to".to_string());
             }
-            _ => return Err(format!("{}, and what follows is open", violation.message)),
+            property => formula_of(property, &violation.message, &self.formulas.calls())
+                .ok_or_else(|| format!("{}, and what follows is open", violation.message))?,
         };
         match asked(part.clone()) {
             true => Ok(part.name()),
             false => Err(format!("{}, and what follows is open", violation.message)),
         }
-    }
-
-    /// Whether a failed assertion is a call of a function that must not be called.
-    fn is_call(&self, violation: &Violation) -> bool {
-        let mut calls = self.formulas.calls().into_iter();
-        calls.any(|name| violation.message == format!("{name} is called"))
     }
 
     /// Whether an object that is never freed is pointed to by nothing at the end.
@@ -170,24 +155,33 @@ fn open(message: String, place: Option<parallax_program::Location>) -> Reason {
     Reason { message, place, help: None }
 }
 
-/// Not a division by zero, nor a shift by too much: these have no value that could be too large.
-fn is_overflow(message: &str) -> bool {
-    message.starts_with("signed integer overflow")
+/// What a failure violates, if that is something that the competition asks for. `calls` are the
+/// functions that must not be called. Divisions by zero and shifts by too much have no value that
+/// could be too large, and what nobody has written may be read.
+pub(crate) fn formula_of(property: Property, message: &str, calls: &[String]) -> Option<Formula> {
+    let is = |wrong: &[BadAccess]| wrong.iter().any(|wrong| wrong.message() == message);
+    let frees = [BadAccess::FreeOfNoObject, BadAccess::DoubleFree];
+    let accesses = [BadAccess::Null, BadAccess::Wild, BadAccess::OutOfBounds, BadAccess::Freed];
+    match property {
+        Property::Assert => {
+            let called = calls.iter().find(|name| message == format!("{name} is called"));
+            called.map(|name| Formula::NoCall(name.clone()))
+        }
+        Property::Overflow => {
+            message.starts_with("signed integer overflow").then_some(Formula::NoOverflow)
+        }
+        Property::Memory if is(&frees) => Some(Formula::ValidFree),
+        Property::Memory if is(&accesses) => Some(Formula::ValidDeref),
+        _ => None,
+    }
 }
 
-fn is_free(violation: &Violation) -> bool {
-    let message = violation.message.as_str();
-    let first = violation.involved.first();
-    let first = first.and_then(|event| violation.execution.events.get(*event as usize));
-    let is_late = violation.involved.len() == 2 && message == BadAccess::Freed.message();
+/// Whether what comes after the end of an object is another end of it.
+fn is_late_free(violation: &Violation) -> bool {
+    let [first, _] = violation.involved[..] else { return false };
+    let first = violation.execution.events.get(first as usize);
     let frees = first.is_some_and(|event| matches!(event.kind, EventKind::Free { .. }));
-    let wrong = [BadAccess::FreeOfNoObject, BadAccess::DoubleFree];
-    is_late && frees || wrong.iter().any(|wrong| wrong.message() == message)
-}
-
-fn is_dereference(message: &str) -> bool {
-    let wrong = [BadAccess::Null, BadAccess::Wild, BadAccess::OutOfBounds, BadAccess::Freed];
-    wrong.iter().any(|wrong| wrong.message() == message)
+    frees && violation.message == BadAccess::Freed.message()
 }
 
 /// The bytes that were written, without those of objects that are gone.
@@ -256,8 +250,9 @@ mod tests {
 
     #[test]
     fn only_what_has_a_value_overflows() {
-        assert!(is_overflow("signed integer overflow in a division"));
-        assert!(!is_overflow("division by zero"));
-        assert!(!is_dereference(BadAccess::Undefined.message()));
+        let overflow = |message| formula_of(Property::Overflow, message, &[]);
+        assert_eq!(overflow("signed integer overflow in a division"), Some(Formula::NoOverflow));
+        assert_eq!(overflow("division by zero"), None);
+        assert_eq!(formula_of(Property::Memory, BadAccess::Undefined.message(), &[]), None);
     }
 }

@@ -22,6 +22,8 @@ pub mod stack;
 pub mod structures;
 pub mod task;
 pub mod text;
+pub mod validation;
+pub mod witness;
 mod yaml;
 
 pub use ask::Response;

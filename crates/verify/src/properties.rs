@@ -15,6 +15,8 @@ pub enum Properties {
     All,
     Named(Vec<Property>),
     File(PathBuf),
+    /// What such a file would say.
+    Written(Formulas),
 }
 
 impl FromStr for Properties {
@@ -67,6 +69,7 @@ impl Properties {
             Properties::All => Property::ALL.to_vec(),
             Properties::Named(properties) => properties.clone(),
             Properties::File(path) => formulas(path)?.properties(),
+            Properties::Written(formulas) => formulas.properties(),
         };
         if *self == Properties::All && kind == Kind::Machine {
             properties.retain(|property| *property != Property::Race);
@@ -83,8 +86,8 @@ impl Properties {
     /// any other, and only calls that they name are errors.
     pub fn checks(&self) -> Result<Checks, Diagnostics> {
         let (properties, errors) = match self {
-            Properties::File(path) => {
-                let formulas = formulas(path)?;
+            Properties::File(_) | Properties::Written(_) => {
+                let formulas = self.formulas()?.unwrap_or_default();
                 let errors = Errors { functions: formulas.calls(), abort: false };
                 (formulas.properties(), errors)
             }
@@ -102,6 +105,7 @@ impl Properties {
     pub fn formulas(&self) -> Result<Option<Formulas>, Diagnostics> {
         match self {
             Properties::File(path) => formulas(path).map(Some),
+            Properties::Written(formulas) => Ok(Some(formulas.clone())),
             _ => Ok(None),
         }
     }

@@ -14,7 +14,7 @@ use crate::text::{read, shown};
 use crate::yaml::{Document, Node};
 
 /// The model of the competition.
-const MODEL: &str = "sc";
+pub(crate) const MODEL: &str = "sc";
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Task {

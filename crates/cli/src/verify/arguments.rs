@@ -109,8 +109,9 @@ pub struct VerifyArguments {
     pub report: Option<PathBuf>,
 
     /// Write the schedule of the first violation, for `parallax debug` and `parallax replay`
-    /// (models sc, tso and pso, engine states)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// (models sc, tso and pso, engine states); with .yml or .graphml, a witness as SV-COMP has it,
+    /// for `parallax validate`
+    #[arg(long, value_name = "FILE|FILE.yml|.graphml", value_hint = ValueHint::FilePath)]
     pub witness: Option<PathBuf>,
 
     /// Write the instructions that places in the answer point into (machine code)

@@ -62,6 +62,15 @@ pub enum DataModelName {
     Lp64,
 }
 
+impl DataModelName {
+    pub fn model(self) -> DataModel {
+        match self {
+            DataModelName::Ilp32 => DataModel::Ilp32,
+            DataModelName::Lp64 => DataModel::Lp64,
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub enum ExternsName {
     /// Nobody knows: the answer is unknown where one is called
@@ -91,10 +100,7 @@ impl ReadingArguments {
             modelled: self.model_function.clone(),
             no_spurious_wakeups: self.no_spurious_wakeups,
             no_spurious_failures: self.no_spurious_failures,
-            data_model: self.data_model.map(|name| match name {
-                DataModelName::Ilp32 => DataModel::Ilp32,
-                DataModelName::Lp64 => DataModel::Lp64,
-            }),
+            data_model: self.data_model.map(DataModelName::model),
             externs: match self.externs {
                 ExternsName::Unknown => Externs::Unknown,
                 ExternsName::Nondet => Externs::Nondet,

@@ -5,7 +5,9 @@ pub mod input;
 pub mod output;
 mod progress;
 mod tasks;
+mod witness;
 
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,7 +16,6 @@ use parallax_program::{Diagnostic, Diagnostics};
 use parallax_query::{Extensions, Reductions};
 use parallax_verdict::Conclusion;
 use parallax_verify::stack::with_stack;
-use parallax_verify::text::shown;
 use parallax_verify::{
     Asking, Backend, Format, Framework, Properties, Request, Response, Ruling, schedules,
 };
@@ -22,6 +23,7 @@ use parallax_verify::{
 pub use arguments::VerifyArguments;
 use arguments::{AnswerFormat, FrameworkName, SolverName};
 use progress::ProgressLine;
+use witness::{Asked, is_exchanged};
 
 use crate::{Exit, interrupt};
 
@@ -41,7 +43,8 @@ fn one(
     request: Request,
     cancel: &Cancel,
 ) -> Result<(Exit, Option<Ruling>), Exit> {
-    let input = shown(request.input.first());
+    let asked =
+        Asked { files: request.input.files.clone(), data_model: request.input.reading.data_model };
     let (response, time) = timed(|| response(options, request, cancel))?;
     let exit = match response.answer.verdict.conclusion() {
         Conclusion::Safe => Exit::Fine,
@@ -50,7 +53,7 @@ fn one(
     };
     // What was found before Ctrl-C is shown, but the run did not come to its end.
     let exit = if cancel.is_cancelled() { Exit::Unknown } else { exit };
-    output::deliver(options, &input, &response, time)?;
+    output::deliver(options, &asked, &response, time)?;
     Ok((exit, response.ruling))
 }
 
@@ -123,10 +126,15 @@ fn extensions(options: &VerifyArguments) -> Extensions {
     if options.reductions != Reductions::ALL {
         extensions = extensions.with(options.reductions);
     }
-    if options.witness.is_some() {
+    if schedule(options).is_some() {
         extensions = extensions.with(schedules());
     }
     extensions
+}
+
+/// Where the schedule of a violation goes, and not a witness for others.
+fn schedule(options: &VerifyArguments) -> Option<&Path> {
+    options.witness.as_deref().filter(|path| !is_exchanged(path))
 }
 
 fn asking(options: &VerifyArguments) -> Asking {
@@ -153,6 +161,10 @@ fn asking(options: &VerifyArguments) -> Asking {
 /// The words of the competition are for its properties.
 fn check_format(options: &VerifyArguments, request: &Request) -> Result<(), Diagnostics> {
     let is_ruled = matches!(request.properties, Some(Properties::File(_)));
+    if options.witness.as_deref().is_some_and(is_exchanged) && !is_ruled {
+        let error = Diagnostic::new("witnesses of SV-COMP are for its properties");
+        return Err(vec![error.with_help("say --property FILE.prp, or give a task, TASK.yml")]);
+    }
     if options.format == AnswerFormat::Svcomp && !is_ruled {
         let error = Diagnostic::new("--format svcomp is for properties of SV-COMP");
         return Err(vec![error.with_help("say --property FILE.prp, or give a task, TASK.yml")]);

@@ -19,6 +19,7 @@ use parallax_verify::text::shown;
 use terminal_size::{Width, terminal_size_of};
 
 use super::arguments::AnswerFormat;
+use super::witness::{self, Asked, is_exchanged};
 use super::{VerifyArguments, tasks};
 use crate::Exit;
 use crate::output;
@@ -29,13 +30,14 @@ const USUAL_WIDTH: usize = 120;
 
 pub fn deliver(
     options: &VerifyArguments,
-    input: &str,
+    asked: &Asked,
     response: &Response,
     time: Duration,
 ) -> Result<(), Exit> {
-    let Response { answer, model, ruling } = response;
+    let Response { answer, model, ruling, .. } = response;
+    let input = shown(asked.files.first().map_or(Path::new(""), |path| path.as_path()));
     let run = VerifyRun {
-        input,
+        input: &input,
         under: Under::of(model),
         engine: answer.engine,
         all: answer.all,
@@ -63,7 +65,9 @@ pub fn deliver(
     if let Some(path) = &options.graph {
         draw(path, verdict, &run, options.quiet)?;
     }
-    if let Some(path) = &options.witness {
+    if let Some(path) = options.witness.as_deref().filter(|path| is_exchanged(path)) {
+        write_witness(path, asked, response, options.quiet)?;
+    } else if let Some(path) = &options.witness {
         write_schedule(path, answer, options.quiet)?;
     }
     if let Some(path) = &options.report {
@@ -96,6 +100,18 @@ fn draw(path: &Path, verdict: &Verdict, run: &VerifyRun<'_>, quiet: bool) -> Res
     let picture =
         if is_dot { focused_dot(violation, caption) } else { focused_svg(violation, caption) };
     deliver_file(path, &picture)
+}
+
+fn write_witness(path: &Path, asked: &Asked, response: &Response, quiet: bool) -> Result<(), Exit> {
+    match witness::text(path, asked, response) {
+        Ok(text) => deliver_file(path, &text),
+        Err(error) => {
+            if !quiet {
+                output::note(&error.message);
+            }
+            Ok(())
+        }
+    }
 }
 
 fn write_schedule(path: &Path, answer: &Answer, quiet: bool) -> Result<(), Exit> {

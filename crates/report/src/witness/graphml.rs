@@ -126,11 +126,11 @@ fn edges(text: &mut String, task: &WitnessTask, path: &Path) {
 }
 
 fn place(task: &WitnessTask, step: &Step) -> Vec<(&'static str, String)> {
-    let file = if step.file.is_empty() { task.first_file() } else { &step.file };
+    let (file, line) = task.place(step);
     vec![
-        ("originfile", file.to_string()),
-        ("startline", step.line.to_string()),
-        ("endline", step.line.to_string()),
+        ("originfile", file),
+        ("startline", line.to_string()),
+        ("endline", line.to_string()),
         ("threadId", step.thread.to_string()),
     ]
 }

@@ -9,6 +9,8 @@ mod graphml;
 mod path;
 mod yaml;
 
+use std::collections::HashMap;
+
 use parallax_verdict::Violation;
 
 pub use graphml::witness_graphml;
@@ -25,6 +27,8 @@ pub struct WitnessTask {
     pub calls: Vec<String>,
     /// `ILP32` or `LP64`.
     pub data_model: &'static str,
+    /// Where lines of other files, as line markers name them, are in the first file.
+    pub lines: HashMap<(String, u32), u32>,
     /// As ISO 8601 has it.
     pub creation_time: String,
     pub uuid: String,
@@ -36,6 +40,23 @@ impl WitnessTask {
     /// The first of the files: where nothing else is said, places are there.
     fn first_file(&self) -> &str {
         self.files.first().map_or("", |(name, _)| name)
+    }
+
+    /// The file and the line of a step, in what was given.
+    fn place(&self, step: &path::Step) -> (String, u32) {
+        let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_string();
+        let exact = self.lines.get(&(step.file.clone(), step.line)).copied();
+        let named = || {
+            let same = |((file, line), _): &(&(String, u32), &u32)| {
+                *line == step.line && base(file) == base(&step.file)
+            };
+            self.lines.iter().filter(same).map(|(_, line)| *line).min()
+        };
+        match exact.or_else(named) {
+            Some(line) => (self.first_file().to_string(), line),
+            None if step.file.is_empty() => (self.first_file().to_string(), step.line),
+            None => (step.file.clone(), step.line),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! on after another, which inputs it gets, and where it ends.
 
 use parallax_program::Property;
-use parallax_verdict::{Call, EventKind, Execution, Life, ThreadEnding, Violation};
+use parallax_verdict::{Call, Event, EventKind, Execution, Life, ThreadEnding, Violation};
 
 use crate::verify::own_call;
 
@@ -43,7 +43,11 @@ impl Path {
             true => race(violation),
             false => Vec::from_iter(failure(violation, calls)),
         };
-        let steps = if is_race { before_race(violation) } else { all_steps(execution) };
+        let steps = match (is_race, late(violation)) {
+            (true, _) => before_race(violation),
+            (false, Some((user, end))) => before_use(execution, user, end),
+            (false, None) => all_steps(execution),
+        };
         let steps = without_last(shortened(steps), &targets);
         Path { steps, targets, is_concurrent: execution.threads.len() > 1 }
     }
@@ -62,9 +66,9 @@ fn step(execution: &Execution, event: u32) -> Option<Step> {
         (_, Some(Life::Start(child))) => What::Create(child),
         (_, Some(Life::Begin(_) | Life::End(_))) => return None,
         (EventKind::Choice { value }, _) => {
-            let function = input(stack)?;
+            let function = input(own, call)?;
             // Values of unsigned types are written as such: they are the same bits.
-            let is_unsigned = function.contains("_u") || function.ends_with("size_t");
+            let is_unsigned = ["_u", "size_t", "ool"].iter().any(|part| function.contains(part));
             let value = match is_unsigned {
                 true => i128::try_from(value.unsigned()).unwrap_or(i128::MAX),
                 false => value.to_signed(),
@@ -82,10 +86,21 @@ fn at(thread: u32, call: &Call, what: What) -> Step {
     Step { thread, file: place.file.to_string(), line: place.line, function, what }
 }
 
-/// The function of the library that an input comes from.
-fn input(stack: &[Call]) -> Option<String> {
-    let inner = stack.iter().find(|call| call.place.is_linked())?;
-    inner.function.starts_with("__VERIFIER_nondet").then(|| inner.function.clone())
+/// Functions that choose for other reasons: whom to wake, whether to fail.
+const NO_INPUTS: [&str; 7] = ["pthread_", "cnd_", "mtx_", "thrd_", "sem_", "atomic_", "__atomic"];
+
+/// The function that an input comes from, as the source has it where it is called.
+fn input(event: &Event, call: &Call) -> Option<String> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let known = event.text.find("__VERIFIER_nondet");
+    let column = (call.place.column as usize).saturating_sub(1);
+    let there = |start: usize| {
+        let rest = event.text.get(start..)?;
+        let name = &rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())];
+        (!name.is_empty()).then(|| name.to_string())
+    };
+    let own = there(column).filter(|name| !NO_INPUTS.iter().any(|part| name.starts_with(part)));
+    own.filter(|name| known.is_none() || name.starts_with("__VERIFIER")).or(there(known?))
 }
 
 /// Where threads take turns, the first and the last place of each turn; and all inputs and starts of
@@ -97,10 +112,9 @@ fn shortened(steps: Vec<Step>) -> Vec<Step> {
         let before = number.checked_sub(1).and_then(|before| steps.get(before));
         let is_first = is_turn(before, step);
         let is_last = is_turn(steps.get(number + 1), step);
-        let is_same = |kept: &Step| {
-            kept.thread == step.thread && kept.line == step.line && step.what == What::Visit
-        };
-        if kept.last().is_some_and(is_same) {
+        // A statement that others interrupt is come by once.
+        let own = kept.iter().rfind(|kept| kept.thread == step.thread);
+        if step.what == What::Visit && own.is_some_and(|own| own.line == step.line) {
             continue;
         }
         if is_first || is_last || step.what != What::Visit {
@@ -137,6 +151,33 @@ fn failure(violation: &Violation, calls: &[String]) -> Option<Step> {
     let involved = violation.involved.iter().copied();
     let accesses = involved.filter_map(|event| step(execution, event));
     accesses.map(|step| Step { what: What::Visit, ..step }).next()
+}
+
+/// An access and the end of its object, in an execution where the access came first.
+fn late(violation: &Violation) -> Option<(u32, u32)> {
+    let execution = &violation.execution;
+    let [user, end] = violation.involved[..] else { return None };
+    let position = |event: u32| execution.schedule.iter().position(|other| *other == event);
+    let failed = execution.standings.iter().any(|s| s.ending == ThreadEnding::Failed);
+    let is_late = violation.property == Property::Memory && !failed;
+    (is_late && position(user)? < position(end)?).then_some((user, end))
+}
+
+/// What leads to the end of an object, without its use and what comes after that.
+fn before_use(execution: &Execution, user: u32, end: u32) -> Vec<Step> {
+    let thread = |event: u32| execution.events.get(event as usize).and_then(|event| event.thread);
+    let mut is_past = false;
+    let mut steps = Vec::new();
+    for event in execution.schedule.iter().copied() {
+        is_past |= event == user;
+        if !is_past || thread(event) == thread(end) {
+            steps.extend(step(execution, event));
+        }
+        if event == end {
+            break;
+        }
+    }
+    steps
 }
 
 /// The two accesses, in the order in which they happened.
@@ -188,6 +229,9 @@ mod tests {
         let steps = vec![visit(0, 1), visit(0, 2), visit(0, 3), visit(1, 7), visit(1, 7)];
         let lines: Vec<u32> = shortened(steps).iter().map(|step| step.line).collect();
         assert_eq!(lines, [1, 3, 7]);
+        let steps = vec![visit(0, 5), visit(1, 5), visit(0, 5), visit(0, 6)];
+        let lines: Vec<u32> = shortened(steps).iter().map(|step| step.line).collect();
+        assert_eq!(lines, [5, 5, 6]);
     }
 
     #[test]

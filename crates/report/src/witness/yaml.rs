@@ -85,12 +85,12 @@ fn waypoint(
             "        constraint:\n          value: {value}\n          format: {format}"
         );
     }
-    let file = if step.file.is_empty() { task.first_file() } else { &step.file };
+    let (file, line) = task.place(step);
     let _ = writeln!(
         text,
         "        location:\n          file_name: {}\n          line: {}\n          function: {}",
-        quoted(file),
-        step.line,
+        quoted(&file),
+        line,
         quoted(&step.function)
     );
 }
