@@ -54,6 +54,11 @@ fn the_page_on_repairing_programs_is_true() {
 }
 
 #[test]
+fn the_page_on_competing_is_true() {
+    check_page("docs/src/competing.md");
+}
+
+#[test]
 fn the_page_on_invariants_is_true() {
     check_page("docs/src/invariants.md");
 }

@@ -6,7 +6,7 @@
 //! execution that shows only such a thing leaves the answer open, since C says nothing about what
 //! comes after it. The rules are those of the competition's page "Definitions and Rules".
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use parallax_frontend_c::{Formula, Formulas};
@@ -184,28 +184,39 @@ fn is_late_free(violation: &Violation) -> bool {
     frees && violation.message == BadAccess::Freed.message()
 }
 
-/// The bytes that were written, without those of objects that are gone.
+/// The bytes that the last writes have left, without those of objects that are gone.
 fn memory_at_end(execution: &Execution) -> BTreeMap<u64, u8> {
+    let kind = |event: u32| execution.events.get(event as usize).map(|event| &event.kind);
+    let mut later: HashMap<u32, Vec<(u64, u64)>> = HashMap::new();
+    for (earlier, write) in &execution.co {
+        let footprint = kind(*write).and_then(EventKind::footprint);
+        later.entry(*earlier).or_default().extend(
+            footprint.map(|(address, size)| (address, address.saturating_add(u64::from(size)))),
+        );
+    }
     let mut memory = BTreeMap::new();
-    let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
-    let events = execution.schedule.iter();
-    let events = events.filter_map(|number| execution.events.get(*number as usize));
-    for event in events {
-        match event.kind {
-            EventKind::Write { address, size, value, .. } => {
-                let bytes = value.unsigned().to_le_bytes();
-                let size = (size as usize).min(bytes.len());
-                memory.extend((address..).zip(bytes.into_iter().take(size)));
+    let mut sizes: HashMap<u64, u64> = HashMap::new();
+    for number in execution.schedule.iter().copied() {
+        match kind(number) {
+            Some(EventKind::Write { address, size, value, .. }) => {
+                let overwritten = later.get(&number).map_or(&[][..], |later| later);
+                let is_last = |place: &u64| {
+                    !overwritten.iter().any(|(start, end)| (*start..*end).contains(place))
+                };
+                let bytes = value.unsigned().to_le_bytes().into_iter().take(*size as usize);
+                memory.extend((*address..).zip(bytes).filter(|(place, _)| is_last(place)));
             }
-            EventKind::Alloc { address, size, .. } => {
-                sizes.insert(address, size);
-            }
-            EventKind::Free { address, .. } => {
-                let size = sizes.get(&address).copied().unwrap_or(0);
-                let gone = address..address.saturating_add(size);
-                memory.retain(|address, _| !gone.contains(address));
+            Some(EventKind::Alloc { address, size, .. }) => {
+                sizes.insert(*address, *size);
             }
             _ => {}
+        }
+    }
+    for event in &execution.events {
+        if let EventKind::Free { address, .. } = event.kind {
+            let size = sizes.get(&address).copied().unwrap_or(0);
+            let gone = address..address.saturating_add(size);
+            memory.retain(|place, _| !gone.contains(place));
         }
     }
     memory

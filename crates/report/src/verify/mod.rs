@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use parallax_memory::{Model, ProgramOrder};
 pub use parallax_query::SolverWork;
-use parallax_verdict::Violation;
+use parallax_verdict::{Execution, Violation};
 
 pub use html::verdict_html;
 pub use json::verdict_json;
@@ -49,6 +49,12 @@ impl<'a> Under<'a> {
     pub fn of(model: &'a Model) -> Under<'a> {
         Under { model: model.name(), order: model.facts().program_order }
     }
+}
+
+/// The events of the threads, first to last, such that every read sees the last write before it where
+/// there is such an order.
+pub fn order_of(execution: &Execution) -> Vec<u32> {
+    order::Order::new(execution, &links::Links::new(execution)).events
 }
 
 /// What was verified, and how.

@@ -4,7 +4,7 @@
 use parallax_program::Property;
 use parallax_verdict::{Call, Event, EventKind, Execution, Life, ThreadEnding, Violation};
 
-use crate::verify::own_call;
+use crate::verify::{order_of, own_call};
 
 /// A place that a thread comes by.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,15 +38,16 @@ pub struct Path {
 impl Path {
     pub fn new(violation: &Violation, calls: &[String]) -> Path {
         let execution = &violation.execution;
+        let order = order_of(execution);
         let is_race = violation.property == Property::Race;
         let targets = match is_race {
-            true => race(violation),
+            true => race(violation, &order),
             false => Vec::from_iter(failure(violation, calls)),
         };
         let steps = match (is_race, late(violation)) {
-            (true, _) => before_race(violation),
-            (false, Some((user, end))) => before_use(execution, user, end),
-            (false, None) => all_steps(execution),
+            (true, _) => before_race(violation, &order),
+            (false, Some((user, end))) => before_use(execution, &order, user, end),
+            (false, None) => all_steps(execution, &order),
         };
         let steps = without_last(shortened(steps), &targets);
         Path { steps, targets, is_concurrent: execution.threads.len() > 1 }
@@ -54,8 +55,8 @@ impl Path {
 }
 
 /// Every event that has a place in the program's own code.
-fn all_steps(execution: &Execution) -> Vec<Step> {
-    execution.schedule.iter().filter_map(|event| step(execution, *event)).collect()
+fn all_steps(execution: &Execution, order: &[u32]) -> Vec<Step> {
+    order.iter().filter_map(|event| step(execution, *event)).collect()
 }
 
 fn step(execution: &Execution, event: u32) -> Option<Step> {
@@ -153,57 +154,55 @@ fn failure(violation: &Violation, calls: &[String]) -> Option<Step> {
     accesses.map(|step| Step { what: What::Visit, ..step }).next()
 }
 
-/// An access and the end of its object, in an execution where the access came first.
+/// An access, and the end of its object, where the engine found that the access may come later.
 fn late(violation: &Violation) -> Option<(u32, u32)> {
-    let execution = &violation.execution;
     let [user, end] = violation.involved[..] else { return None };
-    let position = |event: u32| execution.schedule.iter().position(|other| *other == event);
-    let failed = execution.standings.iter().any(|s| s.ending == ThreadEnding::Failed);
-    let is_late = violation.property == Property::Memory && !failed;
-    (is_late && position(user)? < position(end)?).then_some((user, end))
+    let standings = &violation.execution.standings;
+    let failed = standings.iter().any(|standing| standing.ending == ThreadEnding::Failed);
+    (violation.property == Property::Memory && !failed).then_some((user, end))
 }
 
 /// What leads to the end of an object, without its use and what comes after that.
-fn before_use(execution: &Execution, user: u32, end: u32) -> Vec<Step> {
+fn before_use(execution: &Execution, order: &[u32], user: u32, end: u32) -> Vec<Step> {
     let thread = |event: u32| execution.events.get(event as usize).and_then(|event| event.thread);
-    let mut is_past = false;
+    let (mut is_used, mut is_ended) = (false, false);
     let mut steps = Vec::new();
-    for event in execution.schedule.iter().copied() {
-        is_past |= event == user;
-        if !is_past || thread(event) == thread(end) {
-            steps.extend(step(execution, event));
-        }
-        if event == end {
+    for event in order.iter().copied() {
+        is_used |= event == user;
+        if is_used && is_ended {
             break;
         }
+        if !is_used || thread(event) == thread(end) {
+            steps.extend(step(execution, event));
+        }
+        is_ended |= event == end;
     }
     steps
 }
 
 /// The two accesses, in the order in which they happened.
-fn racing(violation: &Violation) -> Vec<u32> {
-    let schedule = &violation.execution.schedule;
-    let position = |event: &u32| schedule.iter().position(|other| other == event);
+fn racing(violation: &Violation, order: &[u32]) -> Vec<u32> {
+    let position = |event: &u32| order.iter().position(|other| other == event);
     let mut racing = violation.involved.clone();
     racing.sort_by_key(position);
     racing.truncate(2);
     racing
 }
 
-fn race(violation: &Violation) -> Vec<Step> {
-    let accesses = racing(violation).into_iter();
+fn race(violation: &Violation, order: &[u32]) -> Vec<Step> {
+    let accesses = racing(violation, order).into_iter();
     let steps = accesses.filter_map(|event| step(&violation.execution, event));
     steps.map(|step| Step { what: What::Visit, ..step }).collect()
 }
 
 /// What leads to a race: all before the first access, and then only what the other thread does.
-fn before_race(violation: &Violation) -> Vec<Step> {
+fn before_race(violation: &Violation, order: &[u32]) -> Vec<Step> {
     let execution = &violation.execution;
-    let [first, second] = racing(violation)[..] else { return all_steps(execution) };
+    let [first, second] = racing(violation, order)[..] else { return all_steps(execution, order) };
     let thread = |event: u32| execution.events.get(event as usize).and_then(|event| event.thread);
     let mut is_past = false;
     let mut steps = Vec::new();
-    for event in execution.schedule.iter().copied() {
+    for event in order.iter().copied() {
         if event == second {
             break;
         }

@@ -4,10 +4,13 @@
 //! One that ends where the witness says *confirms* it; where the search is complete and has none, or
 //! the property holds of the whole program, it is *refuted*; anything else is *unknown*. What a
 //! witness says and cannot be followed is left out: that lets more executions through, so that the
-//! answer may still be that the violation is there, but no longer that it is not.
+//! answer may still be that the violation is there, but no longer that it is not. Where the search
+//! cannot tell, the engines are asked, and their own violation is held against the witness
+//! ([`other`]).
 
 mod expression;
 mod lines;
+mod other;
 mod search;
 
 use std::collections::{HashMap, HashSet};
@@ -93,6 +96,10 @@ pub fn validate(
         }
         Kind::Violation => {
             let guide = Guide::new(witness, &formulas, program, &lines, &prepared.subject.name);
+            if !guide.has_target {
+                let reason = format!("there is no code in line {}", guide.target_lines());
+                return Ok(said(Outcome::Refuted, reason));
+            }
             prepared.follow(program, &guide, control)
         }
     }
@@ -175,17 +182,26 @@ impl Prepared {
         guide: &Guide<'_>,
         control: &Control<'_>,
     ) -> Result<Validation, Diagnostics> {
-        let asks_for_tracks = guide.asks(&Formula::ValidMemtrack);
-        Ok(match self.ask(control)?.ruling {
-            Some(Ruling::True) => said(Outcome::Refuted, "the property holds of all executions"),
-            // No state of the machine tells what is pointed to.
-            Some(Ruling::False("valid-memtrack")) if asks_for_tracks => {
-                let mut confirmed = said(Outcome::Confirmed, "valid-memtrack: an object is lost");
-                confirmed.notes.push("the violation was found without the witness".to_string());
-                confirmed
+        let response = self.ask(control)?;
+        let (reason, note) = match response.ruling {
+            Some(Ruling::True) => {
+                return Ok(said(Outcome::Refuted, "the property holds of all executions"));
             }
-            _ => answer,
-        })
+            // No state of the machine tells what is pointed to.
+            Some(Ruling::False(part @ "valid-memtrack")) => {
+                (format!("{part}: an object is lost"), "found without the witness")
+            }
+            Some(Ruling::False(part)) => {
+                let violations = &response.answer.verdict.violations;
+                let Some(found) = violations.iter().find(|found| guide.means(found)) else {
+                    return Ok(answer);
+                };
+                (format!("{part}: {}", found.message), "found by an engine, as the witness has it")
+            }
+            _ => return Ok(answer),
+        };
+        let notes = vec![note.to_string()];
+        Ok(Validation { notes, ..said(Outcome::Confirmed, reason) })
     }
 }
 
@@ -232,6 +248,8 @@ pub struct Guide<'a> {
     values: Vec<i128>,
     globals: HashMap<&'a str, (usize, u32)>,
     ignored: Vec<String>,
+    /// Places that only the first thread comes by.
+    of_main: HashSet<usize>,
     /// Whether there is code at one of the targets.
     has_target: bool,
 }
@@ -254,6 +272,7 @@ impl<'a> Guide<'a> {
             values: vec![0, 1, -1, 2],
             globals: HashMap::new(),
             ignored: witness.ignored.clone(),
+            of_main: HashSet::new(),
             has_target: false,
         };
         let place = |waypoint: &Waypoint| {
@@ -262,7 +281,7 @@ impl<'a> Guide<'a> {
         };
         let there = places_of(program);
         for waypoint in &witness.waypoints {
-            match there.contains(&place(waypoint)) {
+            match there.contains_key(&place(waypoint)) {
                 true => guide.add(waypoint, place(waypoint), false),
                 false => {
                     guide.ignored.push(format!("line {}, where there is no code", waypoint.line));
@@ -270,7 +289,7 @@ impl<'a> Guide<'a> {
             }
         }
         for target in &witness.targets {
-            guide.has_target |= there.contains(&place(target));
+            guide.has_target |= there.contains_key(&place(target));
             guide.add(target, place(target), true);
         }
         for (number, global) in program.globals.iter().enumerate() {
@@ -278,6 +297,8 @@ impl<'a> Guide<'a> {
                 guide.globals.insert(&global.name, (number, global.size as u32));
             }
         }
+        let is_main = |(place, _): &(&(String, u32), &usize)| there.get(*place) == Some(&true);
+        guide.of_main = guide.places.iter().filter(is_main).map(|(_, number)| *number).collect();
         guide.ignore_what_is_not_known(program);
         guide.values.sort_unstable();
         guide.values.dedup();
@@ -352,12 +373,15 @@ impl<'a> Guide<'a> {
         }
     }
 
+    fn target_lines(&self) -> String {
+        let lines: Vec<String> = self.targets.iter().map(|(t, _)| t.line.to_string()).collect();
+        lines.join(" and ")
+    }
+
     /// What follows from a search that has found nothing.
     fn conclusion(&self, search: &Search<'_, '_, '_>) -> Validation {
-        let lines: Vec<String> = self.targets.iter().map(|(t, _)| t.line.to_string()).collect();
-        let lines = lines.join(" and ");
+        let lines = self.target_lines();
         let reason = match (&search.elsewhere, search.furthest < self.waypoints.len()) {
-            _ if !self.has_target => format!("there is no code in line {lines}"),
             (_, true) => {
                 let line = self.waypoints.get(search.furthest).map_or(0, |(next, _)| next.line);
                 format!("no execution comes to line {line} as the witness has it")
@@ -366,12 +390,14 @@ impl<'a> Guide<'a> {
             (None, false) => format!("nothing fails in line {lines}"),
         };
         if let Some(gap) = &search.gap {
-            return said(Outcome::Unknown, gap.clone());
+            let mut unknown = said(Outcome::Unknown, gap.clone());
+            unknown.notes.push(format!("of the executions that were tried, {reason}"));
+            return unknown;
         }
         if self.asks(&Formula::ValidMemtrack) {
             return said(Outcome::Unknown, "no state of the machine tells what is lost");
         }
-        match self.ignored.is_empty() || !self.has_target {
+        match self.ignored.is_empty() {
             true => said(Outcome::Refuted, reason),
             false => said(Outcome::Unknown, format!("{reason}; but not all of it was followed")),
         }
@@ -383,15 +409,21 @@ fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Where there is code.
-fn places_of(program: &Program) -> HashSet<(String, u32)> {
-    let spans = program.functions.iter().flat_map(|function| &function.blocks).flat_map(|block| {
-        let own = block.insts.iter().map(|inst| inst.span);
-        own.chain([block.terminator_span])
-    });
-    let places = spans.map(|span| program.source.origin(span));
-    let own = places.filter(|place| !place.is_linked());
-    own.map(|place| (base(&place.file).to_string(), place.line)).collect()
+/// Where there is code, and whether it is of nothing but `main`.
+fn places_of(program: &Program) -> HashMap<(String, u32), bool> {
+    let mut places = HashMap::new();
+    for function in &program.functions {
+        let is_main = function.name == "main";
+        for block in &function.blocks {
+            let spans = block.insts.iter().map(|inst| inst.span).chain([block.terminator_span]);
+            let own = spans.map(|span| program.source.origin(span));
+            for place in own.filter(|place| !place.is_linked()) {
+                let place = (base(&place.file).to_string(), place.line);
+                *places.entry(place).or_insert(true) &= is_main;
+            }
+        }
+    }
+    places
 }
 
 /// Where functions are called that give inputs.

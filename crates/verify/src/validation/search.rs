@@ -167,6 +167,15 @@ impl<'a, 's, 'p> Search<'a, 's, 'p> {
                     node.position += 1;
                     open.push(node);
                 }
+                Some(None) if self.guide.of_main.contains(place) => {
+                    if fits(0) && self.free_threads(&node).contains(&0) {
+                        node.threads.push((self.guide.name(waypoint), 0));
+                        node.position += 1;
+                        open.push(node);
+                    } else {
+                        done.push(node);
+                    }
+                }
                 Some(None) => {
                     let free = self.free_threads(&node).into_iter().filter(|t| fits(*t));
                     let free: Vec<u32> = free.collect();

@@ -1,0 +1,194 @@
+//! Witnesses of SV-COMP: those that are written are confirmed, and broken ones are not.
+
+#[allow(dead_code)]
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use support::{Folder, command, run_in};
+
+fn examples() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/witnesses")
+}
+
+fn example(name: &str) -> String {
+    std::fs::read_to_string(examples().join(name)).expect("an example")
+}
+
+const FORMULAS: [(&str, &str); 5] = [
+    ("call", "G ! call(reach_error())"),
+    ("race", "G ! data-race"),
+    ("overflow", "G ! overflow"),
+    ("memory", "G valid-deref"),
+    ("cleanup", "G valid-memcleanup"),
+];
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    for (name, formula) in FORMULAS {
+        let text = format!("CHECK( init(main()), LTL({formula}) )\n");
+        folder.write(&format!("{name}.prp"), text);
+    }
+    folder
+}
+
+/// What is wrong, and where: each is found, written down in both formats, and found again.
+#[test]
+fn witnesses_are_confirmed() {
+    let head = "#include <pthread.h>\n#include <stdlib.h>\n\
+        extern void abort(void);\nextern unsigned __VERIFIER_nondet_uint(void);\n\
+        extern _Bool __VERIFIER_nondet_bool(void);\n\
+        void reach_error(void) { abort(); }\nint x; int *p; pthread_t t;\n";
+    let programs = [
+        (
+            "call",
+            "void *f(void *a) { x = 1; x = 2; return 0; }\nint main(void) {\n\
+            unsigned n = __VERIFIER_nondet_uint();\n_Bool b = __VERIFIER_nondet_bool();\n\
+            pthread_create(&t, 0, f, 0);\nif (x == 1 && n == 4000000000u && b)\nreach_error();\n\
+            return 0; }\n",
+        ),
+        (
+            "race",
+            "void *f(void *a) {\nx++;\nreturn 0; }\nint main(void) {\n\
+            pthread_create(&t, 0, f, 0);\nx = 5;\npthread_join(t, 0);\nreturn 0; }\n",
+        ),
+        (
+            "overflow",
+            "int main(void) {\nint n = (int) __VERIFIER_nondet_uint();\nx = n - 1;\n\
+            return 0; }\n",
+        ),
+        (
+            "memory",
+            "void *f(void *a) { free(p); return 0; }\nint main(void) {\np = malloc(4);\n\
+            pthread_create(&t, 0, f, 0);\n*p = 3;\npthread_join(t, 0); return 0; }\n",
+        ),
+        (
+            "cleanup",
+            "int main(void) {\np = malloc(4);\nif (__VERIFIER_nondet_bool())\nfree(p);\n\
+            return 0; }\n",
+        ),
+    ];
+    let folder = folder();
+    for (name, body) in programs {
+        let (source, property) = (format!("{name}.c"), format!("{name}.prp"));
+        folder.write(&source, format!("{head}{body}"));
+        for witness in [format!("{name}.yml"), format!("{name}.graphml")] {
+            let line =
+                ["verify", "-q", "-m", "sc", "-p", &property, "--witness", &witness, &source];
+            folder.run(&line).ends_with(1);
+            folder.run(&["validate", &witness, &source]).ends_with(0).says("confirmed: ");
+        }
+    }
+}
+
+/// The same answer is the same text, times aside.
+#[test]
+fn witnesses_are_deterministic() {
+    let folder = folder();
+    folder.write("lost.c", example("lost-update.c"));
+    let write = |name: &str| {
+        let witness = folder.path().join(name);
+        let status = command()
+            .current_dir(folder.path())
+            .env("SOURCE_DATE_EPOCH", "0")
+            .args(["verify", "-q", "-m", "sc", "-p", "call.prp", "--witness", name, "lost.c"])
+            .output()
+            .expect("a run");
+        assert_eq!(status.status.code(), Some(1));
+        std::fs::read_to_string(witness).expect("a witness")
+    };
+    assert_eq!(write("a.yml"), write("b.yml"));
+    assert!(write("a.graphml").contains("1970-01-01T00:00:00Z"));
+}
+
+/// A witness that says something else than what happens.
+#[test]
+fn broken_witnesses_are_not_confirmed() {
+    let witness = example("lost-update.witness.yml");
+    let folder = Folder::new();
+    folder.write("lost-update.c", example("lost-update.c"));
+    let validate = |text: &str| {
+        folder.write("w.yml", text);
+        folder.run(&["validate", "w.yml", "lost-update.c"])
+    };
+    validate(&witness).ends_with(0).says("confirmed: unreach-call: reach_error is called");
+    // Nothing fails there, and elsewhere there is nothing.
+    validate(&witness.replace("line: 30", "line: 31"))
+        .ends_with(1)
+        .says("nothing fails in line 31");
+    validate(&witness.replace("line: 30", "line: 2")).ends_with(1).says("no code in line 2");
+    // An input with which the program does not go on.
+    let (before, after) = witness.split_once("result == ").expect("an input");
+    let (_, after) = after.split_once('"').expect("its end");
+    let other = format!("{before}result == 77\"{after}");
+    validate(&other).ends_with(1).says("no execution comes to line");
+    // Another program.
+    let hash = witness.split("lost-update.c\": \"").nth(1).and_then(|rest| rest.get(..64));
+    let hash = hash.expect("a hash");
+    validate(&witness.replace(hash, &hash.replace('0', "1"))).ends_with(1).says("another program");
+    // No witness at all.
+    validate(&witness[..700]).ends_with(2).complains("w.yml:");
+    validate("<graphml>").ends_with(2).complains("w.yml:");
+    validate("").ends_with(2).complains("w.yml:");
+}
+
+/// What is left out lets more executions through: it is no reason to refute.
+#[test]
+fn what_cannot_be_followed_is_said() {
+    let witness = example("lost-update.witness.yml");
+    let folder = Folder::new();
+    folder.write("lost-update.c", example("lost-update.c"));
+    let assumed = witness.replacen("value: \"1\"", "value: \"seen == 3\"", 1);
+    folder.write("w.yml", &assumed);
+    let run = folder.run(&["validate", "w.yml", "lost-update.c"]);
+    run.ends_with(0).says("not followed: 'seen == 3'");
+    folder.write("w.yml", assumed.replace("line: 30", "line: 31"));
+    folder.run(&["validate", "w.yml", "lost-update.c"]).ends_with(3).says("unknown: ");
+    // Of globals, what is assumed is looked at.
+    let (before, after) = witness.rsplit_once("value: \"1\"").expect("an assumption");
+    folder.write("w.yml", format!("{before}value: \"count == 3\"{after}"));
+    folder.run(&["validate", "w.yml", "lost-update.c"]).ends_with(1).says("refuted: ");
+}
+
+/// A program that is right has no violation, whatever a witness says; and a witness that it is right.
+#[test]
+fn right_programs_have_correctness_witnesses() {
+    let folder = folder();
+    let source = example("locked-update.c");
+    folder.write("locked.c", &source);
+    let line = ["verify", "-q", "-m", "sc", "-p", "call.prp", "--witness", "w.yml", "locked.c"];
+    folder.run(&line).ends_with(0);
+    let text = std::fs::read_to_string(folder.path().join("w.yml")).expect("a witness");
+    assert!(text.contains("invariant_set"), "{text}");
+    folder.run(&["validate", "w.yml", "locked.c"]).ends_with(0).says("confirmed");
+    let wrong = text.replace("invariant_set", "violation_sequence").replace(
+        "content: []",
+        "content:\n  - segment:\n    - waypoint:\n        type: target\n        action: follow\n\
+         \x20       location: {file_name: locked.c, line: 25}",
+    );
+    folder.write("v.yml", wrong);
+    folder.run(&["validate", "v.yml", "locked.c"]).ends_with(1).says("refuted");
+}
+
+/// Lines are those of the file that was given, whatever its markers call them.
+#[test]
+fn line_markers_do_not_move_places() {
+    let folder = folder();
+    let text = "extern void abort(void);\n# 100 \"other.c\"\nvoid reach_error(void) { abort(); }\n\
+        # 7 \"third.c\"\nint main(void) {\n  reach_error();\n  return 0;\n}\n";
+    folder.write("a.i", text);
+    let line = ["verify", "-q", "-m", "sc", "-p", "call.prp", "--witness", "w.yml", "a.i"];
+    folder.run(&line).ends_with(1);
+    let witness = std::fs::read_to_string(folder.path().join("w.yml")).expect("a witness");
+    assert!(witness.contains("line: 6\n"), "{witness}");
+    folder.run(&["validate", "w.yml", "a.i"]).ends_with(0).says("confirmed");
+}
+
+#[test]
+fn the_shipped_examples_are_right() {
+    let run = run_in(
+        &examples(),
+        &["verify", "-q", "--expect", "lost-update.task.yml", "locked-update.task.yml"],
+    );
+    run.ends_with(0).says("4 right, 0 wrong, 0 unknown");
+}
