@@ -20,4 +20,4 @@ pub use verify::{
     Detail, SolverWork, TextStyle, Under, VerifyRun, verdict_html, verdict_json, verdict_sarif,
     verdict_text,
 };
-pub use witness::{WitnessOf, WitnessTask, witness_graphml, witness_yaml};
+pub use witness::{WitnessLines, WitnessOf, WitnessTask, witness_graphml, witness_yaml};

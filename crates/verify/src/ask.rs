@@ -70,12 +70,7 @@ impl Prepared {
             answer.verdict = competition.settle(answer.verdict.clone());
             competition.ruling(&answer.verdict)
         });
-        Response {
-            answer,
-            model: self.model.clone(),
-            ruling,
-            formulas: self.formulas.clone(),
-        }
+        Response { answer, model: self.model.clone(), ruling, formulas: self.formulas.clone() }
     }
 
     /// No engine tells whether a program ends.

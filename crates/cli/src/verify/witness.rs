@@ -1,15 +1,14 @@
 //! `--witness FILE.yml|.graphml`: what SV-COMP takes for evidence.
 
-use std::collections::HashMap;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use parallax_files::{MOST_TEXT, sha256};
 use parallax_program::Diagnostic;
-use parallax_report::{WitnessOf, WitnessTask, witness_graphml, witness_yaml};
+use parallax_report::{WitnessLines, WitnessOf, WitnessTask, witness_graphml, witness_yaml};
 use parallax_verify::text::shown;
-use parallax_verify::validation::Lines;
+use parallax_verify::validation::{Lines, Stretch};
 use parallax_verify::{DataModel, Response, Ruling};
 
 /// Whether a witness is one for the competition, by its name.
@@ -63,9 +62,13 @@ fn hashes(files: &[PathBuf]) -> Result<Vec<(String, String)>, Diagnostic> {
 }
 
 /// Where lines that debug information tells are in the file that was given.
-fn lines(files: &[PathBuf]) -> Result<HashMap<(String, u32), u32>, Diagnostic> {
-    let [only] = files else { return Ok(HashMap::new()) };
-    Ok(Lines::of(&String::from_utf8_lossy(&read(only)?)).physical())
+fn lines(files: &[PathBuf]) -> Result<Vec<WitnessLines>, Diagnostic> {
+    let [only] = files else { return Ok(Vec::new()) };
+    let stretches = Lines::of(&String::from_utf8_lossy(&read(only)?)).0.into_iter();
+    let named = stretches.filter_map(|Stretch { file, named, line, count }| {
+        Some(WitnessLines { file: file?, named, line, count })
+    });
+    Ok(named.collect())
 }
 
 /// A number of the form that UUIDs have, made of a hash (version 8 of RFC 9562).

@@ -9,8 +9,6 @@ mod graphml;
 mod path;
 mod yaml;
 
-use std::collections::HashMap;
-
 use parallax_verdict::Violation;
 
 pub use graphml::witness_graphml;
@@ -28,7 +26,7 @@ pub struct WitnessTask {
     /// `ILP32` or `LP64`.
     pub data_model: &'static str,
     /// Where lines of other files, as line markers name them, are in the first file.
-    pub lines: HashMap<(String, u32), u32>,
+    pub lines: Vec<WitnessLines>,
     /// As ISO 8601 has it.
     pub creation_time: String,
     pub uuid: String,
@@ -45,19 +43,29 @@ impl WitnessTask {
     /// The file and the line of a step, in what was given.
     fn place(&self, step: &path::Step) -> (String, u32) {
         let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_string();
-        let exact = self.lines.get(&(step.file.clone(), step.line)).copied();
-        let named = || {
-            let same = |((file, line), _): &(&(String, u32), &u32)| {
-                *line == step.line && base(file) == base(&step.file)
-            };
-            self.lines.iter().filter(same).map(|(_, line)| *line).min()
-        };
-        match exact.or_else(named) {
+        let own = base(&step.file);
+        let found = self.lines.iter().find_map(|lines| {
+            let offset = step.line.checked_sub(lines.named)?;
+            let is_there = offset < lines.count && base(&lines.file) == own;
+            is_there.then(|| lines.line + offset)
+        });
+        match found {
             Some(line) => (self.first_file().to_string(), line),
             None if step.file.is_empty() => (self.first_file().to_string(), step.line),
             None => (step.file.clone(), step.line),
         }
     }
+}
+
+/// Lines in a row that a marker gives to another file.
+#[derive(Clone, Debug)]
+pub struct WitnessLines {
+    pub file: String,
+    /// What the first of them is called there.
+    pub named: u32,
+    /// Where it is.
+    pub line: u32,
+    pub count: u32,
 }
 
 /// What a witness says.

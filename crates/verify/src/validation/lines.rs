@@ -3,46 +3,44 @@
 //! Witnesses speak of lines of the file that was given. Debug information speaks of the lines that the
 //! preprocessor had before it.
 
-use std::collections::HashMap;
+/// Lines in a row that belong together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stretch {
+    /// The file that they are of, where a marker says so.
+    pub file: Option<String>,
+    /// What the first of them is called there.
+    pub named: u32,
+    /// Where it is, from 1.
+    pub line: u32,
+    pub count: u32,
+}
 
 /// How the lines of a file are called.
 #[derive(Clone, Debug, Default)]
-pub struct Lines {
-    /// For each line, from 1, the file that it is of, where markers say so, and its number there.
-    presumed: Vec<(Option<String>, u32)>,
-}
+pub struct Lines(pub Vec<Stretch>);
 
 impl Lines {
     pub fn of(text: &str) -> Lines {
-        let mut file = None;
-        let mut next = 1;
-        let mut presumed = Vec::new();
-        for line in text.lines() {
-            presumed.push((file.clone(), next));
-            next += 1;
-            if let Some((number, name)) = marker(line) {
-                (file, next) = (Some(name), number);
+        let mut stretches = vec![Stretch { file: None, named: 1, line: 1, count: 0 }];
+        for (number, line) in (2u32..).zip(text.lines()) {
+            if let Some(last) = stretches.last_mut() {
+                last.count += 1;
+            }
+            if let Some((named, name)) = marker(line) {
+                stretches.push(Stretch { file: Some(name), named, line: number, count: 0 });
             }
         }
-        Lines { presumed }
+        Lines(stretches)
     }
 
     /// What debug information calls a line; None for the file where it is the given one.
     pub fn presumed(&self, line: u32) -> (Option<&str>, u32) {
-        let known = line.checked_sub(1).and_then(|line| self.presumed.get(line as usize));
-        known.map_or((None, line), |(file, line)| (file.as_deref(), *line))
-    }
-
-    /// From what debug information says to the first line that is called so. Empty where there are no
-    /// markers.
-    pub fn physical(&self) -> HashMap<(String, u32), u32> {
-        let mut physical = HashMap::new();
-        for (place, (file, line)) in (1u32..).zip(&self.presumed) {
-            if let Some(file) = file {
-                physical.entry((file.clone(), *line)).or_insert(place);
-            }
-        }
-        physical
+        let after = self.0.partition_point(|stretch| stretch.line <= line);
+        let known = after.checked_sub(1).and_then(|before| self.0.get(before));
+        let known = known.filter(|stretch| line - stretch.line < stretch.count);
+        known.map_or((None, line), |stretch| {
+            (stretch.file.as_deref(), stretch.named.saturating_add(line - stretch.line))
+        })
     }
 }
 
@@ -66,7 +64,7 @@ mod tests {
         assert_eq!(lines.presumed(3), (Some("x.h"), 40));
         assert_eq!(lines.presumed(6), (Some("m.c"), 4));
         assert_eq!(lines.presumed(99), (None, 99));
-        assert_eq!(lines.physical().get(&("m.c".to_string(), 4)), Some(&6));
-        assert!(Lines::of("# define X\n#pragma once\nint a;\n").physical().is_empty());
+        assert_eq!(lines.presumed(0), (None, 0));
+        assert_eq!(Lines::of("# define X\n#pragma once\nint a;\n").0.len(), 1);
     }
 }

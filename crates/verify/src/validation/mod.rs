@@ -29,7 +29,7 @@ use crate::request::{Prepared, Request};
 use crate::task::MODEL;
 use crate::text::shown;
 use crate::witness::{Kind, Waypoint, What, Witness};
-pub use lines::Lines;
+pub use lines::{Lines, Stretch};
 use search::{End, INPUTS, Search};
 
 /// What is known of a witness.
@@ -58,6 +58,9 @@ impl Outcome {
         }
     }
 }
+
+/// So many values of an input that a witness does not tell are tried.
+const MOST_VALUES: usize = 64;
 
 /// The search takes so long at most where nothing else is said; then the engines are asked.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -242,8 +245,8 @@ pub struct Guide<'a> {
     targets: Vec<(Waypoint, usize)>,
     /// Numbers by file, without its folder, and line.
     places: HashMap<(String, u32), usize>,
-    /// Names of threads.
-    names: Vec<String>,
+    /// Names of threads, numbered.
+    names: HashMap<String, usize>,
     /// Inputs that are tried.
     values: Vec<i128>,
     globals: HashMap<&'a str, (usize, u32)>,
@@ -268,7 +271,7 @@ impl<'a> Guide<'a> {
             waypoints: Vec::new(),
             targets: Vec::new(),
             places: HashMap::new(),
-            names: Vec::new(),
+            names: HashMap::new(),
             values: vec![0, 1, -1, 2],
             globals: HashMap::new(),
             ignored: witness.ignored.clone(),
@@ -302,16 +305,16 @@ impl<'a> Guide<'a> {
         guide.ignore_what_is_not_known(program);
         guide.values.sort_unstable();
         guide.values.dedup();
+        guide.values.truncate(MOST_VALUES);
         guide
     }
 
     fn add(&mut self, waypoint: &Waypoint, place: (String, u32), is_target: bool) {
         let next = self.places.len();
         let number = *self.places.entry(place).or_insert(next);
-        if let Some(name) = &waypoint.thread
-            && !self.names.contains(name)
-        {
-            self.names.push(name.clone());
+        if let Some(name) = &waypoint.thread {
+            let next = self.names.len();
+            self.names.entry(name.clone()).or_insert(next);
         }
         if let What::Assume(text) | What::Returns(text) = &waypoint.what {
             self.values.extend(expression::numbers(text));
@@ -333,10 +336,10 @@ impl<'a> Guide<'a> {
         }
         // A value that a function of the program returns is nothing that the machine decides.
         let inputs = input_places(program);
+        let inputs: HashSet<usize> =
+            inputs.iter().filter_map(|place| self.places.get(place).copied()).collect();
         for (waypoint, number) in &mut self.waypoints {
-            let is_input =
-                self.places.iter().any(|(place, n)| n == number && inputs.contains(place));
-            if let (What::Returns(text), false) = (&waypoint.what, is_input) {
+            if let (What::Returns(text), false) = (&waypoint.what, inputs.contains(number)) {
                 ignored.push(format!("'{text}' in line {}", waypoint.line));
                 waypoint.what = What::Visit;
             }
@@ -345,9 +348,8 @@ impl<'a> Guide<'a> {
     }
 
     fn name(&self, waypoint: &Waypoint) -> usize {
-        let name = waypoint.thread.as_ref();
-        let found = self.names.iter().position(|other| Some(other) == name);
-        found.unwrap_or(usize::MAX)
+        let name = waypoint.thread.as_ref().and_then(|name| self.names.get(name));
+        name.copied().unwrap_or(usize::MAX)
     }
 
     /// The number of a place of the program, if the witness speaks of it.

@@ -15,7 +15,7 @@ use parallax_machine::system::{Action, At, BadAccess, Log, Readiness, Setup, Sys
 use parallax_program::{AllocKind, InstKind, Property, Span};
 
 use super::Guide;
-use super::expression::evaluate;
+use super::expression::{evaluate, numbers};
 use crate::competition::formula_of;
 use crate::witness::{Waypoint, What};
 
@@ -87,7 +87,7 @@ impl<'a, 's, 'p> Search<'a, 's, 'p> {
         let mut count: u32 = 0;
         while let Some(node) = stack.pop() {
             count = count.wrapping_add(1);
-            if count.is_multiple_of(64)
+            if count.is_multiple_of(16)
                 && let Some(stop) = control.reason()
             {
                 return End::Stopped(parallax_verdict::stopped(stop).message);
@@ -333,7 +333,7 @@ impl<'a, 's, 'p> Search<'a, 's, 'p> {
         });
         if let Some((Waypoint { what: What::Returns(text), .. }, _)) = asked {
             let mut values: Vec<u64> = Vec::new();
-            for value in &self.guide.values {
+            for value in &numbers(text) {
                 let result = |name: &str| (name == "\\result").then_some(*value);
                 if evaluate(text, &result).is_some_and(|holds| holds != 0) {
                     values.extend(choice(wrapped(*value)));
