@@ -88,7 +88,9 @@ fn creation_time() -> String {
 fn date(seconds: u64) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     let (mut year, mut day) = (1970, days);
-    let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let is_leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
     let length = |year: u64| if is_leap(year) { 366 } else { 365 };
     // No clock says more than that.
     while day >= length(year) && year < 9999 {
