@@ -2,7 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use parallax_memory::{EventSet, Formula, InputKind, Relation};
+use parallax_memory::{
+    self as memory, BaseRelation, EventSet, Formula, MemberKind, Members, Relation, Shape,
+};
 use parallax_solver::{Literal, Term};
 
 use crate::circuit::Circuit;
@@ -33,9 +35,9 @@ impl Base {
         let mut base = Base { bounds: Vec::new(), literals: Vec::new() };
         // Where the watch ends it, inputs are missing.
         for input in formula.inputs().iter().take_while(|_| !watch.is_over()) {
-            let (bound, literals) = match input.kind {
-                InputKind::Set => maker.set(&input.name),
-                InputKind::Relation => maker.relation(&input.name),
+            let (bound, literals) = match input.base() {
+                memory::Base::Relation(base) => maker.relation(base),
+                base => maker.set(base),
             };
             base.bounds.push(bound);
             base.literals.push(literals);
@@ -56,29 +58,17 @@ impl Maker<'_> {
         self.structure.events.len()
     }
 
-    fn set(&mut self, name: &str) -> (Bound, Input) {
+    fn set(&mut self, base: memory::Base<'_>) -> (Bound, Input) {
         let mut literals = FxHashMap::default();
         for number in 0..self.events() {
-            let event = &self.structure.events[number];
-            let (kind, initial) = (event.kind, event.thread.is_none());
-            let holds = match name {
-                _ if !kind.is_visible() => false,
-                "_" => true,
-                "R" => kind.is_read(),
-                "W" => kind.is_write(),
-                "M" => kind.is_access(),
-                "F" => !kind.is_access(),
-                "IW" => initial,
-                tag => {
-                    let literal = self.tagged(number, tag);
-                    if literal != Literal::FALSE {
-                        literals.insert(number, literal);
-                    }
-                    continue;
-                }
+            let literal = match base {
+                _ if !self.structure.events[number].kind.is_visible() => continue,
+                memory::Base::Set(set) => set.has(self, number),
+                memory::Base::Tagged(tag) => self.carries(number, tag),
+                memory::Base::Relation(_) | memory::Base::Empty => continue,
             };
-            if holds {
-                literals.insert(number, Literal::TRUE);
+            if literal.0 != Literal::FALSE {
+                literals.insert(number, literal.0);
             }
         }
         let (mut may, mut must) = (EventSet::new(self.events()), EventSet::new(self.events()));
@@ -92,45 +82,30 @@ impl Maker<'_> {
         (Bound::Set { may, must }, Input { members: literals, pairs })
     }
 
-    /// Whether an event carries a tag. Events of pairs are in `RMW` too.
-    fn tagged(&mut self, number: usize, tag: &str) -> Literal {
-        let mut ways = vec![tagged(self.structure, self.circuit, number, tag)];
-        if tag == "RMW" {
-            ways.push(is_paired(self.structure, self.circuit, number));
+    fn relation(&mut self, base: BaseRelation) -> (Bound, Input) {
+        // Places are the solver's to find.
+        if base != BaseRelation::SameLocation
+            && let Some(relation) = base.of_shape(self.structure)
+        {
+            return (Bound::relation(self.fixed(relation)), Input::default());
         }
-        self.circuit.or(&ways)
-    }
-
-    fn relation(&mut self, name: &str) -> (Bound, Input) {
-        let thread = |event: usize| self.structure.events[event].thread;
-        let internal = |a: usize, b: usize| a == b || thread(a).is_some() && thread(a) == thread(b);
-        let access = |event: usize| self.structure.events[event].access;
-        let fixed = match name {
-            "po" => Some(self.fixed(|a, b| self.structure.in_program_order(a, b))),
-            "int" => Some(self.fixed(internal)),
-            "ext" => Some(self.fixed(|a, b| !internal(a, b))),
-            "si" | "sm" | "same-instance" | "same-instr" => {
-                Some(self.fixed(|a, b| a == b || internal(a, b) && access(a) == access(b)))
-            }
-            _ => None,
-        };
-        if let Some(relation) = fixed {
-            return (Bound::relation(relation), Input::default());
-        }
-        let pairs = match name {
-            "rf" => self.rf(),
-            "co" => self.communication.order.clone(),
-            "loc" => self.communication.same_place.clone(),
-            "addr" => self.dependencies(|event| (event.addr, false)),
-            "data" => self.dependencies(|event| (event.data, false)),
-            "ctrl" => self.dependencies(|event| (event.ctrl, false)),
-            "pick-addr" => self.dependencies(|event| (event.addr, true)),
-            "pick-data" => self.dependencies(|event| (event.data, true)),
-            "pick-ctrl" => self.dependencies(|event| (event.ctrl, true)),
-            "rmw" => self.paired(false),
-            "amo" | "iico_data" => self.paired(true),
-            "unequal-values" => self.unequal_values(),
-            _ => Pairs::default(),
+        let pairs = match base {
+            BaseRelation::ReadsFrom => self.rf(),
+            BaseRelation::Coherence => self.communication.order.clone(),
+            BaseRelation::SameLocation => self.communication.same_place.clone(),
+            BaseRelation::Address => self.dependencies(|event| (event.addr, false)),
+            BaseRelation::Data => self.dependencies(|event| (event.data, false)),
+            BaseRelation::Control => self.dependencies(|event| (event.ctrl, false)),
+            BaseRelation::PickedAddress => self.dependencies(|event| (event.addr, true)),
+            BaseRelation::PickedData => self.dependencies(|event| (event.data, true)),
+            BaseRelation::PickedControl => self.dependencies(|event| (event.ctrl, true)),
+            BaseRelation::Pairs => self.paired(false),
+            BaseRelation::SinglePairs => self.paired(true),
+            BaseRelation::UnequalValues => self.unequal_values(),
+            BaseRelation::ProgramOrder
+            | BaseRelation::Internal
+            | BaseRelation::External
+            | BaseRelation::SameAccess => Pairs::default(),
         };
         let (mut may, mut must) = (Relation::new(self.events()), Relation::new(self.events()));
         for ((from, to), literal) in &pairs {
@@ -147,14 +122,10 @@ impl Maker<'_> {
     }
 
     /// Pairs that are there wherever both events happen: no literals are needed for them.
-    fn fixed(&self, holds: impl Fn(usize, usize) -> bool) -> Relation {
+    fn fixed(&self, mut relation: Relation) -> Relation {
         let visible = &self.structure.facts.visible;
-        let mut relation = Relation::new(self.events());
-        for a in visible.iter() {
-            for b in visible.iter().filter(|b| holds(a, *b)) {
-                relation.add(a, b);
-            }
-        }
+        relation.restrict_domain(visible);
+        relation.restrict_range(visible);
         relation.intersect_with(&self.structure.facts.together);
         relation
     }
@@ -210,6 +181,66 @@ impl Maker<'_> {
             }
         }
         pairs
+    }
+}
+
+/// Whether something is so of an event.
+struct Holds(Literal);
+
+impl From<bool> for Holds {
+    fn from(is_so: bool) -> Holds {
+        Holds(Literal::constant(is_so))
+    }
+}
+
+impl Members for Maker<'_> {
+    type Event = usize;
+    type Truth = Holds;
+
+    fn kind(&self, event: usize) -> MemberKind {
+        match self.structure.events[event].kind {
+            kind if kind.is_read() => MemberKind::Read,
+            kind if kind.is_write() => MemberKind::Write,
+            _ => MemberKind::Fence,
+        }
+    }
+
+    fn is_initial(&self, event: usize) -> bool {
+        self.structure.events[event].thread.is_none()
+    }
+
+    fn carries(&mut self, event: usize, tag: &str) -> Holds {
+        Holds(tagged(self.structure, self.circuit, event, tag))
+    }
+
+    fn is_half(&mut self, event: usize) -> Holds {
+        Holds(is_paired(self.structure, self.circuit, event))
+    }
+
+    fn or(&mut self, one: Holds, other: Holds) -> Holds {
+        Holds(self.circuit.or(&[one.0, other.0]))
+    }
+}
+
+impl Shape for Structure {
+    type Access = u32;
+    type Place = u64;
+
+    fn events(&self) -> usize {
+        self.events.len()
+    }
+
+    fn thread(&self, event: usize) -> Option<u32> {
+        self.events[event].thread
+    }
+
+    fn access(&self, event: usize) -> u32 {
+        self.events[event].access
+    }
+
+    /// Only where there is no choice.
+    fn place(&self, event: usize) -> Option<u64> {
+        Structure::place(self, event)
     }
 }
 

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use parallax_memory::{Checker, InputId, InputKind, Model};
+use parallax_memory::{
+    Base, BaseRelation, BaseSet, Checker, InputId, MemberKind, Members, Model, Shape,
+};
 use parallax_program::Bits;
 
 use crate::dependency::Dependencies;
@@ -182,23 +184,18 @@ impl<'a, 'p> Skeleton<'a, 'p> {
             match role {
                 Role::Set(role) => {
                     let set = checker.set_mut(input);
-                    for (i, event) in self.events.iter().enumerate() {
-                        if role.holds(event) {
-                            set.insert(i);
-                        }
-                    }
-                    if matches!(role, SetRole::Paired) {
-                        for (r, w, _) in self.pairs() {
-                            set.insert(r);
-                            set.insert(w);
+                    for event in 0..self.events.len() {
+                        if role.has(&mut &*self, event) {
+                            set.insert(event);
                         }
                     }
                 }
                 Role::Relation(role) => {
                     let relation = checker.relation_mut(input);
-                    self.relate(*role, terms, locations, &mut |a, b| {
-                        relation.add(a, b);
-                    });
+                    match role.of_shape(&Located { skeleton: self, locations }) {
+                        Some(found) => relation.copy_from(&found),
+                        None => self.relate(*role, terms, &mut |a, b| relation.add(a, b)),
+                    }
                 }
                 Role::Tagged | Role::Chosen => {}
             }
@@ -212,60 +209,88 @@ impl<'a, 'p> Skeleton<'a, 'p> {
         checker.structure_changed();
     }
 
-    fn relate(
-        &self,
-        role: RelationRole,
-        terms: &Terms,
-        locations: Option<&[Option<Footprint>]>,
-        add: &mut dyn FnMut(usize, usize),
-    ) {
-        let n = self.events.len();
-        let mut pairs = |holds: &dyn Fn(usize, usize) -> bool| {
-            for a in 0..n {
-                for b in (0..n).filter(|b| holds(a, *b)) {
-                    add(a, b);
-                }
-            }
-        };
-        let internal = |a: usize, b: usize| {
-            a == b
-                || self.events[a].thread.is_some() && self.events[a].thread == self.events[b].thread
+    /// Relations that follow from what threads compute.
+    fn relate(&self, role: BaseRelation, terms: &Terms, add: &mut dyn FnMut(usize, usize)) {
+        let picked = |choose: fn(&PathEvent<'_>) -> Dependencies,
+                      add: &mut dyn FnMut(usize, usize)| {
+            self.dependencies(terms, choose).for_each(|(a, b)| add(a, b));
         };
         match role {
-            RelationRole::Po => pairs(&|a, b| self.in_program_order(a as u32, b as u32)),
-            RelationRole::Internal => pairs(&internal),
-            RelationRole::External => pairs(&|a, b| !internal(a, b)),
-            RelationRole::SameAccess => pairs(&|a, b| {
-                let (x, y) = (&self.events[a], &self.events[b]);
-                let access = |event: &Event<'_, '_>| event.source.map(|source| source.access);
-                a == b || x.thread.is_some() && x.thread == y.thread && access(x) == access(y)
-            }),
-            RelationRole::SameLocation => {
-                let at = |a: usize| match locations {
-                    Some(locations) => locations[a],
-                    None => self.events[a].footprint,
-                };
-                let accesses = |a: usize| self.events[a].kind != Kind::Fence;
-                pairs(&|a, b| accesses(a) && accesses(b) && at(a).is_some() && at(a) == at(b));
+            BaseRelation::Address => self.addr(terms).for_each(|(a, b)| add(a, b)),
+            BaseRelation::Data => self.data(terms).for_each(|(a, b)| add(a, b)),
+            BaseRelation::Control => self.ctrl(terms).for_each(|(a, b)| add(a, b)),
+            BaseRelation::PickedAddress => picked(|event| event.pick_addr, add),
+            BaseRelation::PickedData => picked(|event| event.pick_data, add),
+            BaseRelation::PickedControl => picked(|event| event.pick_ctrl, add),
+            BaseRelation::Pairs => self.pairs().for_each(|(r, w, _)| add(r, w)),
+            BaseRelation::SinglePairs => {
+                let single = self.pairs().filter(|pair| pair.2 == Pairing::Single);
+                single.for_each(|(r, w, _)| add(r, w));
             }
-            RelationRole::Addr => self.addr(terms).for_each(|(a, b)| add(a, b)),
-            RelationRole::Data => self.data(terms).for_each(|(a, b)| add(a, b)),
-            RelationRole::Ctrl => self.ctrl(terms).for_each(|(a, b)| add(a, b)),
-            RelationRole::PickAddr => {
-                self.dependencies(terms, |event| event.pick_addr).for_each(|(a, b)| add(a, b))
-            }
-            RelationRole::PickData => {
-                self.dependencies(terms, |event| event.pick_data).for_each(|(a, b)| add(a, b))
-            }
-            RelationRole::PickCtrl => {
-                self.dependencies(terms, |event| event.pick_ctrl).for_each(|(a, b)| add(a, b))
-            }
-            RelationRole::Pairs => self.pairs().for_each(|(r, w, _)| add(r, w)),
-            RelationRole::PairsOf(pairing) => {
-                self.pairs().filter(|pair| pair.2 == pairing).for_each(|(r, w, _)| add(r, w));
-            }
-            RelationRole::None => {}
+            // Those of shape were found before; values are compared when an execution is complete.
+            _ => {}
         }
+    }
+}
+
+impl Members for &Skeleton<'_, '_> {
+    type Event = usize;
+    type Truth = bool;
+
+    fn kind(&self, event: usize) -> MemberKind {
+        match self.events[event].kind {
+            Kind::Read { .. } => MemberKind::Read,
+            Kind::Write { .. } => MemberKind::Write,
+            Kind::Fence => MemberKind::Fence,
+        }
+    }
+
+    fn is_initial(&self, event: usize) -> bool {
+        self.events[event].thread.is_none()
+    }
+
+    fn carries(&mut self, event: usize, tag: &str) -> bool {
+        self.events[event].source.is_some_and(|source| source.tags.contains(tag))
+    }
+
+    fn is_half(&mut self, event: usize) -> bool {
+        self.pairs().any(|(read, write, _)| event == read || event == write)
+    }
+
+    fn or(&mut self, one: bool, other: bool) -> bool {
+        one || other
+    }
+}
+
+/// A skeleton whose accesses are somewhere.
+struct Located<'a, 's, 'p> {
+    skeleton: &'a Skeleton<'s, 'p>,
+    locations: Option<&'a [Option<Footprint>]>,
+}
+
+impl Shape for Located<'_, '_, '_> {
+    type Access = Option<u32>;
+    type Place = (u64, u32);
+
+    fn events(&self) -> usize {
+        self.skeleton.events.len()
+    }
+
+    fn thread(&self, event: usize) -> Option<u32> {
+        self.skeleton.events[event].thread
+    }
+
+    fn access(&self, event: usize) -> Option<u32> {
+        self.skeleton.events[event].source.map(|source| source.access)
+    }
+
+    fn place(&self, event: usize) -> Option<(u64, u32)> {
+        let own = &self.skeleton.events[event];
+        let place = match self.locations {
+            Some(locations) => locations[event],
+            None => own.footprint,
+        };
+        place.filter(|_| own.kind != Kind::Fence).map(|place| (place.address, place.bytes))
     }
 }
 
@@ -284,90 +309,22 @@ pub struct Roles {
 
 /// What an input of the model stands for.
 enum Role {
-    Set(SetRole),
-    Relation(RelationRole),
+    Set(BaseSet),
+    Relation(BaseRelation),
     /// The events that carry the tag of that name.
     Tagged,
     /// rf and co: filled as the search goes.
     Chosen,
 }
 
-enum SetRole {
-    All,
-    Reads,
-    Writes,
-    Accesses,
-    Fences,
-    Initial,
-    /// Events of atomic pairs, and reads of failed ones.
-    Paired,
-}
-
-#[derive(Clone, Copy)]
-enum RelationRole {
-    Po,
-    Internal,
-    External,
-    SameAccess,
-    SameLocation,
-    Addr,
-    Data,
-    Ctrl,
-    PickAddr,
-    PickData,
-    PickCtrl,
-    Pairs,
-    PairsOf(Pairing),
-    /// A relation that no litmus test has any pairs of.
-    None,
-}
-
-impl SetRole {
-    fn holds(&self, event: &Event<'_, '_>) -> bool {
-        let read = matches!(event.kind, Kind::Read { .. });
-        let write = matches!(event.kind, Kind::Write { .. });
-        match self {
-            SetRole::All => true,
-            SetRole::Reads => read,
-            SetRole::Writes => write,
-            SetRole::Accesses => read || write,
-            SetRole::Fences => event.kind == Kind::Fence,
-            SetRole::Initial => event.thread.is_none(),
-            SetRole::Paired => event.source.is_some_and(|source| source.tags.contains("RMW")),
-        }
-    }
-}
-
-/// What each input of a model stands for, by its name in cat.
+/// What each input of a model stands for.
 pub fn roles(model: &Model) -> Roles {
-    let role = |input: &parallax_memory::Input| match input.kind {
-        InputKind::Set => Role::Set(match input.name.as_str() {
-            "_" => SetRole::All,
-            "R" => SetRole::Reads,
-            "W" => SetRole::Writes,
-            "M" => SetRole::Accesses,
-            "F" => SetRole::Fences,
-            "IW" => SetRole::Initial,
-            "RMW" => SetRole::Paired,
-            _ => return Role::Tagged,
-        }),
-        InputKind::Relation => Role::Relation(match input.name.as_str() {
-            "rf" | "co" => return Role::Chosen,
-            "po" => RelationRole::Po,
-            "int" => RelationRole::Internal,
-            "ext" => RelationRole::External,
-            "si" | "sm" | "same-instance" | "same-instr" => RelationRole::SameAccess,
-            "loc" => RelationRole::SameLocation,
-            "addr" => RelationRole::Addr,
-            "data" => RelationRole::Data,
-            "ctrl" => RelationRole::Ctrl,
-            "pick-addr" => RelationRole::PickAddr,
-            "pick-data" => RelationRole::PickData,
-            "pick-ctrl" => RelationRole::PickCtrl,
-            "rmw" => RelationRole::Pairs,
-            "amo" | "iico_data" => RelationRole::PairsOf(Pairing::Single),
-            _ => RelationRole::None,
-        }),
+    let role = |input: &parallax_memory::Input| match input.base() {
+        Base::Set(set) => Role::Set(set),
+        Base::Tagged(_) => Role::Tagged,
+        Base::Relation(BaseRelation::ReadsFrom | BaseRelation::Coherence) => Role::Chosen,
+        Base::Relation(relation) => Role::Relation(relation),
+        Base::Empty => Role::Chosen,
     };
     let list: Vec<Role> = model.inputs().iter().map(role).collect();
     let numbered = model.inputs().iter().zip(&list).enumerate();

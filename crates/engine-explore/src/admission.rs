@@ -8,14 +8,11 @@
 //! load-buffering shape with the tags that it knows. Where it allows one, the search watches out
 //! for programs that may show it; see [`crate::buffering`].
 
-use parallax_memory::{Checker, Facts, InputId, InputKind, Language, Model, TestKind};
+use parallax_memory::{
+    Base, Checker, Drawn, Facts, Input, InputId, InputKind, Language, MemberKind, Model, Sketch,
+    TestKind,
+};
 use parallax_program::{Diagnostic, Help, Setting};
-
-/// What the engine does not follow.
-const UNKNOWN: [&str; 2] = ["lxsx", "FW"];
-
-/// What models of machines ask for, and of languages only those that allow load buffering.
-pub const DEPENDENCIES: [&str; 6] = ["addr", "data", "ctrl", "pick-addr", "pick-data", "pick-ctrl"];
 
 /// How a model is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,9 +21,6 @@ pub struct Admission {
     /// where it allows it between others.
     pub watched: Option<usize>,
 }
-
-/// Sets that events are in by what they are, not by a tag.
-const BY_KIND: [&str; 7] = ["_", "R", "W", "M", "F", "IW", "RMW"];
 
 /// How a model can be used, or why it cannot.
 pub fn admit(model: &Model) -> Result<Admission, Diagnostic> {
@@ -37,17 +31,13 @@ pub fn admit(model: &Model) -> Result<Admission, Diagnostic> {
         let others = Help::with(Setting::Engine, "bounded", "takes others");
         Err(Diagnostic::new(message).with_help(Help::from(names).and(others)))
     };
-    let asks =
-        |names: &[&str]| model.inputs().iter().find(|input| names.contains(&input.name.as_str()));
-    if let Some(input) = asks(&UNKNOWN) {
-        return refuse(format!("it asks for '{}', which is not tracked here", input.name));
-    }
     // Programs come from C or from x86-64, so one that speaks of neither says nothing of them.
     if !model.speaks(Language::C) && !model.speaks(Language::X86) {
         return refuse("it speaks of other accesses and fences than C11 has".to_string());
     }
-    if let Some(input) = asks(&DEPENDENCIES).filter(|_| model.languages().contains(&Language::X86))
-    {
+    // What models of machines ask for, and of languages only those that allow load buffering.
+    let dependency = model.inputs().iter().find(|input| is_dependency(input));
+    if let Some(input) = dependency.filter(|_| model.languages().contains(&Language::X86)) {
         return refuse(format!("it asks for '{}' in the code of machines", input.name));
     }
     let negated = model.axioms().iter().find(|axiom| axiom.negated && !axiom.is_flag());
@@ -72,6 +62,11 @@ pub fn admit(model: &Model) -> Result<Admission, Diagnostic> {
     Ok(Admission { watched })
 }
 
+/// Whether it is a relation by which values flow to later events.
+pub fn is_dependency(input: &Input) -> bool {
+    matches!(input.base(), Base::Relation(relation) if relation.is_dependency())
+}
+
 /// An axiom that forbids cycles of an order that all reads from other threads are in.
 fn forbids_ordered_buffering(model: &Model) -> Option<usize> {
     let mut checker = load_buffering_shape(model, [&vec![], &vec![]]);
@@ -86,12 +81,11 @@ fn forbids_ordered_buffering(model: &Model) -> Option<usize> {
 
 /// Tags with which two threads, each of which reads what the other writes later, are allowed.
 fn load_buffering(model: &Model) -> Option<String> {
-    let tags: Vec<&str> = model
-        .inputs()
-        .iter()
-        .filter(|input| input.kind == InputKind::Set && !BY_KIND.contains(&input.name.as_str()))
-        .map(|input| input.name.as_str())
-        .collect();
+    let tags = model.inputs().iter().filter_map(|input| match input.base() {
+        Base::Tagged(tag) => Some(tag),
+        Base::Set(_) | Base::Relation(_) | Base::Empty => None,
+    });
+    let tags: Vec<&str> = tags.collect();
     let mut kinds: Vec<Vec<&str>> = vec![vec![], vec!["A"], vec!["NA"]];
     kinds.extend(tags.iter().map(|tag| vec![*tag]));
     kinds.extend(tags.iter().map(|tag| vec!["A", *tag]));
@@ -111,63 +105,28 @@ fn load_buffering(model: &Model) -> Option<String> {
 /// Initial writes 0 (x) and 1 (y); then `r x; w y` and `r y; w x`, events 2 to 5, where each read
 /// reads the write of the other thread.
 fn load_buffering_shape<'m>(model: &'m Model, tags: [&Vec<&str>; 2]) -> Checker<'m> {
-    const EVENTS: usize = 6;
-    let thread = |event: usize| (event >= 2).then(|| (event - 2) / 2);
-    let location = |event: usize| [0, 1, 0, 1, 1, 0][event];
+    const X: u32 = 0;
+    const Y: u32 = 1;
+    let thread = |number: u32, reads: u32, writes: u32| {
+        let tags = tags[number as usize];
+        let read = Drawn::access(number, MemberKind::Read, reads).tagged(tags);
+        [read, Drawn::access(number, MemberKind::Write, writes).tagged(tags)]
+    };
+    let initial = [Drawn::initial(X), Drawn::initial(Y)];
+    let shape = Sketch {
+        events: [initial, thread(0, X, Y), thread(1, Y, X)].concat(),
+        rf: vec![(3, 4), (5, 2)],
+        co: vec![(0, 5), (1, 3)],
+    };
     let mut checker = Checker::new(model);
-    checker.begin(EVENTS);
+    checker.begin(shape.events.len());
     for (index, input) in model.inputs().iter().enumerate() {
         let id = InputId(index);
-        let name = input.name.as_str();
-        if matches!(name, "rf" | "co") {
-            continue;
-        }
         match input.kind {
-            InputKind::Set => {
-                let set = checker.set_mut(id);
-                for event in 0..EVENTS {
-                    let (read, initial) = (matches!(event, 2 | 4), event < 2);
-                    let holds = match name {
-                        "_" | "M" => true,
-                        "R" => read,
-                        "W" => !read,
-                        "IW" => initial,
-                        tag => thread(event).is_some_and(|thread| tags[thread].contains(&tag)),
-                    };
-                    if holds {
-                        set.insert(event);
-                    }
-                }
-            }
-            InputKind::Relation => {
-                let relation = checker.relation_mut(id);
-                for a in 0..EVENTS {
-                    for b in 0..EVENTS {
-                        let internal = a == b || thread(a).is_some() && thread(a) == thread(b);
-                        let holds = match name {
-                            "po" => internal && a < b,
-                            "int" => internal,
-                            "ext" => !internal,
-                            "loc" => location(a) == location(b),
-                            "si" => a == b,
-                            _ => false,
-                        };
-                        if holds {
-                            relation.add(a, b);
-                        }
-                    }
-                }
-            }
+            InputKind::Set => checker.set_mut(id).copy_from(&shape.set(input)),
+            InputKind::Relation => checker.relation_mut(id).copy_from(&shape.relation(input)),
         }
     }
-    let rf = checker.rf_mut();
-    rf.clear();
-    rf.add(3, 4);
-    rf.add(5, 2);
-    let co = checker.co_mut();
-    co.clear();
-    co.add(0, 5);
-    co.add(1, 3);
     checker.rf_changed();
     checker.co_changed();
     checker.structure_changed();

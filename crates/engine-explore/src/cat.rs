@@ -4,11 +4,13 @@
 use std::collections::{BTreeSet, HashMap};
 
 use parallax_machine::{Code, Concrete};
-use parallax_memory::{Checker, InputId, InputKind, Model, Relation};
+use parallax_memory::{
+    Base, BaseRelation, Checker, InputId, MemberKind, Members, Model, Relation, Shape,
+};
 use parallax_program::{InstKind, Tags};
 use parallax_verdict::{Dependencies, Done, dependencies};
 
-use crate::admission::DEPENDENCIES;
+use crate::admission::is_dependency;
 use crate::buffering::{self, Pair, Pairs};
 use crate::event::{Event, Id, Kind, Loc};
 use crate::graph::Graph;
@@ -37,7 +39,7 @@ struct Seen {
 }
 
 /// What two accesses must share to be of one location.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum SeenLoc {
     None,
     Cell(u32),
@@ -77,17 +79,11 @@ impl<'a> CatJudge<'a> {
         let seen = self.events(graph);
         self.follow_dependencies(graph);
         self.checker.begin(seen.len());
-        let inputs: Vec<(InputId, String, InputKind)> = self
-            .model
-            .inputs()
-            .iter()
-            .enumerate()
-            .map(|(index, input)| (InputId(index), input.name.clone(), input.kind))
-            .collect();
-        for (input, name, kind) in inputs {
-            match kind {
-                InputKind::Set => self.fill_set(graph, &seen, input, &name),
-                InputKind::Relation => self.fill_relation(graph, &seen, input, &name),
+        let (model, view) = (self.model, View { graph, seen: &seen });
+        for (index, input) in model.inputs().iter().enumerate() {
+            match input.base() {
+                Base::Relation(base) => self.fill_relation(&view, InputId(index), base),
+                base => self.fill_set(&view, InputId(index), base),
             }
         }
         self.fill_communication(graph, &seen);
@@ -151,63 +147,45 @@ impl<'a> CatJudge<'a> {
         }
     }
 
-    fn fill_set(&mut self, graph: &Graph<'_>, seen: &[Seen], input: InputId, name: &str) {
-        let mut members: Vec<usize> = Vec::new();
-        for (number, event) in seen.iter().enumerate() {
-            let initial = event.thread.is_none();
-            let inner = (!initial).then(|| graph.event(event.id));
-            let read = inner.is_some_and(Event::is_read);
-            let write = initial || inner.is_some_and(Event::is_write);
-            let holds = match name {
-                "_" => true,
-                "R" => read,
-                "W" => write,
-                "M" => read || write,
-                "F" => inner.is_some_and(|inner| inner.kind == Kind::Fence),
-                "IW" => initial,
-                _ => inner.is_some_and(|inner| {
-                    self.tags(graph, event.id, inner).contains(name)
-                        || name == "RMW" && inner.marks.is_rmw()
-                }),
-            };
-            if holds {
-                members.push(number);
-            }
-        }
+    fn fill_set(&mut self, view: &View<'_, '_>, input: InputId, base: Base<'_>) {
+        let members: Vec<usize> = (0..view.seen.len())
+            .filter(|event| match base {
+                Base::Set(set) => set.has(&mut Tagged { judge: self, view }, *event),
+                Base::Tagged(tag) => Tagged { judge: self, view }.carries(*event, tag),
+                Base::Relation(_) | Base::Empty => false,
+            })
+            .collect();
         let set = self.checker.set_mut(input);
         members.into_iter().for_each(|number| set.insert(number));
     }
 
-    fn fill_relation(&mut self, graph: &Graph<'_>, seen: &[Seen], input: InputId, name: &str) {
-        if matches!(name, "rf" | "co") {
-            return;
-        }
-        if DEPENDENCIES.contains(&name) {
-            return self.fill_dependencies(seen, input, name);
-        }
-        let relation = self.checker.relation_mut(input);
-        for (a, x) in seen.iter().enumerate() {
-            for (b, y) in seen.iter().enumerate() {
-                let internal = a == b || x.thread.is_some() && x.thread == y.thread;
-                let before = internal && a != b && x.id.index() < y.id.index();
-                let holds = match name {
-                    "po" => before && !one_access(graph, x, y),
-                    "int" => internal,
-                    "ext" => !internal,
-                    "loc" => x.loc != SeenLoc::None && x.loc == y.loc,
-                    "si" => a == b || internal && one_access(graph, x, y),
-                    "rmw" | "amo" => {
-                        before
-                            && x.id.index() + 1 == y.id.index()
-                            && graph.event(x.id).is_read()
-                            && graph.event(y.id).is_write()
-                            && graph.event(y.id).marks.is_rmw()
-                    }
-                    _ => false,
-                };
-                if holds {
-                    relation.add(a, b);
+    fn fill_relation(&mut self, view: &View<'_, '_>, input: InputId, base: BaseRelation) {
+        match base {
+            // These are filled in together.
+            BaseRelation::ReadsFrom | BaseRelation::Coherence => {}
+            base if base.is_dependency() => self.fill_dependencies(view, input, base),
+            // Programs have no load-linked and store-conditional here, so every pair is of one
+            // instruction.
+            BaseRelation::Pairs | BaseRelation::SinglePairs => self.fill_pairs(view, input),
+            base => {
+                if let Some(relation) = base.of_shape(view) {
+                    self.checker.relation_mut(input).copy_from(&relation);
                 }
+            }
+        }
+    }
+
+    fn fill_pairs(&mut self, view: &View<'_, '_>, input: InputId) {
+        let numbers = view.numbers();
+        let relation = self.checker.relation_mut(input);
+        for (id, read) in &numbers {
+            let write = Id::new(id.thread(), id.index() + 1);
+            let is_pair = view.graph.event(*id).is_read()
+                && numbers.contains_key(&write)
+                && view.graph.event(write).is_write()
+                && view.graph.event(write).marks.is_rmw();
+            if is_pair {
+                relation.add(*read, numbers[&write]);
             }
         }
     }
@@ -215,7 +193,7 @@ impl<'a> CatJudge<'a> {
     /// Brings the dependencies up to date of the threads that have not done what they had.
     fn follow_dependencies(&mut self, graph: &Graph<'_>) {
         let mut inputs = self.model.inputs().iter();
-        if !inputs.any(|input| DEPENDENCIES.contains(&input.name.as_str())) {
+        if !inputs.any(is_dependency) {
             return;
         }
         self.dependencies.resize_with(graph.threads.len(), Default::default);
@@ -229,17 +207,16 @@ impl<'a> CatJudge<'a> {
         }
     }
 
-    fn fill_dependencies(&mut self, seen: &[Seen], input: InputId, name: &str) {
-        let own = seen.iter().enumerate().filter(|(_, event)| event.thread.is_some());
-        let numbers: HashMap<Id, usize> = own.map(|(number, event)| (event.id, number)).collect();
+    fn fill_dependencies(&mut self, view: &View<'_, '_>, input: InputId, base: BaseRelation) {
+        let numbers = view.numbers();
         let relation = self.checker.relation_mut(input);
         for (thread, (_, found)) in self.dependencies.iter().enumerate() {
-            let pairs = match name {
-                "addr" => &found.addr,
-                "data" => &found.data,
-                "ctrl" => &found.ctrl,
-                "pick-addr" => &found.pick_addr,
-                "pick-data" => &found.pick_data,
+            let pairs = match base {
+                BaseRelation::Address => &found.addr,
+                BaseRelation::Data => &found.data,
+                BaseRelation::Control => &found.ctrl,
+                BaseRelation::PickedAddress => &found.pick_addr,
+                BaseRelation::PickedData => &found.pick_data,
                 _ => &found.pick_ctrl,
             };
             let number = |index: u32| numbers.get(&Id::new(thread, index as usize)).copied();
@@ -459,11 +436,91 @@ impl Replay for Code<'_> {
     }
 }
 
-/// Whether two events are parts of one access: the same half of the same instruction.
-fn one_access(graph: &Graph<'_>, x: &Seen, y: &Seen) -> bool {
-    let (first, last) = if x.id.index() < y.id.index() { (x.id, y.id) } else { (y.id, x.id) };
-    first.thread() == last.thread()
-        && graph.event(first).kind == graph.event(last).kind
-        && (first.index() + 1..=last.index())
-            .all(|index| graph.event(Id::new(last.thread(), index)).marks.continues())
+/// The events of a graph, as models see them.
+struct View<'v, 'p> {
+    graph: &'v Graph<'p>,
+    seen: &'v [Seen],
+}
+
+impl View<'_, '_> {
+    /// The numbers of the events of threads.
+    fn numbers(&self) -> HashMap<Id, usize> {
+        let own = self.seen.iter().enumerate().filter(|(_, event)| event.thread.is_some());
+        own.map(|(number, event)| (event.id, number)).collect()
+    }
+}
+
+impl Shape for View<'_, '_> {
+    /// The first event of the parts, and what they do: parts of an access continue one another, and
+    /// so do the halves of a read-modify-write.
+    type Access = (usize, bool);
+    type Place = SeenLoc;
+
+    fn events(&self) -> usize {
+        self.seen.len()
+    }
+
+    fn thread(&self, event: usize) -> Option<u32> {
+        self.seen[event].thread.map(|thread| thread as u32)
+    }
+
+    fn position(&self, event: usize) -> usize {
+        self.seen[event].id.index()
+    }
+
+    fn access(&self, event: usize) -> (usize, bool) {
+        let id = self.seen[event].id;
+        let at = |index: usize| self.graph.event(Id::new(id.thread(), index));
+        let first = (1..=id.index()).rev().find(|index| !at(*index).marks.continues());
+        (first.unwrap_or(0), self.graph.event(id).is_write())
+    }
+
+    fn place(&self, event: usize) -> Option<SeenLoc> {
+        Some(self.seen[event].loc).filter(|loc| *loc != SeenLoc::None)
+    }
+}
+
+/// What the events of a view are.
+struct Tagged<'t, 'v, 'm, 'p> {
+    judge: &'t CatJudge<'m>,
+    view: &'t View<'v, 'p>,
+}
+
+impl Tagged<'_, '_, '_, '_> {
+    fn event(&self, event: usize) -> Option<&Event> {
+        let seen = &self.view.seen[event];
+        seen.thread.map(|_| self.view.graph.event(seen.id))
+    }
+}
+
+impl Members for Tagged<'_, '_, '_, '_> {
+    type Event = usize;
+    type Truth = bool;
+
+    fn kind(&self, event: usize) -> MemberKind {
+        match self.event(event).map(|event| event.kind) {
+            Some(Kind::Read) => MemberKind::Read,
+            Some(Kind::Write) | None => MemberKind::Write,
+            Some(Kind::Fence) => MemberKind::Fence,
+            Some(_) => MemberKind::Other,
+        }
+    }
+
+    fn is_initial(&self, event: usize) -> bool {
+        self.view.seen[event].thread.is_none()
+    }
+
+    fn carries(&mut self, event: usize, tag: &str) -> bool {
+        let id = self.view.seen[event].id;
+        let own = self.event(event);
+        own.is_some_and(|own| self.judge.tags(self.view.graph, id, own).contains(tag))
+    }
+
+    fn is_half(&mut self, event: usize) -> bool {
+        self.event(event).is_some_and(|event| event.marks.is_rmw())
+    }
+
+    fn or(&mut self, one: bool, other: bool) -> bool {
+        one || other
+    }
 }

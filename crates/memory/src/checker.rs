@@ -2,11 +2,11 @@
 
 use parallax_program::Diagnostic;
 
+use crate::base::BaseRelation;
 use crate::event_set::EventSet;
 use crate::graph::{Node, NodeId};
 use crate::interpret::unstable;
 use crate::model::{InputId, InputKind, Model};
-use crate::names;
 use crate::plan::{Plan, PlannedTest};
 use crate::reference::{self, Evaluation, Inputs};
 use crate::relation::Relation;
@@ -97,7 +97,7 @@ impl<'m> Checker<'m> {
     /// To be filled in before [`Checker::flags`], where the model looks at it: the accesses
     /// whose values differ.
     pub fn unequal_values_mut(&mut self) -> Option<&mut Relation> {
-        let input = self.model.graph().input(names::UNEQUAL_VALUES)?;
+        let input = self.model.graph().input(BaseRelation::UnequalValues.name())?;
         let node = self.inputs[input];
         self.store.input_changed(self.model.graph(), node);
         Some(self.store.relation_mut(node))

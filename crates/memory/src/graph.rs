@@ -11,8 +11,8 @@
 
 use std::collections::HashMap;
 
+use crate::base::{Base, BaseRelation};
 use crate::model::{Input, InputKind};
-use crate::names;
 use crate::place::Place;
 
 /// Position of a node in its graph.
@@ -143,9 +143,11 @@ impl Graph {
         let id = NodeId(self.nodes.len() as u32);
         self.nodes.push(node.clone());
         let depends = match &node {
-            Node::RelationInput(input) => match self.inputs[*input as usize].name.as_str() {
-                "rf" | names::UNEQUAL_VALUES => Depends::RF,
-                "co" => Depends::CO,
+            Node::RelationInput(input) => match self.inputs[*input as usize].base() {
+                Base::Relation(BaseRelation::ReadsFrom | BaseRelation::UnequalValues) => {
+                    Depends::RF
+                }
+                Base::Relation(BaseRelation::Coherence) => Depends::CO,
                 _ => Depends::STRUCTURE,
             },
             _ => self

@@ -4,6 +4,7 @@
 //! computes each relation of the model once and again only where it can have changed.
 //! [`reference`] judges one execution by running the model's text, slowly and plainly.
 
+mod base;
 mod check;
 mod checker;
 mod event_set;
@@ -23,11 +24,13 @@ mod prelude;
 mod races;
 pub mod reference;
 mod relation;
+mod sketch;
 mod store;
 mod strength;
 mod symbolic;
 mod syntax;
 
+pub use base::{Base, BaseRelation, BaseSet, MemberKind, Members, Shape};
 pub use checker::Checker;
 pub use event_set::EventSet;
 pub use facts::{Facts, INTERLEAVING, Native, ProgramOrder};
@@ -37,4 +40,5 @@ pub use languages::Language;
 pub use model::{Axiom, Input, InputId, InputKind, Model};
 pub use place::Place;
 pub use relation::Relation;
+pub use sketch::{Drawn, Sketch};
 pub use syntax::ast::{Role, TestKind};

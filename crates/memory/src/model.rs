@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use parallax_program::{Diagnostic, Diagnostics, SourceFile};
 
+use crate::base::BaseRelation;
 use crate::graph::{Graph, Node, NodeId};
 use crate::interpret::{Interpreter, Value};
 use crate::languages::Language;
 use crate::library;
 use crate::loader::{self, Loaded};
-use crate::names;
 use crate::place::{Place, Problem};
 use crate::plan::{Plan, reachable};
 use crate::reference;
@@ -314,7 +314,7 @@ fn open(path: &Path) -> Result<String, Diagnostics> {
 /// test is such an axiom.
 fn axiom_on_values(symbolic: &Symbolic, dynamic: bool) -> Option<Problem> {
     let graph = &symbolic.graph;
-    let values = graph.input(names::UNEQUAL_VALUES)?;
+    let values = graph.input(BaseRelation::UnequalValues.name())?;
     let looks = |subject| {
         let inputs = reachable(graph, &[subject]);
         let is_values = |id: &NodeId| *graph.node(*id) == Node::RelationInput(values as u32);

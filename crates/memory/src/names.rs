@@ -1,36 +1,12 @@
-//! The names that mean something without being defined: base sets and relations, the tags
-//! that events may carry, and functions.
+//! The names that mean something without being defined: base sets and relations ([`crate::base`]), the
+//! tags that events may carry, and functions.
 //!
 //! A tag that no event of a program carries is the empty set, so every tag of every
 //! architecture is known at all times. A name that is not in these tables and not defined by
 //! the model is an error.
 
+use crate::base;
 use crate::model::InputKind;
-
-const SETS: &[&str] = &["R", "W", "M", "F", "IW", "B", "RMW"];
-
-const RELATIONS: &[&str] = &[
-    "po",
-    "rf",
-    "co",
-    "loc",
-    "int",
-    "ext",
-    "addr",
-    "data",
-    "ctrl",
-    "pick-addr",
-    "pick-data",
-    "pick-ctrl",
-    "rmw",
-    "amo",
-    "si",
-    UNEQUAL_VALUES,
-];
-
-/// Accesses whose values differ. Known of complete executions only, so flags may look at it
-/// and axioms may not.
-pub(crate) const UNEQUAL_VALUES: &str = "unequal-values";
 
 const X86_TAGS: &[&str] = &["X", "MFENCE", "SFENCE", "LFENCE", "LOCK", "NT"];
 
@@ -72,6 +48,7 @@ const ARM_TAGS: &[&str] = &[
 
 /// Effects that user-level programs do not have; models mention them all the same.
 const SYSTEM_TAGS: &[&str] = &[
+    "B",
     "T",
     "TLBI",
     "DC.CVAU",
@@ -178,13 +155,9 @@ const REFUSED: &[(&str, &str)] = &[
 
 /// Whether a name is a base set (or a tag), or a base relation.
 pub(crate) fn base(name: &str) -> Option<InputKind> {
-    if SETS.contains(&name) || TAGS.iter().any(|tags| tags.contains(&name)) {
-        Some(InputKind::Set)
-    } else if RELATIONS.contains(&name) {
-        Some(InputKind::Relation)
-    } else {
-        None
-    }
+    let by_tag = || TAGS.iter().any(|tags| tags.contains(&name)).then_some(InputKind::Set);
+    let found = base::names().find(|(known, _)| *known == name);
+    found.map(|(_, kind)| kind).or_else(by_tag)
 }
 
 pub(crate) fn refused(name: &str) -> Option<&'static str> {
@@ -195,7 +168,7 @@ pub(crate) fn refused(name: &str) -> Option<&'static str> {
 /// All names in the tables.
 pub(crate) fn known<'a>() -> impl Iterator<Item = &'a str> {
     let tags = TAGS.iter().copied().flatten();
-    SETS.iter().chain(RELATIONS).chain(tags).copied()
+    base::names().map(|(name, _)| name).chain(tags.copied())
 }
 
 /// The set of the events that carry a tag is named like the tag, with a capital.

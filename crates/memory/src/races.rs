@@ -6,13 +6,14 @@
 
 use parallax_program::{Diagnostics, SourceFile};
 
+use crate::base::MemberKind;
 use crate::checker::Checker;
-use crate::event_set::EventSet;
 use crate::library;
 use crate::loader::{Loaded, diagnostics};
 use crate::model::{InputKind, Model};
 use crate::reference::{Inputs, evaluate};
 use crate::relation::Relation;
+use crate::sketch::{Drawn, Sketch};
 use crate::syntax::parse_file;
 
 const RACES_OF_C: &str = "c-races.cat";
@@ -37,38 +38,23 @@ impl Model {
         const INITIAL: usize = 0;
         const STORE: usize = 1;
         const LOAD: usize = 2;
+        let racing = Sketch {
+            events: vec![
+                Drawn::initial(0),
+                Drawn::access(0, MemberKind::Write, 0).tagged(&["NA", "Plain"]),
+                Drawn::access(1, MemberKind::Read, 0).tagged(&["NA", "Plain"]),
+            ],
+            rf: vec![(STORE, LOAD)],
+            co: vec![(INITIAL, STORE)],
+        };
         let mut inputs = Inputs { events: 3, ..Inputs::default() };
         for input in self.inputs() {
-            let name = input.name.as_str();
             match input.kind {
                 InputKind::Set => {
-                    let members: &[usize] = match name {
-                        "_" | "M" => &[INITIAL, STORE, LOAD],
-                        "W" => &[INITIAL, STORE],
-                        "R" => &[LOAD],
-                        "IW" => &[INITIAL],
-                        "NA" | "Plain" => &[STORE, LOAD],
-                        _ => &[],
-                    };
-                    let mut set = EventSet::new(3);
-                    members.iter().for_each(|event| set.insert(*event));
-                    inputs.sets.insert(input.name.clone(), set);
+                    inputs.sets.insert(input.name.clone(), racing.set(input));
                 }
                 InputKind::Relation => {
-                    let holds = |from: usize, to: usize| match name {
-                        "rf" => (from, to) == (STORE, LOAD),
-                        "co" => (from, to) == (INITIAL, STORE),
-                        "loc" => true,
-                        "int" | "si" => from == to,
-                        "ext" => from != to,
-                        _ => false,
-                    };
-                    let mut relation = Relation::new(3);
-                    let pairs = (0..3).flat_map(|from| (0..3).map(move |to| (from, to)));
-                    pairs
-                        .filter(|(from, to)| holds(*from, *to))
-                        .for_each(|(from, to)| relation.add(from, to));
-                    inputs.relations.insert(input.name.clone(), relation);
+                    inputs.relations.insert(input.name.clone(), racing.relation(input));
                 }
             }
         }

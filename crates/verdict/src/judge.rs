@@ -8,7 +8,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_memory::reference::{Inputs, evaluate};
-use parallax_memory::{Checker, EventSet, InputId, InputKind, Model, Relation};
+use parallax_memory::{
+    Base, BaseRelation, Checker, EventSet, Input, InputId, InputKind, MemberKind, Members, Model,
+    Relation, Shape,
+};
 
 use crate::derived::Derived;
 use crate::{Edges, Event, EventKind, Execution};
@@ -128,10 +131,10 @@ impl<'a> View<'a> {
             let name = input.name.clone();
             match input.kind {
                 InputKind::Set => {
-                    inputs.sets.insert(name, self.set(&input.name));
+                    inputs.sets.insert(name, self.set(input));
                 }
                 InputKind::Relation => {
-                    inputs.relations.insert(name, self.relation(&input.name));
+                    inputs.relations.insert(name, self.relation(input));
                 }
             }
         }
@@ -165,9 +168,9 @@ impl<'a> View<'a> {
         for (number, input) in model.inputs().iter().enumerate() {
             let id = InputId(number);
             match input.kind {
-                InputKind::Set => checker.set_mut(id).copy_from(&self.set(&input.name)),
+                InputKind::Set => checker.set_mut(id).copy_from(&self.set(input)),
                 InputKind::Relation => {
-                    checker.relation_mut(id).copy_from(&self.relation(&input.name));
+                    checker.relation_mut(id).copy_from(&self.relation(input));
                 }
             }
         }
@@ -191,51 +194,31 @@ impl<'a> View<'a> {
         set
     }
 
-    fn set(&self, name: &str) -> EventSet {
-        let holds = |number: u32| {
-            let event = self.event(number);
-            match name {
-                "_" => true,
-                "R" => matches!(event.kind, EventKind::Read { .. }),
-                "W" => matches!(event.kind, EventKind::Write { .. }),
-                "M" => event.kind.footprint().is_some(),
-                "F" => event.kind == EventKind::Fence,
-                "IW" => event.thread.is_none(),
-                "RMW" => event.tags.contains(name) || self.paired.contains(&number),
-                _ => event.tags.contains(name),
-            }
+    fn set(&self, input: &Input) -> EventSet {
+        let holds = |number: u32| match input.base() {
+            Base::Set(set) => set.has(&mut &*self, number),
+            Base::Tagged(tag) => self.event(number).tags.contains(tag),
+            Base::Relation(_) | Base::Empty => false,
         };
         self.set_of(self.visible.iter().copied().filter(|number| holds(*number)))
     }
 
-    fn relation(&self, name: &str) -> Relation {
+    fn relation(&self, input: &Input) -> Relation {
+        let Base::Relation(base) = input.base() else { return self.pairs(&[]) };
         let derived = self.derived;
-        match name {
-            "rf" => self.pairs(&self.execution.rf),
-            "co" => self.pairs(&self.execution.co),
-            "addr" => self.pairs(&derived.addr),
-            "data" => self.pairs(&derived.data),
-            "ctrl" => self.pairs(&derived.ctrl),
-            "pick-addr" => self.pairs(&derived.pick_addr),
-            "pick-data" => self.pairs(&derived.pick_data),
-            "pick-ctrl" => self.pairs(&derived.pick_ctrl),
-            "rmw" => self.pairs(&derived.rmw),
-            "amo" => self.pairs(&derived.amo),
-            "po" => self.program_order(),
-            "int" => self.alike(|number| self.thread_of(number)),
-            "ext" => {
-                let mut external = Relation::cross(&self.all(), &self.all());
-                external.minus_with(&self.alike(|number| self.thread_of(number)));
-                external
-            }
-            "si" => self.alike(|number| self.access_of(number)),
-            "loc" => self.alike(|number| self.event(number).kind.footprint()),
-            _ => Relation::new(self.visible.len()),
+        match base {
+            BaseRelation::ReadsFrom => self.pairs(&self.execution.rf),
+            BaseRelation::Coherence => self.pairs(&self.execution.co),
+            BaseRelation::Address => self.pairs(&derived.addr),
+            BaseRelation::Data => self.pairs(&derived.data),
+            BaseRelation::Control => self.pairs(&derived.ctrl),
+            BaseRelation::PickedAddress => self.pairs(&derived.pick_addr),
+            BaseRelation::PickedData => self.pairs(&derived.pick_data),
+            BaseRelation::PickedControl => self.pairs(&derived.pick_ctrl),
+            BaseRelation::Pairs => self.pairs(&derived.rmw),
+            BaseRelation::SinglePairs => self.pairs(&derived.amo),
+            base => base.of_shape(self).unwrap_or_else(|| self.pairs(&[])),
         }
-    }
-
-    fn all(&self) -> EventSet {
-        EventSet::full(self.visible.len())
     }
 
     fn pairs<'e>(&self, pairs: impl IntoIterator<Item = &'e (u32, u32)>) -> Relation {
@@ -247,58 +230,61 @@ impl<'a> View<'a> {
         }
         relation
     }
+}
 
-    /// An initial write is in no thread, which makes it a class of its own.
-    fn thread_of(&self, number: u32) -> Option<(Option<u32>, u32)> {
-        let thread = self.event(number).thread;
-        Some((thread, thread.map_or(number, |_| 0)))
-    }
+impl Members for &View<'_> {
+    type Event = u32;
+    type Truth = bool;
 
-    /// The access that an event is a part of.
-    fn access_of(&self, number: u32) -> Option<(Option<u32>, u32)> {
-        match (self.event(number).thread, self.derived.access.get(&number)) {
-            (Some(thread), Some(access)) => Some((Some(thread), *access)),
-            _ => Some((None, number)),
+    fn kind(&self, number: u32) -> MemberKind {
+        match self.event(number).kind {
+            EventKind::Read { .. } => MemberKind::Read,
+            EventKind::Write { .. } => MemberKind::Write,
+            EventKind::Fence => MemberKind::Fence,
+            _ => MemberKind::Other,
         }
     }
 
-    /// The events that have the same of something.
-    fn classes<K: Ord>(&self, key: impl Fn(u32) -> Option<K>) -> BTreeMap<K, Vec<u32>> {
-        let mut classes: BTreeMap<K, Vec<u32>> = BTreeMap::new();
-        for number in &self.visible {
-            if let Some(key) = key(*number) {
-                classes.entry(key).or_default().push(*number);
-            }
-        }
-        classes
+    fn is_initial(&self, number: u32) -> bool {
+        self.event(number).thread.is_none()
     }
 
-    /// Relates the events that have the same of something.
-    fn alike<K: Ord>(&self, key: impl Fn(u32) -> Option<K>) -> Relation {
-        let mut relation = Relation::new(self.visible.len());
-        for class in self.classes(key).into_values() {
-            let class = self.set_of(class.into_iter());
-            relation.add_cross(&class, &class);
-        }
-        relation
+    fn carries(&mut self, number: u32, tag: &str) -> bool {
+        self.event(number).tags.contains(tag)
     }
 
-    /// Accesses of a thread one after the other; the parts of one are not ordered.
-    fn program_order(&self) -> Relation {
-        let mut po = Relation::new(self.visible.len());
-        let mut later: Option<(u32, EventSet)> = None;
-        let accesses = self.classes(|number| self.access_of(number));
-        for ((thread, _), parts) in accesses.into_iter().rev() {
-            let Some(thread) = thread else { continue };
-            let parts = self.set_of(parts.into_iter());
-            let mut after = match later {
-                Some((same, after)) if same == thread => after,
-                _ => EventSet::new(self.visible.len()),
-            };
-            po.add_cross(&parts, &after);
-            after.union_with(&parts);
-            later = Some((thread, after));
-        }
-        po
+    fn is_half(&mut self, number: u32) -> bool {
+        self.paired.contains(&number)
+    }
+
+    fn or(&mut self, one: bool, other: bool) -> bool {
+        one || other
+    }
+}
+
+impl Shape for View<'_> {
+    type Access = u32;
+    type Place = (u64, u32);
+
+    fn events(&self) -> usize {
+        self.visible.len()
+    }
+
+    fn thread(&self, event: usize) -> Option<u32> {
+        self.event(self.visible[event]).thread
+    }
+
+    fn position(&self, event: usize) -> usize {
+        self.access(event) as usize
+    }
+
+    /// Accesses and fences of a thread are numbered in program order.
+    fn access(&self, event: usize) -> u32 {
+        let number = self.visible[event];
+        self.derived.access.get(&number).copied().unwrap_or(number)
+    }
+
+    fn place(&self, event: usize) -> Option<(u64, u32)> {
+        self.event(self.visible[event]).kind.footprint()
     }
 }

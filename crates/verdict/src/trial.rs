@@ -6,7 +6,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use parallax_memory::{Checker, EventSet, InputId, InputKind, Model, Relation};
+use parallax_memory::{
+    Base, BaseRelation, Checker, EventSet, Input, InputId, InputKind, MemberKind, Members, Model,
+    Relation, Shape,
+};
 use parallax_program::Tags;
 
 use crate::retrace::Retraced;
@@ -29,7 +32,7 @@ pub struct Trial<'m> {
     checker: Checker<'m>,
     /// Initial writes first, then thread by thread in program order.
     items: Vec<Item>,
-    relations: HashMap<&'static str, Vec<(usize, usize)>>,
+    relations: HashMap<BaseRelation, Vec<(usize, usize)>>,
     /// The events that a violation is about, which are wrong only as long as they are not ordered:
     /// one that the model sees, and those up to the other in its thread.
     unordered: Option<(usize, Vec<usize>)>,
@@ -65,16 +68,16 @@ impl<'m> Trial<'m> {
             known.collect()
         };
         let relations = HashMap::from([
-            ("rf", pairs(&mut retraced.execution.rf.iter().copied())),
-            ("co", pairs(&mut retraced.execution.co.iter().copied())),
-            ("addr", pairs(&mut derived.addr.iter().copied())),
-            ("data", pairs(&mut derived.data.iter().copied())),
-            ("ctrl", pairs(&mut derived.ctrl.iter().copied())),
-            ("pick-addr", pairs(&mut derived.pick_addr.iter().copied())),
-            ("pick-data", pairs(&mut derived.pick_data.iter().copied())),
-            ("pick-ctrl", pairs(&mut derived.pick_ctrl.iter().copied())),
-            ("rmw", pairs(&mut derived.rmw.iter().copied())),
-            ("amo", pairs(&mut derived.amo.iter().copied())),
+            (BaseRelation::ReadsFrom, pairs(&mut retraced.execution.rf.iter().copied())),
+            (BaseRelation::Coherence, pairs(&mut retraced.execution.co.iter().copied())),
+            (BaseRelation::Address, pairs(&mut derived.addr.iter().copied())),
+            (BaseRelation::Data, pairs(&mut derived.data.iter().copied())),
+            (BaseRelation::Control, pairs(&mut derived.ctrl.iter().copied())),
+            (BaseRelation::PickedAddress, pairs(&mut derived.pick_addr.iter().copied())),
+            (BaseRelation::PickedData, pairs(&mut derived.pick_data.iter().copied())),
+            (BaseRelation::PickedControl, pairs(&mut derived.pick_ctrl.iter().copied())),
+            (BaseRelation::Pairs, pairs(&mut derived.rmw.iter().copied())),
+            (BaseRelation::SinglePairs, pairs(&mut derived.amo.iter().copied())),
         ]);
         let unordered = unordered.and_then(|(a, b)| {
             let first = *places.get(&a)?;
@@ -238,7 +241,7 @@ fn up_to(execution: &Execution, event: u32, places: &BTreeMap<u32, usize>) -> Ve
 /// The items that are present, as the model sees them.
 struct View<'a> {
     items: Vec<(&'a Item, Tags)>,
-    relations: &'a HashMap<&'static str, Vec<(usize, usize)>>,
+    relations: &'a HashMap<BaseRelation, Vec<(usize, usize)>>,
     model: &'a Model,
     /// From positions among all items.
     numbers: HashMap<usize, usize>,
@@ -265,26 +268,21 @@ impl<'a> View<'a> {
         let inputs = self.model.inputs().iter().enumerate();
         let values = inputs.map(|(number, input)| {
             let value = match input.kind {
-                InputKind::Set => Value::Set(self.set(&input.name)),
-                InputKind::Relation => Value::Relation(self.relation(&input.name)),
+                InputKind::Set => Value::Set(self.set(input)),
+                InputKind::Relation => Value::Relation(self.relation(input)),
             };
             (InputId(number), value)
         });
         Inputs { events: self.items.len(), values: values.collect() }
     }
 
-    fn set(&self, name: &str) -> EventSet {
+    fn set(&self, input: &Input) -> EventSet {
         let mut set = EventSet::new(self.items.len());
-        for (number, (item, tags)) in self.items.iter().enumerate() {
-            let is_in = match name {
-                "_" => true,
-                "R" => item.kind == Kind::Read,
-                "W" => item.kind == Kind::Write,
-                "M" => item.location.is_some(),
-                "F" => matches!(item.kind, Kind::Fence | Kind::Candidate(_)),
-                "IW" => item.thread.is_none(),
-                "RMW" => tags.contains(name) || item.is_paired,
-                _ => tags.contains(name),
+        for (number, (_, tags)) in self.items.iter().enumerate() {
+            let is_in = match input.base() {
+                Base::Set(base) => base.has(&mut &*self, number),
+                Base::Tagged(tag) => tags.contains(tag),
+                Base::Relation(_) | Base::Empty => false,
             };
             if is_in {
                 set.insert(number);
@@ -293,76 +291,70 @@ impl<'a> View<'a> {
         set
     }
 
-    fn relation(&self, name: &str) -> Relation {
-        let by_thread = |number: usize| match self.items[number].0.thread {
-            Some(thread) => (0, thread),
-            None => (1, number as u32),
-        };
-        match name {
-            "po" => self.program_order(),
-            "int" => self.alike(by_thread),
-            "ext" => {
-                let all = EventSet::full(self.items.len());
-                let mut external = Relation::cross(&all, &all);
-                external.minus_with(&self.alike(by_thread));
-                external
-            }
-            "si" => self.alike(|number| (by_thread(number), self.items[number].0.access)),
-            "loc" => self.locations(),
-            name => self.pairs(name),
+    fn relation(&self, input: &Input) -> Relation {
+        match input.base() {
+            Base::Relation(base) => base.of_shape(self).unwrap_or_else(|| self.pairs(base)),
+            _ => Relation::new(self.items.len()),
         }
     }
 
-    fn pairs(&self, name: &str) -> Relation {
+    fn pairs(&self, base: BaseRelation) -> Relation {
         let mut relation = Relation::new(self.items.len());
-        for (from, to) in self.relations.get(name).into_iter().flatten() {
+        for (from, to) in self.relations.get(&base).into_iter().flatten() {
             if let (Some(from), Some(to)) = (self.numbers.get(from), self.numbers.get(to)) {
                 relation.add(*from, *to);
             }
         }
         relation
     }
+}
 
-    fn locations(&self) -> Relation {
-        let mut relation = Relation::new(self.items.len());
-        for (a, (first, _)) in self.items.iter().enumerate() {
-            for (b, (second, _)) in self.items.iter().enumerate() {
-                if first.location.is_some() && first.location == second.location {
-                    relation.add(a, b);
-                }
-            }
+impl Members for &View<'_> {
+    type Event = usize;
+    type Truth = bool;
+
+    fn kind(&self, number: usize) -> MemberKind {
+        match self.items[number].0.kind {
+            Kind::Read => MemberKind::Read,
+            Kind::Write => MemberKind::Write,
+            Kind::Fence | Kind::Candidate(_) => MemberKind::Fence,
         }
-        relation
     }
 
-    /// Relates the events that have the same of something.
-    fn alike<K: PartialEq>(&self, key: impl Fn(usize) -> K) -> Relation {
-        let keys: Vec<K> = (0..self.items.len()).map(key).collect();
-        let mut relation = Relation::new(self.items.len());
-        for (a, first) in keys.iter().enumerate() {
-            for (b, second) in keys.iter().enumerate() {
-                if first == second {
-                    relation.add(a, b);
-                }
-            }
-        }
-        relation
+    fn is_initial(&self, number: usize) -> bool {
+        self.items[number].0.thread.is_none()
     }
 
-    /// Accesses of a thread one after the other; the parts of one are not ordered.
-    fn program_order(&self) -> Relation {
-        let mut po = Relation::new(self.items.len());
-        for (a, (first, _)) in self.items.iter().enumerate() {
-            if first.thread.is_none() {
-                continue;
-            }
-            let later = self.items.iter().enumerate().skip(a + 1);
-            for (b, (second, _)) in later.take_while(|(_, (item, _))| item.thread == first.thread) {
-                if first.access != second.access {
-                    po.add(a, b);
-                }
-            }
-        }
-        po
+    fn carries(&mut self, number: usize, tag: &str) -> bool {
+        self.items[number].1.contains(tag)
+    }
+
+    fn is_half(&mut self, number: usize) -> bool {
+        self.items[number].0.is_paired
+    }
+
+    fn or(&mut self, one: bool, other: bool) -> bool {
+        one || other
+    }
+}
+
+impl Shape for View<'_> {
+    type Access = u32;
+    type Place = u32;
+
+    fn events(&self) -> usize {
+        self.items.len()
+    }
+
+    fn thread(&self, event: usize) -> Option<u32> {
+        self.items[event].0.thread
+    }
+
+    fn access(&self, event: usize) -> u32 {
+        self.items[event].0.access
+    }
+
+    fn place(&self, event: usize) -> Option<u32> {
+        self.items[event].0.location
     }
 }
