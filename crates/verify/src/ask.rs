@@ -112,10 +112,10 @@ impl Prepared {
         match analysed {
             Some(answer) if is_proved && query.properties == [Property::Race] => Ok(answer),
             Some(other) if !is_proved => {
-                let answer = self.portfolio(query, control, false)?;
+                let answer = first_answer(self.entrants(query, false), query, control)?;
                 Ok(relief::noted(answer, &other, query))
             }
-            _ => self.portfolio(query, control, is_proved),
+            _ => first_answer(self.entrants(query, is_proved), query, control),
         }
     }
 
@@ -155,34 +155,6 @@ impl Prepared {
         .into_iter()
         .flatten()
         .collect()
-    }
-
-    fn portfolio(
-        &self,
-        query: &Query<'_>,
-        control: &Control<'_>,
-        is_race_free: bool,
-    ) -> Result<Answer, Diagnostics> {
-        let mut refused: Vec<(&'static str, Diagnostics)> = Vec::new();
-        let mut entrants = Vec::new();
-        let knows_all =
-            |entrant: &Entrant<'_>| query.extensions.are_among(&entrant.engine.extensions());
-        for entrant in self.entrants(query, is_race_free).into_iter().filter(knows_all) {
-            let has_begun = !entrants.is_empty();
-            match entrant.engine.admits(query) {
-                Ok(()) if has_begun && !covers(entrant.engine, query) => {}
-                Ok(()) => entrants.push(entrant),
-                Err(error) => refused.push((entrant.engine.name(), vec![error])),
-            }
-        }
-        match entrants.as_slice() {
-            [] => Err(nobody(query, refused)),
-            [only] => stack::run(only.engine, query, control),
-            _ => {
-                let (answer, others) = race(&entrants, query, control);
-                decided(query, answer, others)
-            }
-        }
     }
 
     /// Who asks for a property gets an answer to it, or none: where the engine does not look for it
@@ -256,6 +228,42 @@ const NO_BODY: &str = "which has no body";
 
 fn asks_for_end(formulas: &Formulas) -> bool {
     formulas.formulas.contains(&Formula::Termination)
+}
+
+/// Exploration, and a solver beside it where that takes long.
+pub(crate) fn exploration_and_solver() -> Vec<Entrant<'static>> {
+    let first = named("explore").map(|engine| Entrant { engine, start: Start::At(0), slowness: 1 });
+    let start = Start::At(HEAD_START);
+    let then = named("bounded").map(|engine| Entrant { engine, start, slowness: 1 });
+    first.into_iter().chain(then).collect()
+}
+
+/// The first answer of those that can be asked.
+pub(crate) fn first_answer(
+    entrants: Vec<Entrant<'static>>,
+    query: &Query<'_>,
+    control: &Control<'_>,
+) -> Result<Answer, Diagnostics> {
+    let mut refused: Vec<(&'static str, Diagnostics)> = Vec::new();
+    let mut able = Vec::new();
+    let knows_all =
+        |entrant: &Entrant<'_>| query.extensions.are_among(&entrant.engine.extensions());
+    for entrant in entrants.into_iter().filter(knows_all) {
+        let has_begun = !able.is_empty();
+        match entrant.engine.admits(query) {
+            Ok(()) if has_begun && !covers(entrant.engine, query) => {}
+            Ok(()) => able.push(entrant),
+            Err(error) => refused.push((entrant.engine.name(), vec![error])),
+        }
+    }
+    match able.as_slice() {
+        [] => Err(nobody(query, refused)),
+        [only] => stack::run(only.engine, query, control),
+        _ => {
+            let (answer, others) = race(&able, query, control);
+            decided(query, answer, others)
+        }
+    }
 }
 
 /// Whether an engine can be asked this, with all that was said.

@@ -20,7 +20,7 @@ use parallax_program::{Diagnostic, Diagnostics, Program, Property, SourceFile};
 
 use parallax_verify::input::{Checks, Kind, load_assembly, load_edited, settle};
 use parallax_verify::models::{ModelChoice, Models, compiled_for};
-use parallax_verify::repairs::{Asked, Enumerating, Exploring, compiler, judge_of_c};
+use parallax_verify::repairs::{Asked, Enumerating, Whole, compiler, first_engine};
 use parallax_verify::request::{check_machine_model, check_machine_properties};
 use parallax_verify::text::{read, shown};
 use parallax_verify::{C_MODEL, Input, MACHINE_MODEL, Properties};
@@ -210,14 +210,14 @@ fn c(
     };
     let weights = options.weights.clone().unwrap_or_default();
     let job = job(documents, Dialect::C11, &model, &weights, options)?;
-    let mut interleaving = Exploring(asked(&sc, &properties, options, control));
-    let (mut engine, name) = judge_of_c(asked(&model, &properties, options, control));
+    let mut interleaving = Whole(asked(&sc, &properties, options, control));
+    let mut engine = Whole(asked(&model, &properties, options, control));
     let compile = compiler(&model);
     let compile = compile.as_ref().map(|compile| compile as &Compile<'_>);
-    let (engine, interleaving) = (engine.as_mut(), &mut interleaving);
+    let (engine, interleaving) = (&mut engine, &mut interleaving);
     let mut helpers = Helpers { load: &load, engine, compile, interleaving };
     let repaired = repair(job, &mut helpers)?;
-    Ok(Answer { repaired, model: model.name().to_string(), engine: name })
+    Ok(Answer { repaired, model: model.name().to_string(), engine: first_engine(&model) })
 }
 
 /// A repair for a property that nothing looks for would be no repair.
@@ -264,8 +264,8 @@ fn assembly(
     let load = |texts: &[String]| load_assembly(input, texts.first().map_or("", String::as_str));
     let weights = options.weights.clone().unwrap_or_default();
     let job = job(vec![document], Dialect::X86, &model, &weights, options)?;
-    let mut engine = Exploring(asked(&model, &properties, options, control));
-    let mut interleaving = Exploring(asked(&sc, &properties, options, control));
+    let mut engine = Whole(asked(&model, &properties, options, control));
+    let mut interleaving = Whole(asked(&sc, &properties, options, control));
     let mut helpers = Helpers {
         load: &load,
         engine: &mut engine,
