@@ -83,6 +83,18 @@ fn repeated_squares_in_a_model() {
     run.ends_with(0).says("Observation SB Sometimes 1 3");
 }
 
+/// Each relation has all parts of the one before it.
+#[test]
+fn unions_that_grow_in_a_model() {
+    let folder = Folder::new();
+    let longer = |i| format!("let r{} = (r{i}; po) | r{i}\n", i + 1);
+    let chain: String = (0..5_000).map(longer).collect();
+    folder.write("chain.cat", format!("\"chain\"\nlet r0 = po\n{chain}acyclic r5000\n"));
+    folder.write("1.litmus", SB);
+    let run = folder.run(&["litmus", "--model", "chain.cat", "1.litmus"]);
+    run.ends_with(2).complains("chain.cat:").complains("the model defines too many relations");
+}
+
 #[test]
 fn many_errors_in_one_long_line() {
     let folder = Folder::new();

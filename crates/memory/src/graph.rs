@@ -89,6 +89,8 @@ impl Depends {
 
 #[derive(Clone, Default)]
 pub(crate) struct Graph {
+    /// How many parts all unions have together: they are flat, so that chains of them grow fast.
+    pub parts_of_unions: usize,
     pub inputs: Vec<Input>,
     pub nodes: Vec<Node>,
     pub depends: Vec<Depends>,
@@ -292,7 +294,10 @@ impl Graph {
         match parts[..] {
             [] => self.no_pairs(),
             [only] => only,
-            _ => self.add(Node::Union(parts)),
+            _ => {
+                self.parts_of_unions += parts.len();
+                self.add(Node::Union(parts))
+            }
         }
     }
 

@@ -12,6 +12,9 @@ use crate::syntax::ast::{Role, Test, TestKind};
 /// Sets and relations that one model may define: every execution has a value for each.
 const MAX_NODES: usize = 50_000;
 
+/// Parts that the unions of one model may have together.
+const MAX_PARTS: usize = 500_000;
+
 #[derive(Default)]
 pub(crate) struct Symbolic {
     pub graph: Graph,
@@ -129,7 +132,7 @@ impl Algebra for Symbolic {
     }
 
     fn is_too_large(&self) -> bool {
-        self.graph.nodes.len() > MAX_NODES
+        self.graph.nodes.len() > MAX_NODES || self.graph.parts_of_unions > MAX_PARTS
     }
 
     fn unknowns(&mut self, start: &[Operand<Self>]) -> Option<Vec<Operand<Self>>> {
