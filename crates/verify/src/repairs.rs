@@ -63,6 +63,11 @@ impl Judge for Whole<'_> {
     }
 
     fn every(&mut self, program: &Program, take: &mut Take<'_>) -> Result<Verdict, Diagnostics> {
+        if can_explore(&self.0.model).is_err() {
+            let verdict = self.search(program, usize::MAX)?;
+            verdict.violations.iter().all(|violation| take(violation.clone().into_claimed()));
+            return Ok(verdict);
+        }
         let subject = Subject::of(program.clone());
         let taken = Mutex::new((take, None));
         let every = |found: Found| {
@@ -78,11 +83,6 @@ impl Judge for Whole<'_> {
             true
         };
         let query = self.0.query(&subject, Wanted::Every(&every));
-        if Explore.admits(&query).is_err() {
-            let verdict = self.search(program, usize::MAX)?;
-            verdict.violations.iter().all(|violation| take(violation.clone()));
-            return Ok(verdict);
-        }
         let verdict = Explore.run(&query, &self.0.control.clone().alone())?.verdict;
         let (_, refusal) = taken.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(match refusal {
