@@ -224,3 +224,37 @@ fn only_the_command_names_its_options() {
         }
     }
 }
+
+/// What base sets and relations mean is in the dictionary of `memory`.
+#[test]
+fn base_relations_are_defined_once() {
+    // The others are words of languages, too, or are shown to people.
+    let names = [
+        "po",
+        "rf",
+        "co",
+        "int",
+        "ext",
+        "si",
+        "IW",
+        "amo",
+        "addr",
+        "data",
+        "ctrl",
+        "pick-addr",
+        "pick-data",
+        "pick-ctrl",
+        "unequal-values",
+    ];
+    for name in built_with().into_keys().filter(|name| name.starts_with("engine-")) {
+        for (file, literal) in literals(&name) {
+            let is_base = names.contains(&literal.as_str());
+            assert!(!is_base, "{}: '{literal}' is for `memory` to define", file.display());
+        }
+    }
+    let verdict = literals("verdict").into_iter().filter(|(file, _)| !file.ends_with("derived.rs"));
+    for (file, literal) in verdict {
+        let is_base = names.contains(&literal.as_str());
+        assert!(!is_base, "{}: '{literal}' is for `memory` to define", file.display());
+    }
+}

@@ -14,7 +14,8 @@ use std::collections::BTreeSet;
 
 use parallax_memory::{Language, Model};
 use parallax_program::{
-    Block, Callee, Diagnostic, Expr, FunctionId, Inst, InstKind, Program, Span, Tags, Terminator,
+    Block, Callee, Diagnostic, Expr, FunctionId, Inst, InstKind, Order, Program, Span, Tags,
+    Terminator,
 };
 
 /// A machine that C11 is compiled for.
@@ -49,26 +50,25 @@ impl Machine {
 
 /// What an access orders.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Order {
+struct Orders {
     acquires: bool,
     releases: bool,
     is_sc: bool,
 }
 
-impl Order {
-    fn of(tags: &Tags) -> Order {
-        let has = |names: &[&str]| names.iter().any(|name| tags.contains(name));
-        let is_sc = has(&["SC"]);
-        Order {
-            acquires: is_sc || has(&["ACQ", "ACQ_REL", "CON"]),
-            releases: is_sc || has(&["REL", "ACQ_REL"]),
-            is_sc,
+impl Orders {
+    fn of(tags: &Tags) -> Orders {
+        let acquires = |order: Order| order.acquires() || order == Order::Consume;
+        Orders {
+            acquires: tags.orders().any(acquires),
+            releases: tags.orders().any(Order::releases),
+            is_sc: tags.orders().any(|order| order == Order::SequentiallyConsistent),
         }
     }
 
     /// What both halves of a read-modify-write order.
-    fn and(self, other: Order) -> Order {
-        Order {
+    fn and(self, other: Orders) -> Orders {
+        Orders {
             acquires: self.acquires || other.acquires,
             releases: self.releases || other.releases,
             is_sc: self.is_sc || other.is_sc,
@@ -76,23 +76,8 @@ impl Order {
     }
 }
 
-/// Marks that are not about order, and that checks look at. Memory orders are among them: to the
-/// machine they mean nothing, but by them C says what a race is (`lib/c-races.cat`).
-const KEPT: [&str; 13] = [
-    "NA",
-    "COPY",
-    "FRESH",
-    "LEAVE",
-    "UNLOCK",
-    "LOCK_WRITE",
-    "RMW",
-    "RLX",
-    "CON",
-    "ACQ",
-    "REL",
-    "ACQ_REL",
-    "SC",
-];
+/// Marks that are not about order, and that checks look at.
+const KEPT: [&str; 7] = ["NA", "COPY", "FRESH", "LEAVE", "UNLOCK", "LOCK_WRITE", "RMW"];
 
 /// An instruction with the fences around it.
 struct Compiled {
@@ -209,17 +194,17 @@ fn compile_inst(kind: InstKind, machine: Machine) -> Compiled {
     let alone = |kind| Compiled { before: None, kind, after: None };
     match kind {
         InstKind::Load { dst, address, size, tags } => {
-            let (before, after) = load_fences(Order::of(&tags), machine);
+            let (before, after) = load_fences(Orders::of(&tags), machine);
             let tags = access_tags(&tags, machine, false, false);
             Compiled { before, kind: InstKind::Load { dst, address, size, tags }, after }
         }
         InstKind::Store { address, value, size, tags } => {
-            let before = store_fence(Order::of(&tags), machine);
+            let before = store_fence(Orders::of(&tags), machine);
             let tags = access_tags(&tags, machine, true, false);
             Compiled { before, kind: InstKind::Store { address, value, size, tags }, after: None }
         }
         InstKind::Rmw { dst, address, op, operand, size, read_tags, write_tags } => {
-            let order = Order::of(&read_tags).and(Order::of(&write_tags));
+            let order = Orders::of(&read_tags).and(Orders::of(&write_tags));
             let (before, after) = exchange_fences(order, machine);
             let read_tags = access_tags(&read_tags, machine, false, true);
             let write_tags = access_tags(&write_tags, machine, true, true);
@@ -238,7 +223,7 @@ fn compile_inst(kind: InstKind, machine: Machine) -> Compiled {
             fail_tags,
             weak,
         } => {
-            let order = Order::of(&read_tags).and(Order::of(&write_tags));
+            let order = Orders::of(&read_tags).and(Orders::of(&write_tags));
             let (before, after) = exchange_fences(order, machine);
             let read_tags = access_tags(&read_tags, machine, false, true);
             let write_tags = access_tags(&write_tags, machine, true, true);
@@ -269,7 +254,7 @@ fn compile_inst(kind: InstKind, machine: Machine) -> Compiled {
     }
 }
 
-fn load_fences(order: Order, machine: Machine) -> (Option<&'static str>, Option<&'static str>) {
+fn load_fences(order: Orders, machine: Machine) -> (Option<&'static str>, Option<&'static str>) {
     let when = |condition: bool, name| condition.then_some(name);
     match machine {
         Machine::AArch64 => (None, None),
@@ -278,7 +263,7 @@ fn load_fences(order: Order, machine: Machine) -> (Option<&'static str>, Option<
     }
 }
 
-fn store_fence(order: Order, machine: Machine) -> Option<&'static str> {
+fn store_fence(order: Orders, machine: Machine) -> Option<&'static str> {
     match machine {
         Machine::Power if order.is_sc => Some("SYNC"),
         Machine::Power if order.releases => Some("LWSYNC"),
@@ -288,7 +273,10 @@ fn store_fence(order: Order, machine: Machine) -> Option<&'static str> {
 }
 
 /// Read-modify-writes carry their order themselves, but on Power.
-fn exchange_fences(order: Order, machine: Machine) -> (Option<&'static str>, Option<&'static str>) {
+fn exchange_fences(
+    order: Orders,
+    machine: Machine,
+) -> (Option<&'static str>, Option<&'static str>) {
     match machine {
         Machine::Power => (store_fence(order, machine), load_fences(order, machine).1),
         _ => (None, None),
@@ -297,7 +285,7 @@ fn exchange_fences(order: Order, machine: Machine) -> (Option<&'static str>, Opt
 
 /// What is left of the tags of an access. Two accesses make a pair where `paired`.
 fn access_tags(tags: &Tags, machine: Machine, writes: bool, paired: bool) -> Tags {
-    let order = Order::of(tags);
+    let order = Orders::of(tags);
     let mut names: Vec<&str> = Vec::new();
     match machine {
         Machine::AArch64 => {
@@ -322,8 +310,11 @@ fn access_tags(tags: &Tags, machine: Machine, writes: bool, paired: bool) -> Tag
     with_mark(kept(tags).with(names), tags)
 }
 
+/// What stays of the tags. To the machine, memory orders mean nothing, but by them C says what a race
+/// is (`lib/c-races.cat`).
 fn kept(tags: &Tags) -> Tags {
-    Tags::new(KEPT.into_iter().filter(|kept| tags.contains(kept)))
+    let orders = tags.orders().map(Order::tag);
+    Tags::new(KEPT.into_iter().filter(|kept| tags.contains(kept)).chain(orders))
 }
 
 /// Candidates for a repair stay what they are.
@@ -335,7 +326,7 @@ fn with_mark(compiled: Tags, tags: &Tags) -> Tags {
 }
 
 fn fence_tags(tags: &Tags, machine: Machine) -> Tags {
-    let order = Order::of(tags);
+    let order = Orders::of(tags);
     let name = match machine {
         Machine::AArch64 if order.releases => "DMB.ISH",
         Machine::AArch64 => "DMB.ISHLD",

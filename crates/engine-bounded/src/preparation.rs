@@ -68,7 +68,7 @@ pub fn prepare(preparation: &Preparation<'_, '_>, watch: &Watch<'_>) -> Result<P
     let mut plan = Plan {
         bound: preparation.bound,
         nondet: preparation.nondet,
-        traces: asks_for_dependencies(preparation.model),
+        traces: preparation.model.asks_for_dependencies(),
         lives: true,
         waits: preparation.asks_for_waits,
         sections: preparation.sections,
@@ -224,7 +224,7 @@ impl Preparation<'_, '_> {
     /// Accesses in several parts are one where the model says so. Where it does not, atomic ones
     /// are beyond the engine, and others where races are no errors.
     fn mixed(&self, unfolding: &Unfolding, all: &[Access], plan: &mut Plan) {
-        if self.model.input("si").is_some() {
+        if self.model.knows_sizes() {
             return;
         }
         for access in all.iter().filter(|a| plan.cuts.contains_key(&(a.thread, a.number))) {
@@ -302,10 +302,4 @@ fn known_values(unfolding: &Unfolding, found: &Addresses) -> BTreeMap<(u32, u32)
         }
     }
     known
-}
-
-/// Whether a model asks which reads a value comes from.
-fn asks_for_dependencies(model: &Model) -> bool {
-    let names = ["addr", "data", "ctrl", "pick-addr", "pick-data", "pick-ctrl"];
-    names.iter().any(|name| model.input(name).is_some())
 }

@@ -63,7 +63,7 @@ pub fn admit(model: &Model) -> Result<Admission, Diagnostic> {
 }
 
 /// Whether it is a relation by which values flow to later events.
-pub fn is_dependency(input: &Input) -> bool {
+fn is_dependency(input: &Input) -> bool {
     matches!(input.base(), Base::Relation(relation) if relation.is_dependency())
 }
 

@@ -10,7 +10,6 @@ use parallax_memory::{
 use parallax_program::{InstKind, Tags};
 use parallax_verdict::{Dependencies, Done, dependencies};
 
-use crate::admission::is_dependency;
 use crate::buffering::{self, Pair, Pairs};
 use crate::event::{Event, Id, Kind, Loc};
 use crate::graph::Graph;
@@ -192,8 +191,7 @@ impl<'a> CatJudge<'a> {
 
     /// Brings the dependencies up to date of the threads that have not done what they had.
     fn follow_dependencies(&mut self, graph: &Graph<'_>) {
-        let mut inputs = self.model.inputs().iter();
-        if !inputs.any(is_dependency) {
+        if !self.model.asks_for_dependencies() {
             return;
         }
         self.dependencies.resize_with(graph.threads.len(), Default::default);

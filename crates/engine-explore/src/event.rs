@@ -1,6 +1,6 @@
 //! Events of execution graphs, kept small: the search makes and forgets millions of them.
 
-use parallax_program::{Bits, Tags};
+use parallax_program::{Bits, Order, Tags};
 
 /// An event, as the thread it belongs to and its place there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -140,16 +140,27 @@ impl Marks {
         if condition { self } else { Marks(0) }
     }
 
+    fn of_order(order: Order) -> Marks {
+        let (acquire, release) = (Marks::ACQUIRE, Marks::RELEASE);
+        match order {
+            Order::Relaxed | Order::Consume => Marks(0),
+            Order::Acquire => acquire,
+            Order::Release => release.with(Marks::STORE_BARRIER),
+            Order::AcquireRelease => acquire.with(release).with(Marks::STORE_BARRIER),
+            Order::SequentiallyConsistent => {
+                acquire.with(release).with(Marks::SEQ_CST).with(Marks::FLUSH)
+            }
+        }
+    }
+
     /// What the tags of an access or fence say.
     pub fn of(tags: &Tags) -> Marks {
-        tags.iter().fold(Marks(0), |marks, tag| {
+        let orders =
+            tags.orders().fold(Marks(0), |marks, order| marks.with(Marks::of_order(order)));
+        tags.iter().fold(orders, |marks, tag| {
             marks.with(match tag.as_str() {
                 "NA" => Marks::NON_ATOMIC,
                 "A" => Marks::ATOMIC,
-                "ACQ" => Marks::ACQUIRE,
-                "REL" => Marks::RELEASE.with(Marks::STORE_BARRIER),
-                "ACQ_REL" => Marks::ACQUIRE.with(Marks::RELEASE).with(Marks::STORE_BARRIER),
-                "SC" => Marks::ACQUIRE.with(Marks::RELEASE).with(Marks::SEQ_CST).with(Marks::FLUSH),
                 "X" | "RMW" => Marks::LOCKED,
                 "MFENCE" => Marks::FLUSH,
                 "SFENCE" => Marks::STORE_BARRIER,

@@ -5,7 +5,7 @@
 //! sets of *features*: `acq_rel` has those of `acq` and of `rel`, and `sc` has one more. An option
 //! is at least as strong as another if it has all of its features.
 
-use parallax_program::{Location, Tags};
+use parallax_program::{Location, Order, Tags};
 
 /// A way to decide. Features tell which options are stronger than which.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,14 +58,11 @@ pub struct Plan(pub Vec<u8>);
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Decisions(pub Vec<Decision>);
 
-/// Tags that tell memory orders of C11.
-const ORDERS: [&str; 6] = ["RLX", "CON", "ACQ", "REL", "ACQ_REL", "SC"];
-
 impl Decision {
-    /// Whether a tag tells the order that is decided about: a change of the order replaces it.
-    fn tells(&self, tag: &str) -> bool {
+    /// Whether a tag is the order that is decided about: a change of the order replaces it.
+    fn is_order(&self, tag: &str) -> bool {
         let mut known = self.options.iter().filter_map(|choice| choice.tags.as_ref()).flatten();
-        ORDERS.contains(&tag) || known.any(|known| *known == tag)
+        Order::of_tag(tag).is_some() || known.any(|known| *known == tag)
     }
 }
 
@@ -103,7 +100,7 @@ impl Decisions {
                 let kept = now
                     .iter()
                     .map(|tag| tag.as_str())
-                    .filter(|tag| !decision.tells(tag) && !tag.starts_with(Tags::CANDIDATE));
+                    .filter(|tag| !decision.is_order(tag) && !tag.starts_with(Tags::CANDIDATE));
                 Some(Tags::new(kept.chain(tags.iter().copied())))
             }
         }

@@ -4,10 +4,19 @@
 
 use std::fmt::Write;
 
+use parallax_program::Order;
+
 const SIZES: [u32; 5] = [1, 2, 4, 8, 16];
 const OPERATIONS: [&str; 6] = ["add", "sub", "and", "or", "xor", "nand"];
 /// By their numbers in C.
-const ORDERS: [&str; 6] = ["RLX", "CON", "ACQ", "REL", "ACQ_REL", "SC"];
+const ORDERS: [&str; 6] = [
+    Order::Relaxed.tag(),
+    Order::Consume.tag(),
+    Order::Acquire.tag(),
+    Order::Release.tag(),
+    Order::AcquireRelease.tag(),
+    Order::SequentiallyConsistent.tag(),
+];
 
 /// Whether the functions here are the ones to look for a name in.
 pub(crate) fn has(name: &str) -> bool {

@@ -6,7 +6,7 @@
 //! how dependencies are found.
 
 use crate::event_set::EventSet;
-use crate::model::{Input, InputKind};
+use crate::model::{Input, InputKind, Model};
 use crate::relation::Relation;
 
 /// What a model asks for.
@@ -128,6 +128,25 @@ impl Input {
                 None => Base::Empty,
             },
         }
+    }
+}
+
+impl Model {
+    /// Whether the model asks for a base relation.
+    pub fn asks_for(&self, relation: BaseRelation) -> bool {
+        self.input(relation.name()).is_some()
+    }
+
+    /// Whether the model describes accesses of which others use a part.
+    pub fn knows_sizes(&self) -> bool {
+        self.asks_for(BaseRelation::SameAccess)
+    }
+
+    /// Whether the model asks how values flow to later events.
+    pub fn asks_for_dependencies(&self) -> bool {
+        let is_one =
+            |input: &Input| matches!(input.base(), Base::Relation(base) if base.is_dependency());
+        self.inputs().iter().any(is_one)
     }
 }
 

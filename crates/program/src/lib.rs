@@ -15,6 +15,7 @@ mod diagnostic;
 mod expr;
 mod function;
 mod help;
+mod order;
 mod outcome;
 mod program;
 mod property;
@@ -33,6 +34,7 @@ pub use function::{
     Var, VarId,
 };
 pub use help::{Help, Plain, Setting, Voice};
+pub use order::Order;
 pub use outcome::{Observable, Operand, Place, Prop, Quantifier, Question};
 pub use program::{Cell, FunctionId, Global, GlobalId, Program, ThreadStart};
 pub use property::Property;

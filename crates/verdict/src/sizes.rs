@@ -6,7 +6,7 @@ use parallax_program::{Diagnostic, InstKind, Program};
 /// The bytes of the smallest access of a program, into which larger ones are cut where accesses of
 /// different sizes overlap. The error is a model that does not describe that.
 pub fn smallest_access(program: &Program, model: &Model) -> Result<u32, Diagnostic> {
-    if model.input("si").is_none() {
+    if !model.knows_sizes() {
         let message = format!(
             "accesses of different sizes overlap, and model '{}' does not describe that",
             model.name()

@@ -1,6 +1,6 @@
 //! Atomic accesses and fences, with the tags of C11 (see `models/README.md`).
 
-use parallax_program::{Expr, InstKind, RmwOp, Tags};
+use parallax_program::{Expr, InstKind, Order, RmwOp, Tags};
 
 use super::body::Body;
 use super::layout::Lowered;
@@ -10,13 +10,14 @@ use crate::llvm::{
 };
 
 pub fn order_tag(order: Ordering) -> &'static str {
-    match order {
-        Ordering::Relaxed => "RLX",
-        Ordering::Acquire => "ACQ",
-        Ordering::Release => "REL",
-        Ordering::AcquireRelease => "ACQ_REL",
-        Ordering::SequentiallyConsistent => "SC",
-    }
+    let order = match order {
+        Ordering::Relaxed => Order::Relaxed,
+        Ordering::Acquire => Order::Acquire,
+        Ordering::Release => Order::Release,
+        Ordering::AcquireRelease => Order::AcquireRelease,
+        Ordering::SequentiallyConsistent => Order::SequentiallyConsistent,
+    };
+    order.tag()
 }
 
 pub fn atomic_tags(order: Ordering) -> Tags {

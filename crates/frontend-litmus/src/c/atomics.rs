@@ -5,7 +5,7 @@
 //! a failing compare-and-swap carries the failure order. The functions without `_explicit` are
 //! sequentially consistent.
 
-use parallax_program::{Expr, RmwOp, Tags};
+use parallax_program::{Expr, Order, RmwOp, Tags};
 
 use super::ast::{Expr as Tree, ExprKind};
 use super::lower::{CompareAndSwap, Lowered, Lowering, Pointer, Value, Variable};
@@ -88,18 +88,10 @@ pub fn is_atomic_function(name: &str) -> bool {
 
 /// The tag of `memory_order_…`.
 fn order_tag(name: &str) -> Option<&'static str> {
-    Some(match name.strip_prefix("memory_order_")? {
-        "relaxed" => "RLX",
-        "consume" => "CON",
-        "acquire" => "ACQ",
-        "release" => "REL",
-        "acq_rel" => "ACQ_REL",
-        "seq_cst" => "SC",
-        _ => return None,
-    })
+    Order::named(name.strip_prefix("memory_order_")?).map(Order::tag)
 }
 
-const SEQ_CST: &str = "SC";
+const SEQ_CST: &str = Order::SequentiallyConsistent.tag();
 
 fn access(order: &str) -> Tags {
     Tags::new(["A", order])

@@ -2,7 +2,7 @@
 //! `tso.cat` and `pso.cat` say of them: a locked access, and a full fence, find the buffer of their
 //! thread empty; a store barrier, and a release under PSO, keep earlier stores before later ones.
 
-use parallax_program::{InstKind, Tags};
+use parallax_program::{InstKind, Order, Tags};
 
 /// The operational memories.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -96,11 +96,15 @@ impl Marks {
     }
 
     fn of(tags: &Tags) -> Marks {
-        tags.iter().fold(Marks(0), |marks, tag| {
+        let orders = tags.orders().fold(0, |marks, order| {
+            let is_full = order == Order::SequentiallyConsistent;
+            let flush = if is_full { Marks::FLUSH.0 } else { 0 };
+            marks | flush | if order.releases() { Marks::BARRIER.0 } else { 0 }
+        });
+        tags.iter().fold(Marks(orders), |marks, tag| {
             let more = match tag.as_str() {
                 "X" | "RMW" => Marks::LOCKED.0,
-                "SC" => Marks::FLUSH.0 | Marks::BARRIER.0,
-                "REL" | "ACQ_REL" | "SFENCE" => Marks::BARRIER.0,
+                "SFENCE" => Marks::BARRIER.0,
                 "MFENCE" => Marks::FLUSH.0,
                 Tags::MEMBARRIER => Marks::FENCE_OF_ALL.0,
                 "COPY" => Marks::COPY.0,
@@ -123,7 +127,9 @@ impl Marks {
             InstKind::Load { tags, .. } | InstKind::LoadLinked { tags, .. } => {
                 [Marks::of(tags), none, none]
             }
-            InstKind::Store { tags, .. } if tags.contains("SC") => [locked(tags), none, none],
+            InstKind::Store { tags, .. } if tags.contains(Order::SequentiallyConsistent.tag()) => {
+                [locked(tags), none, none]
+            }
             InstKind::Store { tags, .. } | InstKind::Fence { tags } => {
                 [Marks::of(tags), none, none]
             }

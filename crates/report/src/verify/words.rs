@@ -211,17 +211,8 @@ pub fn listed(words: &[String]) -> String {
 
 /// The memory order of C, or the tags of an architecture as they are.
 fn memory_order(tags: &Tags) -> Option<String> {
-    let orders = [
-        ("RLX", "relaxed"),
-        ("CON", "consume"),
-        ("ACQ", "acquire"),
-        ("REL", "release"),
-        ("ACQ_REL", "acq_rel"),
-        ("SC", "seq_cst"),
-    ];
-    let known = orders.iter().find(|(tag, _)| tags.contains(tag));
-    if let Some((_, order)) = known {
-        return Some(order.to_string());
+    if let Some(order) = tags.orders().min() {
+        return Some(order.name().to_string());
     }
     let rest: Vec<&str> = telling_tags(tags).collect();
     (!rest.is_empty()).then(|| rest.join(", ").to_lowercase())

@@ -110,7 +110,7 @@ fn retake_steps(
     wrong: Option<(&Suspicion, Option<&Question>)>,
 ) -> Result<Retaken, String> {
     let code = Code::new(program);
-    let mut rebuild = Rebuild::new(&code, claim, asks_for_dependencies(model))?;
+    let mut rebuild = Rebuild::new(&code, claim, model.asks_for_dependencies())?;
     for thread in &claim.schedule {
         rebuild.step(*thread)?;
     }
@@ -135,7 +135,7 @@ fn retake_steps(
 /// up, and what the model says, is not looked at.
 pub(crate) fn retrace(program: &Program, claim: &Claim, model: &Model) -> Result<Retraced, String> {
     let code = Code::new(program);
-    let mut rebuild = Rebuild::new(&code, claim, asks_for_dependencies(model))?;
+    let mut rebuild = Rebuild::new(&code, claim, model.asks_for_dependencies())?;
     for thread in &claim.schedule {
         rebuild.step(*thread)?;
     }
@@ -148,11 +148,6 @@ pub(crate) fn retrace(program: &Program, claim: &Claim, model: &Model) -> Result
     let shift = execution.events.iter().filter(|event| event.thread.is_none()).count() as u32;
     let passed = passed.into_iter().map(|(event, fence)| (event + shift, fence)).collect();
     Ok(Retraced { execution, derived, passed, last })
-}
-
-fn asks_for_dependencies(model: &Model) -> bool {
-    let names = ["addr", "data", "ctrl", "pick-addr", "pick-data", "pick-ctrl"];
-    names.iter().any(|name| model.input(name).is_some())
 }
 
 /// A claim of which some steps have been taken.
