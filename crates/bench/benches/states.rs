@@ -88,7 +88,7 @@ fn forget_peak_memory() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// A number of KiB that the system tells of this process, in bytes; 0 where it does not.
+/// A number of KiB that the system says of this process, in bytes; 0 where it does not.
 fn told(name: &str) -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));

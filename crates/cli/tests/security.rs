@@ -143,7 +143,7 @@ fn terminals_have_nothing_to_obey() {
     is_plain(folder.write("w.litmus", wrong).run(&["litmus", "w.litmus"]).ends_with(2));
 }
 
-/// Runs with a folder of its own for temporary files, and tells what is left there.
+/// Runs with a folder of its own for temporary files, and says what is left there.
 fn scratch_after(arguments: &[&str], folder: &Folder) -> (i32, usize) {
     let temporary = folder.path().join("tmp");
     fs::create_dir_all(&temporary).unwrap();
@@ -253,7 +253,7 @@ fn files_have_size_limits() {
     run.ends_with(2).complains("is longer than 4 MiB");
 }
 
-/// Places are told by name: no name ends a line, and one that cannot be told is refused.
+/// Places have the names of files: no name ends a line, and one that cannot be shown is refused.
 #[test]
 fn repairs_are_told_in_lines_of_their_own() {
     let folder = Folder::new();

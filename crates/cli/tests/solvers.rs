@@ -72,13 +72,13 @@ fn frameworks_agree() {
         let run =
             ["verify", "--engine", "bounded", "--framework", "gharachorloo", "--model", model];
         let run = folder.run(&[&run[..], &[test]].concat());
-        run.ends_with(code).says("executions were told by the order of sub-operations");
+        run.ends_with(code).says("executions were decided by the order of sub-operations");
     }
     let other = ["verify", "--engine", "bounded", "--framework", "gharachorloo", "--model", "rmo"];
     let other = folder.run(&[&other[..], &["SB.litmus"]].concat());
     other.ends_with(2).complains("no conditions for the model 'rmo'");
     let other = folder.run(&["verify", "--framework", "gharachorloo", "SB.litmus"]);
-    other.ends_with(1).says("executions were told by the order of sub-operations");
+    other.ends_with(1).says("executions were decided by the order of sub-operations");
 }
 
 /// What one processor makes of any number, and another looks at.
@@ -180,7 +180,7 @@ fn what_exploration_cannot_tell_a_solver_may() {
                 int main(void) { int n = __VERIFIER_nondet_int(); assert(n != 7); return 0; }\n";
     folder.write("input.c", text);
     let run = folder.run(&["verify", "input.c"]);
-    run.ends_with(1).says("chooses 7").says("a solver was asked, as exploration cannot tell");
+    run.ends_with(1).says("chooses 7").says("a solver was asked, as exploration cannot decide");
     folder.run(&["verify", "--engine", "explore", "input.c"]).ends_with(3);
     for engine in ["auto", "bounded", "explore"] {
         let within =

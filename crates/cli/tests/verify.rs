@@ -289,7 +289,7 @@ fn bad_input_is_refused() {
     assert_eq!(broken.stdout, "");
     for (arguments, message) in [
         (&["nowhere.program"][..], "cannot read 'nowhere.program'"),
-        (&["what"], "there is no telling what this is"),
+        (&["what"], "it is not known what this is"),
         (&["a.yml"], "not available yet"),
         (&["--engine", "inductive", "SB.litmus"], "not for inputs of this kind"),
         (&["SB.litmus", "MP.litmus"], "one input"),

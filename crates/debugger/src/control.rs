@@ -14,7 +14,7 @@ const MOST_ACTIONS: usize = 1_000_000;
 /// Actions that one `step` may take: lines that only loop must end some time.
 const MOST_IN_LINE: usize = 10_000;
 /// What is told of one step.
-const MOST_TOLD: usize = 40;
+const MOST_SHOWN: usize = 40;
 
 /// How far a step goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,8 +68,8 @@ pub fn step(
             }
         }
     }
-    if told > MOST_TOLD {
-        let _ = writeln!(out, "… ({} more)", told - MOST_TOLD);
+    if told > MOST_SHOWN {
+        let _ = writeln!(out, "… ({} more)", told - MOST_SHOWN);
     }
     session.end_command(out);
     result
@@ -100,7 +100,7 @@ fn one_step(
         let happened = session.perform(action);
         for line in story::lines(session, &before, &happened) {
             *told += 1;
-            if *told <= MOST_TOLD {
+            if *told <= MOST_SHOWN {
                 let _ = writeln!(out, "{line}");
             }
         }

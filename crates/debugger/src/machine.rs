@@ -98,7 +98,7 @@ impl<'s, 'p> Machine<'s, 'p> {
             let (at, operations) = (local.at.clone(), local.thread.operations());
             let readiness = ahead.system.readiness(thread);
             let is_blocked = matches!(readiness, Readiness::Blocked(_));
-            if at != At::Breath || is_blocked || ahead.is_about_to_spawn(thread) {
+            if at != At::Local || is_blocked || ahead.is_about_to_spawn(thread) {
                 return Some(Standing { at, readiness, operations });
             }
             ahead.system.apply(Action::Step { thread, choice: 0 }, &mut Log::off());
@@ -110,7 +110,7 @@ impl<'s, 'p> Machine<'s, 'p> {
             }
         }
         let operations = ahead.system.thread(thread)?.thread.operations();
-        Some(Standing { at: At::Breath, readiness: ready, operations })
+        Some(Standing { at: At::Local, readiness: ready, operations })
     }
 
     fn is_about_to_spawn(&self, thread: u32) -> bool {
@@ -219,7 +219,7 @@ impl<'s, 'p> Machine<'s, 'p> {
             let Some(local) = self.system.thread(thread) else {
                 return;
             };
-            if local.at != At::Breath {
+            if local.at != At::Local {
                 let can = matches!(
                     self.system.readiness(thread),
                     Readiness::Ready { .. } | Readiness::Blocked(Waits::Bytes { spins: true, .. })
@@ -244,7 +244,7 @@ impl<'s, 'p> Machine<'s, 'p> {
     fn approach(&mut self, thread: u32, happened: &mut Happened) {
         for _ in 0..LONGEST {
             let at = self.system.thread(thread).map(|local| &local.at);
-            let goes_on = (at == Some(&At::Breath) || self.is_quiet(thread))
+            let goes_on = (at == Some(&At::Local) || self.is_quiet(thread))
                 && self.instruction(thread).is_none()
                 && !self.is_about_to_spawn(thread)
                 && matches!(self.system.readiness(thread), Readiness::Ready { .. });

@@ -161,7 +161,7 @@ fn of_waiting(now: &Machine<'_, '_>, open: &[ThreadStanding<'_>]) -> Problem {
     Problem { kind, text: format!("Violation ({property}): {message}"), thread: None }
 }
 
-/// Whether a proposition holds of a final state; None where it cannot be told.
+/// Whether a proposition holds of a final state; None where it cannot be decided.
 fn holds(now: &Machine<'_, '_>, prop: &Prop) -> Option<bool> {
     let code = &now.system.setup().code;
     Some(match prop {

@@ -187,7 +187,7 @@ pub fn intention(session: &Session<'_, '_>, thread: u32, standing: &Standing<'_>
             format!("chooses a value from {first} to {last}")
         }
         At::Enter => "enters an atomic section".to_string(),
-        At::Breath => "computes".to_string(),
+        At::Local => "computes".to_string(),
         At::End => "ends".to_string(),
         At::Ended => "has ended".to_string(),
         At::Stopped => "stands at an assumption that does not hold".to_string(),

@@ -152,7 +152,7 @@ impl Pair<'_, '_, '_, '_> {
         match (&standing.at, is_behind) {
             (At::Choice { .. } | At::Cas { is_weak: true, .. }, true) => step(choice),
             (_, true) => step(0),
-            (At::Breath, false) if coarse.at != At::Breath => step(0),
+            (At::Local, false) if coarse.at != At::Local => step(0),
             // The last step is no operation.
             (At::End, false) if matches!(standing.readiness, Readiness::Ready { .. }) => step(0),
             _ => Some(None),

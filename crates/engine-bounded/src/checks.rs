@@ -314,7 +314,7 @@ impl Checks<'_> {
         self.suspect(Suspect { property, when, what, thread: None, involved });
     }
 
-    /// Nobody uses an object that is freed, unless that happens before. `ordered` tells of each
+    /// Nobody uses an object that is freed, unless that happens before. `ordered` says of each
     /// pair of a use and an end whether it does.
     pub fn late_uses(&mut self, uses: &[Use], ordered: &[Literal]) {
         for (late, ordered) in uses.iter().zip(ordered) {
@@ -363,7 +363,7 @@ pub struct Use {
 }
 
 /// Accesses and ends of objects that do not have the right order anyway. Those of other threads
-/// only where the model tells what happens before what.
+/// only where the model says what happens before what.
 pub fn uses(
     structure: &Structure,
     frees: &[Free],

@@ -58,7 +58,7 @@ impl Flags {
 #[derive(Clone, Debug, Default)]
 pub struct Asking {
     pub flags: Flags,
-    /// Pairs of events of which to tell whether one happens before the other.
+    /// Pairs of events of which to say whether one happens before the other.
     pub before: Vec<(usize, usize)>,
     pub solving: Solving,
     pub framework: Framework,

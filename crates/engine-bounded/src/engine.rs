@@ -191,7 +191,7 @@ fn notes(verdict: &Verdict, certified: Certified, asking: Asking) -> Vec<String>
         notes.push(format!("certified: {answers}, by {cycles} and {steps}"));
     }
     if asking.framework == Framework::Gharachorloo {
-        notes.push("executions were told by the order of sub-operations".to_string());
+        notes.push("executions were decided by the order of sub-operations".to_string());
     }
     notes
 }

@@ -36,7 +36,7 @@ pub struct Outcome {
 pub enum Finding {
     /// An execution that ends in such a state.
     Reachable(Box<Confirmed<Execution>>),
-    /// There is none; `complete` tells whether no loop repeats more often than it was followed.
+    /// There is none; `complete` says whether no loop repeats more often than it was followed.
     Unreachable {
         complete: bool,
     },

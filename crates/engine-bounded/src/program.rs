@@ -100,7 +100,7 @@ pub fn verify(
     Ok(Verified { verdict, figures: search.figures, asked: search.asked })
 }
 
-/// The properties that can be told under a model.
+/// The properties that can be decided under a model.
 fn supported(model: &Model, options: &Options<'_>) -> Vec<Property> {
     let flags_races = model.flags_races() && options.framework == Framework::Cat;
     let tells = |property: &Property| *property != Property::Race || flags_races;

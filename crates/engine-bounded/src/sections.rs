@@ -2,7 +2,7 @@
 //!
 //! Under `sc`, `tso` and `pso` the events of a section are one node of the graph that the model keeps
 //! acyclic. So there is an order of all events that the model allows and in which nobody comes
-//! between, and no other constraint is needed. Where models tell what happens before what, a section
+//! between, and no other constraint is needed. Where models say what happens before what, a section
 //! takes a lock that all sections share, as for exploration; without the first rule that does not
 //! keep out accesses that are in no section, and where they may meet there is no answer.
 //!

@@ -48,7 +48,7 @@ use crate::states::Observer;
 use crate::term::Terms;
 use crate::watch::Watch;
 
-/// How far coherence orders are told apart.
+/// How far coherence orders are distinguished.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Coherence {
     /// `Total` where a test has few orders, `Needed` where it has many.
@@ -368,7 +368,7 @@ impl<'p> Attempt<'_, 'p> {
         )))
     }
 
-    /// Whether executions that differ only in the order of writes are told apart.
+    /// Whether executions that differ only in the order of writes are distinguished.
     fn counts_all_orders(&self, threads: &[Paths<'p>], terms: &Terms) -> bool {
         match self.options.coherence {
             _ if self.model.observes_coherence_fully() => true,

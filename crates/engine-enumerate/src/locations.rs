@@ -104,7 +104,7 @@ impl Locations {
         self.of[write as usize].map_or(0, |(_, number)| number as usize)
     }
 
-    /// The orders that program order alone forces; `coherent` tells whether the model keeps
+    /// The orders that program order alone forces; `coherent` says whether the model keeps
     /// each location coherent.
     pub fn orders(&self, coherent: bool) -> Vec<WriteOrder> {
         let forced = |location: &Location| {

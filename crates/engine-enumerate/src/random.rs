@@ -52,7 +52,7 @@ pub enum Statement {
         register: usize,
     },
     Fence,
-    /// Accesses where a register points: its lowest bit tells which of two locations.
+    /// Accesses where a register points: its lowest bit says which of two locations.
     LoadAt {
         pointer: usize,
         register: usize,

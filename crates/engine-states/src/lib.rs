@@ -1,5 +1,5 @@
 //! Search through the states of operational machines: every state of a program under SC, TSO or
-//! PSO that can be told from others, each once, and what is wrong with them.
+//! PSO that can be distinguished from others, each once, and what is wrong with them.
 
 mod claim;
 mod engine;

@@ -7,7 +7,7 @@
 
 use parallax_program::{Location, Order, Tags};
 
-/// A way to decide. Features tell which options are stronger than which.
+/// A way to decide. Features say which options are stronger than which.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Choice {
     /// How people call it: `acq_rel`, `mfence`; `none` for no fence.

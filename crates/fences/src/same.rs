@@ -39,7 +39,7 @@ fn is_same_function(one: &Program, two: &Program, (a, b): (&Function, &Function)
         let same = match (instruction(a, one), instruction(b, two)) {
             (Some(first), Some(second)) => {
                 left.push(((one.0, one.1 + 1), (two.0, two.1 + 1)));
-                first.kind == second.kind || tells_line(first, second, &lines)
+                first.kind == second.kind || differ_by_line(first, second, &lines)
             }
             (None, None) => is_same_end(a, b, (one.0, two.0), &mut left),
             _ => false,
@@ -56,7 +56,7 @@ fn instruction(function: &Function, (block, index): Cursor) -> Option<&Inst> {
 }
 
 /// Whether two instructions differ only in that they compute with the lines that they are on.
-fn tells_line(a: &Inst, b: &Inst, lines: &dyn Fn(&Inst, &Inst) -> (u32, u32)) -> bool {
+fn differ_by_line(a: &Inst, b: &Inst, lines: &dyn Fn(&Inst, &Inst) -> (u32, u32)) -> bool {
     let (line, line_too) = lines(a, b);
     let is = |expr: &Expr, line: u32| matches!(expr, Expr::Const(bits) if bits.unsigned() == u128::from(line));
     let same = |(one, two): (&Expr, &Expr)| one == two || is(one, line) && is(two, line_too);

@@ -152,7 +152,7 @@ fn run_clang(
 }
 
 /// What clang is told about the data model. Headers of C libraries for 64 bits know the types for 32
-/// bits too, so a machine needs no others: they are looked at last, and what only tells which functions
+/// bits too, so a machine needs no others: they are looked at last, and what only says which functions
 /// such a library lacks is [ours](headers).
 fn width_args(options: &Options) -> Vec<&'static str> {
     let model = options.data_model.map(|model| match model {

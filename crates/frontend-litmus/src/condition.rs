@@ -406,7 +406,7 @@ impl Parser<'_> {
     }
 }
 
-/// Words that only a type contains, so that `int x` and `x int` can be told apart.
+/// Words that only a type contains, so that `int x` and `x int` can be distinguished.
 fn is_type_word(word: &str) -> bool {
     crate::types::ScalarType::named(&[word], 0, 8).is_some()
         || matches!(word, "volatile" | "const" | "_Atomic" | "struct")

@@ -19,7 +19,7 @@ use crate::value::{Base, Offset, Value};
 /// An instruction, by its place in the program; the end of a block comes last.
 pub type Site = (FunctionId, BlockId, usize);
 
-/// What an instruction allocates. What a function returns of its own allocations is told apart by the
+/// What an instruction allocates. What a function returns of its own allocations is distinguished by the
 /// calls, so that a function that wraps `malloc` does not make one object of all.
 pub struct Made {
     pub align: u64,
@@ -27,7 +27,7 @@ pub struct Made {
     pub size: Option<u64>,
     shape: Option<Arc<Shape>>,
     home: FunctionId,
-    /// How many calls it is told apart by.
+    /// How many calls it is distinguished by.
     depth: u32,
     /// The same objects, as those see them who know more or fewer of the calls.
     kin: Vec<u32>,
@@ -65,7 +65,7 @@ pub struct Flow<'p> {
 /// more, none.
 const MANY: usize = 64;
 
-/// By so many calls an allocation is told apart.
+/// By so many calls an allocation is distinguished.
 const DEEPEST: u32 = 2;
 
 /// More places of one object are not told apart: copies within it would go on for ever.
@@ -456,7 +456,7 @@ impl<'p> Flow<'p> {
         own
     }
 
-    /// Whether what was made is told apart by fewer calls than so many.
+    /// Whether what was made is distinguished by fewer calls than so many.
     fn is_outer(&self, made: u32, depth: u32) -> bool {
         self.made[made as usize].depth < depth
     }

@@ -25,7 +25,7 @@ pub(crate) fn may_be_decided_twice(program: &Program) -> bool {
         return count_calls(program, &JOINS) > count_calls(program, &STARTS);
     }
     let often = run_often(program);
-    // Those of a function's own variables are told apart by the function.
+    // Those of a function's own variables are distinguished by the function.
     let mut joined: Vec<(Option<usize>, Held)> = Vec::new();
     for (number, function) in program.functions.iter().enumerate() {
         for (block, inst) in insts(function) {

@@ -92,7 +92,7 @@ pub trait Solver {
         None
     }
 
-    /// The value of an integer in the last model, if it has one that can be told.
+    /// The value of an integer in the last model, if it has one that can be read.
     fn number(&self, _integer: Integer) -> Option<i128> {
         None
     }

@@ -73,7 +73,7 @@ impl Prepared {
         Response { answer, model: self.model.clone(), ruling, formulas: self.formulas.clone() }
     }
 
-    /// No engine tells whether a program ends.
+    /// No engine says whether a program ends.
     fn unended(&self) -> Response {
         let reason = Reason {
             message: "termination is not checked".to_string(),
@@ -325,7 +325,7 @@ fn nobody(query: &Query<'_>, refused: Vec<(&'static str, Diagnostics)>) -> Diagn
     all.collect()
 }
 
-/// What is said in the end, by the winner or by all who cannot tell.
+/// What is said in the end, by the winner or by all who cannot decide.
 fn decided(
     query: &Query<'_>,
     answer: Option<Answer>,
@@ -351,7 +351,7 @@ fn decided(
     let Some(mut first) = unknown.next() else { return Err(nobody(query, refused)) };
     for other in unknown {
         if let Some(reason) = &other.verdict.reason {
-            let note = format!("'{}' cannot tell: {}", other.engine, reason.message);
+            let note = format!("'{}' cannot decide: {}", other.engine, reason.message);
             first.verdict.notes.push(note);
         }
     }
@@ -377,9 +377,9 @@ fn note(other: &Outcome, winner: &str) -> Option<String> {
             let reason = answer.verdict.reason.as_ref()?;
             Some(match (other.engine, winner) {
                 ("explore", "bounded") => {
-                    format!("a solver was asked, as exploration cannot tell: {}", reason.message)
+                    format!("a solver was asked, as exploration cannot decide: {}", reason.message)
                 }
-                _ => format!("'{}' cannot tell: {}", other.engine, reason.message),
+                _ => format!("'{}' cannot decide: {}", other.engine, reason.message),
             })
         }
         Said::Refused(errors) => {

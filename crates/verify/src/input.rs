@@ -132,7 +132,7 @@ fn kind_of(path: &Path) -> Result<Kind, Diagnostic> {
             Err(Diagnostic::new(message).with_help(help))
         }
         _ => {
-            let message = format!("'{}': there is no telling what this is", shown(path));
+            let message = format!("'{}': it is not known what this is", shown(path));
             Err(Diagnostic::new(message).with_help(KNOWN))
         }
     }

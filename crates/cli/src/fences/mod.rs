@@ -81,7 +81,7 @@ fn answer(options: &FencesArguments, cancel: &Cancel) -> Result<Answer, Diagnost
         let message = "--output is for one file; --in-place changes several";
         return Err(vec![Diagnostic::new(message)]);
     }
-    // Places are told by name, and edits are made at places.
+    // Places are known by name, and edits are made at places.
     if let Some(path) = options.input.inputs.iter().find(|path| path.to_str().is_none()) {
         let message = format!("{}: the name of the file is not UTF-8", path.display());
         return Err(vec![Diagnostic::new(message).with_help("rename it, or link to it")]);

@@ -76,7 +76,7 @@ pub struct VerifyArguments {
     #[arg(long, value_enum, default_value_t = SolverName::Cadical)]
     pub solver: SolverName,
 
-    /// How the bounded engine tells which executions are allowed
+    /// How the bounded engine says which executions are allowed
     #[arg(long, value_enum, default_value_t = FrameworkName::Cat)]
     pub framework: FrameworkName,
 

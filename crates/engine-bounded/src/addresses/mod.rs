@@ -85,7 +85,7 @@ pub fn addresses(
     }
 }
 
-/// So many values are told apart.
+/// So many values are distinguished.
 const MOST_VALUES: usize = 256;
 
 /// So often all rules are followed before what still grows is given up.

@@ -6,7 +6,7 @@ use parallax_solver::{Node, Term};
 
 use super::{Analysis, MOST_VALUES, Possible, limited};
 
-/// Of numbers of so many bits all are told apart.
+/// Of numbers of so many bits all are distinguished.
 const NARROW: u32 = 8;
 
 /// So many pairs of values are looked at.

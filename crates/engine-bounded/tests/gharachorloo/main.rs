@@ -106,7 +106,7 @@ fn candidates(threads: &[Vec<Operation>]) -> Vec<Vec<u8>> {
     lists
 }
 
-/// Compares the engine with the definition, and tells how many outcomes are allowed.
+/// Compares the engine with the definition, and says how many outcomes are allowed.
 fn compare(threads: &[Vec<Operation>], name: &str, memory: Memory) -> usize {
     let expected = reference::Program::new(threads).outcomes(memory);
     for values in candidates(threads) {

@@ -1,6 +1,6 @@
 //! Fences in files for the assembler: a line more, before an instruction or after it.
 //!
-//! Instructions are found by their lines, which is how the assembler tells where they come from. Both
+//! Instructions are found by their lines, which is how the assembler says where they come from. Both
 //! syntaxes of x86 are alike in what matters here: labels end in a colon, directives start with a
 //! dot, and comments with `#`.
 
@@ -133,7 +133,7 @@ impl Assembly {
 }
 
 impl Line {
-    /// `is_comment` tells whether the line starts inside of a comment, and then the next one.
+    /// `is_comment` says whether the line starts inside of a comment, and then the next one.
     fn new(text: &str, range: Range<usize>, is_comment: &mut bool) -> Line {
         let Range { start, end } = range;
         let code = blanked(text.get(start..end).unwrap_or(""), is_comment);

@@ -1,4 +1,4 @@
-//! The words of a C file, as far as they are needed to tell where statements start and end.
+//! The words of a C file, as far as they are needed to say where statements start and end.
 //!
 //! Comments, directives of the preprocessor and what is in quotes are no words. Macros are not
 //! expanded: a person who reads the file, and gets a patch for it, sees the text before that.

@@ -181,7 +181,7 @@ impl Body<'_> {
         }
     }
 
-    /// An allocation whose result goes to a variable that tells what for, with a constant size.
+    /// An allocation whose result goes to a variable that says what for, with a constant size.
     fn shaped_allocation(&mut self, name: &str, call: &Call, result: &Name) -> Lowered<bool> {
         let number = |index: usize| match call.args.get(index).map(|arg| &arg.value.value) {
             Some(Value::Int(number)) => u64::try_from(*number).ok(),

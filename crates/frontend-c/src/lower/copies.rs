@@ -36,7 +36,7 @@ impl Body<'_> {
             self.require_apart(to, from, bytes)?;
         }
         let told =
-            instruction.copy_layout.and_then(|layout| self.told_copy(layout, bytes, [to, from]));
+            instruction.copy_layout.and_then(|layout| self.noted_copy(layout, bytes, [to, from]));
         if let Some(pieces) = told.filter(|told| told.len() <= MOST_PIECES) {
             return self.copy_pieces(to, from, &pieces);
         }

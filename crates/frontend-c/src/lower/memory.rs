@@ -63,7 +63,7 @@ impl Body<'_> {
                 match order {
                     Some(order) => self.atomic_load(ty, address, *order, result),
                     None => {
-                        let own = instruction.typed || !self.unit.tells_types;
+                        let own = instruction.typed || !self.unit.has_types;
                         // What the pass makes of a copy of a whole is a copy still.
                         let own = own && !result.contains(".copyload");
                         self.load(ty, address, *volatile, own, result)
@@ -73,7 +73,7 @@ impl Body<'_> {
             Operation::Store { value, address, volatile, order } => match order {
                 Some(order) => self.atomic_store(value, address, *order),
                 None => {
-                    let own = instruction.typed || !self.unit.tells_types;
+                    let own = instruction.typed || !self.unit.has_types;
                     match instruction.declares && self.is_unwritten(&value.value) {
                         true => self.leave_open(&value.ty, address),
                         false => self.store(value, address, *volatile, own),

@@ -110,7 +110,7 @@ fn units<'s>(
     let mut units = Vec::new();
     for (number, (module, names)) in modules.iter().zip(&symbols.names).enumerate() {
         let layout = Layout::new(module).map_err(|what| vec![Diagnostic::new(what)])?;
-        let tells_types = tells_types(module);
+        let has_types = has_types(module);
         let objects = module.globals.iter().map(|global| (&global.name, global)).collect();
         units.push(Unit {
             number,
@@ -118,7 +118,7 @@ fn units<'s>(
             layout,
             objects,
             symbols: names,
-            tells_types,
+            has_types,
             globals,
             shared,
         });
@@ -126,12 +126,12 @@ fn units<'s>(
     Ok(units)
 }
 
-fn tells_types(module: &Module) -> bool {
+fn has_types(module: &Module) -> bool {
     let blocks = module.functions.iter().flat_map(|function| &function.blocks);
     blocks.flat_map(|block| &block.instructions).any(|instruction| instruction.typed)
 }
 
-/// The objects, with what they hold at first. One whose content cannot be told is marked, so
+/// The objects, with what they hold at first. One whose content is not known is marked, so
 /// that it is found where it is used.
 fn globals(
     modules: &[Module],

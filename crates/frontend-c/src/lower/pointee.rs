@@ -188,13 +188,13 @@ impl Body<'_> {
 
     /// The scalars that a copy copies, where `!tbaa.struct` tells the fields. A field that is an
     /// array is told as one; types of that size with such fields say more.
-    pub fn told_copy(
+    pub fn noted_copy(
         &self,
         layout: MetadataId,
         bytes: u64,
         ends: [&Value; 2],
     ) -> Option<Vec<Piece>> {
-        let fields = self.told_fields(layout, bytes)?;
+        let fields = self.noted_fields(layout, bytes)?;
         let own = || fields.iter().flat_map(|field| pieces(field.offset, field.bytes)).collect();
         if fields.iter().all(|field| field.scalar) {
             return Some(own());
@@ -207,7 +207,7 @@ impl Body<'_> {
         fitting.or_else(|| self.structure_of(&fields, bytes)).or_else(|| Some(own()))
     }
 
-    fn told_fields(&self, layout: MetadataId, bytes: u64) -> Option<Vec<ToldField>> {
+    fn noted_fields(&self, layout: MetadataId, bytes: u64) -> Option<Vec<NotedField>> {
         let node = self.unit.module.node(layout)?;
         let mut fields = Vec::new();
         for field in node.items.chunks(3) {
@@ -223,13 +223,13 @@ impl Body<'_> {
             let access = self.unit.module.target(tag.items.get(1))?;
             let characters = access.items.first() == Some(&Metadata::Text(CHARACTERS.to_string()));
             let scalar = matches!(size, 1 | 2 | 4 | 8 | 16) && !(characters && size > 1);
-            fields.push(ToldField { offset, bytes: size, scalar });
+            fields.push(NotedField { offset, bytes: size, scalar });
         }
         Some(fields)
     }
 
     /// The scalars of the structures of that size that have such fields, if they agree.
-    fn structure_of(&self, fields: &[ToldField], bytes: u64) -> Option<Vec<Piece>> {
+    fn structure_of(&self, fields: &[NotedField], bytes: u64) -> Option<Vec<Piece>> {
         let mut found: Option<Vec<Piece>> = None;
         for ty in self.unit.module.types.values() {
             if self.unit.layout.size(ty) != Ok(bytes) {
@@ -277,7 +277,7 @@ impl Body<'_> {
 }
 
 /// A field as the note on a copy tells it.
-struct ToldField {
+struct NotedField {
     offset: u64,
     bytes: u64,
     /// Whether it is known not to have parts.
@@ -288,8 +288,8 @@ struct ToldField {
 const CHARACTERS: &str = "omnipotent char";
 
 /// Whether every scalar lies in a field, and every field starts with one.
-fn agrees(natural: &[Piece], fields: &[ToldField]) -> bool {
-    let starts = |field: &ToldField| natural.iter().any(|piece| piece.offset == field.offset);
+fn agrees(natural: &[Piece], fields: &[NotedField]) -> bool {
+    let starts = |field: &NotedField| natural.iter().any(|piece| piece.offset == field.offset);
     let told = |piece: &Piece| {
         let end = piece.offset + u64::from(piece.bytes);
         fields.iter().any(|field| {

@@ -53,7 +53,7 @@ pub struct Unit<'s> {
     pub symbols: &'s HashMap<Name, Symbol>,
     /// Whether clang has said which types accesses are to, so that one without is none of the
     /// source's: an argument on its way to a register, or the storage of a bit-field.
-    pub tells_types: bool,
+    pub has_types: bool,
     /// The objects of the program, once they are known.
     pub globals: &'s [Global],
     pub shared: &'s Shared<'s>,

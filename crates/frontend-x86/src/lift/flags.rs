@@ -63,7 +63,7 @@ pub fn by_borrowing(out: &mut Sequence, left: &Expr, right: &Expr, result: &Expr
     by_result(out, result, width);
 }
 
-/// All flags of `result = left - right`. They tell how the two compare, and are written so.
+/// All flags of `result = left - right`. They say how the two compare, and are written so.
 pub fn by_difference(out: &mut Sequence, left: &Expr, right: &Expr, result: &Expr, width: u32) {
     let compare = |op| Expr::binary(op, left.clone(), right.clone());
     by_result(out, result, width);

@@ -82,7 +82,7 @@ fn number_of(register: Register) -> Option<usize> {
     register.is_gpr().then(|| register.full_register().number())
 }
 
-/// Makes the registers of a memory operand lead into the window, and tells where.
+/// Makes the registers of a memory operand lead into the window, and says where.
 fn point_into_window(
     instruction: &Instruction,
     state: &mut State,

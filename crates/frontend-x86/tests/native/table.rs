@@ -1,4 +1,4 @@
-//! The page of the book that tells which instructions are lifted, made of the code. Where it is
+//! The page of the book that says which instructions are lifted, made of the code. Where it is
 //! out of date, `UPDATE_EXPECTED=1 cargo test -p parallax-frontend-x86` writes it anew.
 
 use std::collections::{BTreeMap, BTreeSet};

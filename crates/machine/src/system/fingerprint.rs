@@ -1,6 +1,6 @@
 //! Fingerprints: 128 bits that stand for a state.
 //!
-//! Two lanes of multiply-and-fold over 64-bit words. States are told apart by their fingerprints
+//! Two lanes of multiply-and-fold over 64-bit words. States are distinguished by their fingerprints
 //! alone: among n states the chance that two different ones look alike is about n²/2¹²⁹, less than
 //! 10⁻¹⁸ for ten billion (hash compaction, U. Stern and D. Dill, CHARME 1995).
 

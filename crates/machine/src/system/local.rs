@@ -76,8 +76,8 @@ pub enum At<'p> {
     },
     /// Before an atomic section.
     Enter,
-    /// After a long time alone.
-    Breath,
+    /// Before an instruction that concerns no other thread: somebody else may go first.
+    Local,
     /// The last step.
     End,
     Ended,
@@ -164,7 +164,7 @@ impl<'p> Local<'p> {
         let thread = Thread::start(&setup.code, function, args.to_vec(), &mut Concrete);
         let local = Local {
             thread,
-            at: At::Breath,
+            at: At::Local,
             number,
             private: Pages::default(),
             objects: Arc::default(),
@@ -230,8 +230,8 @@ impl<'p> Local<'p> {
                     false => local.go_on(setup, log),
                 };
             }
-            (At::Breath, _) if setup.options.stops => return local.compute(setup, log),
-            (At::Breath, _) => return local.go_on(setup, log),
+            (At::Local, _) if setup.options.stops => return local.compute(setup, log),
+            (At::Local, _) => return local.go_on(setup, log),
             _ => {}
         }
         match input {
@@ -300,7 +300,7 @@ impl<'p> Local<'p> {
     /// Runs on to the next operation that is not the thread's alone.
     fn go_on(mut self, setup: &Setup<'p>, log: &mut Log) -> Passage<'p> {
         let mut outs = Vec::new();
-        self.at = At::Breath;
+        self.at = At::Local;
         if setup.options.stops {
             self.look(setup, &mut outs, log);
             return self.arrive(setup, outs);

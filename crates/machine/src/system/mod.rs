@@ -26,7 +26,7 @@
 //! the one before, and there are finitely many.
 //!
 //! Machine code has its variables in one object that is the stack. What calls have left below its
-//! end is forgotten, or else states that differ in nothing that matters would be told apart; and
+//! end is forgotten, or else states that differ in nothing that matters would be distinguished; and
 //! what is forgotten is watched: a read of it ([`Readiness::Forgotten`]) is another reason to start
 //! again, with stacks kept as they are.
 

@@ -94,8 +94,8 @@ impl<'p> System<'_, 'p> {
             }
             At::Free { address, kind } => self.ready_to_free(thread, *address, *kind),
             At::HeapSize { address } => self.ready_to_free(thread, *address, AllocKind::Heap),
-            At::Breath if self.setup.options.stops => Readiness::READY,
-            At::Breath => self.unless_stuck(slot, Input::Nothing, None),
+            At::Local if self.setup.options.stops => Readiness::READY,
+            At::Local => self.unless_stuck(slot, Input::Nothing, None),
             _ => self.ready_to_access(thread, slot),
         }
     }
@@ -223,7 +223,7 @@ impl<'p> System<'_, 'p> {
     /// back to where the thread is: the thread waits until it would find something else.
     fn unless_stuck(&self, slot: &Slot<'p>, input: Input, read: Option<(u64, u8)>) -> Readiness {
         let local: &std::sync::Arc<Local<'p>> = &slot.local;
-        if !local.may_wait && local.at != At::Breath {
+        if !local.may_wait && local.at != At::Local {
             return Readiness::READY;
         }
         let mut passage = local.pass(self.setup, input, &mut Log::off());

@@ -1,6 +1,6 @@
 //! Threads that stop after each instruction, for people who watch them one by one.
 //!
-//! A thread then stands at [`At::Breath`] wherever its next instruction is its own business. What
+//! A thread then stands at [`At::Local`] wherever its next instruction is its own business. What
 //! the memory models see is the same; there are only more states in between.
 
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl<'p> Local<'p> {
 
     /// Finds out what the thread stands at, and does nothing.
     pub(super) fn look(&mut self, setup: &Setup<'p>, outs: &mut Vec<Out>, log: &mut Log) {
-        self.at = At::Breath;
+        self.at = At::Local;
         if !self.is_at_operation(setup) {
             return;
         }
@@ -75,7 +75,7 @@ impl<'p> Local<'p> {
 pub(super) fn run_on<'p>(setup: &Setup<'p>, passage: Arc<Passage<'p>>) -> Arc<Passage<'p>> {
     let mut passage = passage;
     for _ in 0..FAR {
-        if passage.next.at != At::Breath || !passage.outs.is_empty() {
+        if passage.next.at != At::Local || !passage.outs.is_empty() {
             break;
         }
         passage = passage.next.pass(setup, Input::Nothing, &mut Log::off());
@@ -120,16 +120,16 @@ thread P1 = take()
         let step = |system: &mut System<'_, '_>, thread| {
             system.apply(Action::Step { thread, choice: 0 }, &mut Log::off());
         };
-        assert_eq!(at(&system, 0), Some(At::Breath));
+        assert_eq!(at(&system, 0), Some(At::Local));
         step(&mut system, 0);
         step(&mut system, 1);
         assert!(matches!(at(&system, 0), Some(At::Cas { .. })));
         step(&mut system, 0);
         // The other one would only find that it has to wait.
         assert!(matches!(system.readiness(1), Readiness::Blocked(_)));
-        assert_eq!(at(&system, 0), Some(At::Breath));
+        assert_eq!(at(&system, 0), Some(At::Local));
         step(&mut system, 0);
-        assert_eq!(at(&system, 0), Some(At::Breath));
+        assert_eq!(at(&system, 0), Some(At::Local));
         step(&mut system, 0);
         assert!(matches!(at(&system, 0), Some(At::Store { value: 4, .. })));
         step(&mut system, 0);

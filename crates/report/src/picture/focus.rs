@@ -12,7 +12,7 @@ use parallax_verdict::{Edges, Event, EventKind, Execution, Standing, ThreadEndin
 
 use super::scene::Scene;
 use super::{Caption, dot, svg};
-use crate::verify::{Naming, Relevance, own_call, shared_addresses, source, telling_tags};
+use crate::verify::{Naming, Relevance, own_call, shared_addresses, shown_tags, source};
 
 /// As few events leave room for every arrow.
 const FEW_EVENTS: usize = 12;
@@ -176,7 +176,7 @@ fn kept(violation: &Violation, relevance: &Relevance) -> HashSet<u32> {
 
 /// The event in its column, with short tags and the number of its line.
 fn reworded(event: &Event, columns: &HashMap<u32, u32>, naming: &Naming) -> Event {
-    let names: Vec<String> = telling_tags(&event.tags).map(str::to_lowercase).collect();
+    let names: Vec<String> = shown_tags(&event.tags).map(str::to_lowercase).collect();
     Event {
         thread: event.thread.and_then(|thread| columns.get(&thread).copied()),
         kind: renamed(&event.kind, naming),

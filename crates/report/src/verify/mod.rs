@@ -35,7 +35,7 @@ pub use sarif::verdict_sarif;
 pub use story::Relevance;
 pub use text::{TextStyle, verdict_text};
 pub use trace::{Detail, shared_addresses};
-pub use words::{own_call, source, telling_tags};
+pub use words::{own_call, shown_tags, source};
 
 /// The model, as far as people are to understand it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,4 +1,4 @@
-//! Whatever happened, it can be told: random executions, with relations that no model allows.
+//! Whatever happened can be described: random executions, with relations that no model allows.
 
 use std::time::Duration;
 

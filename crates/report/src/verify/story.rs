@@ -43,14 +43,14 @@ impl Story {
         };
         let threads = tracer.threads(detail);
         let words = Words { execution, links: &links };
-        let finding = Teller { violation, words, relevance: &relevance }.findings();
+        let finding = Describer { violation, words, relevance: &relevance }.findings();
         Story { order, why, threads, finding }
     }
 }
 
 /// Which events matter.
 pub struct Relevance {
-    /// What the violation is about, and what tells why it is possible.
+    /// What the violation is about, and what says why it is possible.
     pub involved: HashSet<u32>,
     /// For each event whether a reader can do without it.
     pub idle: Vec<bool>,
@@ -110,13 +110,13 @@ fn racing_location(violation: &Violation) -> String {
     }
 }
 
-struct Teller<'a> {
+struct Describer<'a> {
     violation: &'a Violation,
     words: Words<'a>,
     relevance: &'a Relevance,
 }
 
-impl Teller<'_> {
+impl Describer<'_> {
     fn findings(&self) -> Vec<Finding> {
         match self.violation.property {
             _ if is_stuck(self.violation) => self.stuck_threads(),
@@ -183,7 +183,7 @@ impl Teller<'_> {
             }
             _ => false,
         });
-        // Where an address was used again, there is no telling which object is meant.
+        // Where an address was used again, it is not known which object is meant.
         let first = holding.next().map(|(number, _)| number);
         first.filter(|_| holding.next().is_none())
     }

@@ -214,12 +214,12 @@ fn memory_order(tags: &Tags) -> Option<String> {
     if let Some(order) = tags.orders().min() {
         return Some(order.name().to_string());
     }
-    let rest: Vec<&str> = telling_tags(tags).collect();
+    let rest: Vec<&str> = shown_tags(tags).collect();
     (!rest.is_empty()).then(|| rest.join(", ").to_lowercase())
 }
 
 /// Tags that tell people something: not those that all accesses of C have.
-pub fn telling_tags(tags: &Tags) -> impl Iterator<Item = &str> {
+pub fn shown_tags(tags: &Tags) -> impl Iterator<Item = &str> {
     tags.iter().map(|tag| tag.as_str()).filter(|tag| !["A", "NA", "COPY", "FRESH"].contains(tag))
 }
 

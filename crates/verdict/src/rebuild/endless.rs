@@ -11,7 +11,7 @@
 //!
 //! If a loop is among those who wait, that violates `liveness`, and otherwise `deadlock`. Threads
 //! that go round and change memory for ever are neither, as long as nobody looks at all they may do
-//! together; engines that cannot tell say `unknown`.
+//! together; engines that cannot decide say `unknown`.
 
 use parallax_machine::Operation;
 use parallax_program::{Bits, Program, Property};

@@ -100,7 +100,7 @@ pub struct Lowering<'a> {
 pub struct LoweredThread {
     pub function: Function,
     pub variables: HashMap<String, Variable>,
-    /// Whether the types of pointers do not tell how much memory is meant, see
+    /// Whether the types of pointers do not say how much memory is meant, see
     /// [`Lowering::note_conversion`].
     pub confused: bool,
 }
