@@ -1,7 +1,9 @@
 //! Symbolic execution as one engine among others.
 
 use parallax_control::Control;
-use parallax_program::{Diagnostic, Diagnostics, Property};
+use parallax_machine::system::MemoryKind;
+use parallax_memory::INTERLEAVING;
+use parallax_program::{Diagnostic, Diagnostics, Help, Property};
 use parallax_query::{Answer, Engine, Query};
 
 use crate::options::Options;
@@ -17,14 +19,14 @@ impl Engine for Symbolic {
 
     fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
         let model = &query.model;
-        if !model.is_builtin() || model.name() != "sc" {
+        if model.facts().machine != Some(MemoryKind::Sc) {
             let message =
                 format!("the engine 'symbolic' does not know the model '{}'", model.name());
-            return Err(Diagnostic::new(message).with_help("it knows sc"));
+            return Err(Diagnostic::new(message).with_help(format!("it knows {INTERLEAVING}")));
         }
         if query.subject.has_reservations() {
             let message = "this engine knows no load-linked and store-conditional";
-            return Err(Diagnostic::new(message).with_help("leave out --engine"));
+            return Err(Diagnostic::new(message).with_help(Help::TryEngines(Vec::new())));
         }
         if query.subject.program.is_none() {
             return Err(Diagnostic::new("this engine has no questions about final states"));

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use parallax_frontend_c::{DataModel, Externs};
+use parallax_memory::INTERLEAVING;
 use parallax_program::{Diagnostic, Diagnostics};
 
 use crate::properties::Properties;
@@ -14,7 +15,7 @@ use crate::text::{read, shown};
 use crate::yaml::{Document, Node};
 
 /// The model of the competition.
-pub(crate) const MODEL: &str = "sc";
+pub(crate) const MODEL: &str = INTERLEAVING;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Task {
