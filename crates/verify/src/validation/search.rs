@@ -128,7 +128,7 @@ impl<'a, 's, 'p> Search<'a, 's, 'p> {
             node.passed.resize_with(node.system.thread_count() as usize, BTreeSet::new);
             for round in 0.. {
                 let Some(local) = node.system.thread(thread) else { break };
-                let is_alone = local.at == At::Breath
+                let is_alone = local.at == At::Local
                     && matches!(node.system.readiness(thread), Readiness::Ready { .. });
                 let places = self.places_of(&node.system, thread);
                 node.passed[thread as usize].extend(places);
