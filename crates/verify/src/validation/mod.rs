@@ -81,7 +81,7 @@ pub fn validate(
     };
     let Some(formulas) = formulas else {
         let error = Diagnostic::new("the property that the witness is about is not known");
-        return Err(vec![error.with_help("say --property FILE.prp")]);
+        return Err(vec![error.with_help("a property file, FILE.prp, says what is asked")]);
     };
     request.properties = Some(Properties::Written(formulas.clone()));
     request.model = Some(MODEL.to_string());
