@@ -1,7 +1,6 @@
 //! Asks engines, in this process. A panic is caught, and so is a search that does not end: its thread
 //! is left behind.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::panic;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
@@ -9,17 +8,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use parallax_control::{Cancel, Control};
-use parallax_engine_bounded::{self as bounded, Backend, Finding, Framework, Machine, Solving};
-use parallax_engine_enumerate as enumeration;
-use parallax_engine_explore::{self as exploration, Reductions};
-use parallax_engine_inductive as inductive;
-use parallax_engine_states as stateful;
+use parallax_frontend_litmus::LitmusTest;
 use parallax_memory::Model;
-use parallax_program::{Bits, Diagnostics, Help, Program, Property, Question};
-use parallax_verdict::{Conclusion, Ending, FinalState, Reason, Scope, Verdict};
+use parallax_program::{Bits, Diagnostics, Help, Question};
+use parallax_verdict::{Conclusion, Ending, FinalState, Scope, Verdict};
+use parallax_verify::Prepared;
+use parallax_verify::litmus::{self, Coherence, Listing};
 
-use crate::query::{Answer, Engine, Form, Query, Said};
-use crate::subject::{Loaded, Subject, Unloaded};
+use crate::query::{Answer, Engine, Form, Query, Said, Setting};
+use crate::subject::{Subject, Unloaded, told};
 
 /// Deep recursion is not what is looked for here.
 const STACK_BYTES: usize = 256 << 20;
@@ -27,10 +24,8 @@ const STACK_BYTES: usize = 256 << 20;
 /// MiB that a search may take.
 const MEMORY_LIMIT: u64 = 2000;
 
-/// Who asks: the models, read once, and how long an engine may think.
+/// Who asks, and how long an engine may think.
 pub struct Asker {
-    /// By name, and whether they say what races are in C.
-    models: BTreeMap<(&'static str, bool), Arc<Model>>,
     pub limit: Duration,
     /// Whether a search did not end, and still takes time and memory.
     pub is_haunted: bool,
@@ -49,26 +44,7 @@ const CONFESSIONS: [&str; 4] =
 impl Asker {
     pub fn new(limit: Duration) -> Asker {
         silence_panics();
-        Asker { models: BTreeMap::new(), limit, is_haunted: false }
-    }
-
-    /// The model of a question. Whatever machine C is compiled for, races are those of C.
-    fn model(&mut self, query: &Query) -> Result<Arc<Model>, String> {
-        let is_c = matches!(query.form, Form::C | Form::CheckedC);
-        let (name, of_c) = (query.model, is_c && query.property == Property::Race);
-        if let Some(model) = self.models.get(&(name, of_c)) {
-            return Ok(model.clone());
-        }
-        let mut model = match Model::builtin(name) {
-            Some(Ok(model)) => model,
-            Some(Err(errors)) => return Err(first(&errors)),
-            None => return Err(format!("there is no model '{name}'")),
-        };
-        if of_c && !model.flags_races() {
-            model = Arc::new(model.with_races_of_c().map_err(|errors| first(&errors))?);
-        }
-        self.models.insert((name, of_c), model.clone());
-        Ok(model)
+        Asker { limit, is_haunted: false }
     }
 
     pub fn ask(&mut self, subject: &mut Subject, query: Query) -> Answer {
@@ -97,23 +73,20 @@ impl Asker {
             let Heard { said, verdict, executions, finals } = heard;
             Answer { said, verdict, executions, finals, time }
         };
-        let said = |said| answer(Heard::only(said), started.elapsed());
-        let model = match self.model(&query) {
-            Ok(model) => model,
-            Err(message) => return said(Said::Refused(message)),
-        };
-        let loaded = match subject.load(query.form) {
-            Ok(loaded) => loaded,
-            Err(Unloaded::Impossible(message)) => return said(Said::Refused(message)),
-            Err(Unloaded::Wrong(message)) => return said(Said::Broken(message)),
+        let search = match question_for(subject, query, question) {
+            Ok(search) => search,
+            Err(Unloaded::Impossible(message)) => {
+                return answer(Heard::only(Said::Refused(message)), started.elapsed());
+            }
+            Err(Unloaded::Wrong(message)) => {
+                return answer(Heard::only(Said::Broken(message)), started.elapsed());
+            }
         };
         let limit = self.limit;
         let started = Instant::now();
-        let verdict = watched(limit, move |cancel| {
-            run(&loaded, question.as_ref(), &model, &query, &Limits { limit, cancel })
-        });
+        let heard = watched(limit, move |cancel| search.run(&query, &Limits { limit, cancel }));
         let time = started.elapsed();
-        let heard = match verdict {
+        let heard = match heard {
             Err(broken) => {
                 self.is_haunted |= broken.starts_with(NO_END);
                 Heard::only(Said::Broken(broken))
@@ -126,12 +99,50 @@ impl Asker {
     }
 }
 
-fn is_confession(message: &str) -> bool {
-    CONFESSIONS.iter().any(|words| message.contains(words))
+/// What is searched.
+enum Search {
+    /// A program, by the way that the command asks about it.
+    Verify(Box<Prepared>),
+    /// A litmus test, for all its final states.
+    Enumerate(Arc<LitmusTest>, Arc<Model>),
 }
 
-fn first(errors: &Diagnostics) -> String {
-    errors.iter().map(|error| error.to_string()).collect::<Vec<_>>().join("; ")
+/// A question in the form that engines take.
+fn question_for(
+    subject: &mut Subject,
+    query: Query,
+    question: Option<Question>,
+) -> Result<Search, Unloaded> {
+    let impossible = |errors: Diagnostics| Unloaded::Impossible(told(&errors));
+    if query.form != Form::Litmus {
+        let read = subject.read(&query)?;
+        let again = read.again(query.model, query.engine.choice(), query.engine.extensions());
+        return again.map(|again| Search::Verify(Box::new(again))).map_err(impossible);
+    }
+    let model = match Model::builtin(query.model) {
+        Some(Ok(model)) => model,
+        Some(Err(errors)) => return Err(Unloaded::Wrong(told(&errors))),
+        None => return Err(Unloaded::Wrong(format!("there is no model '{}'", query.model))),
+    };
+    let test = subject.test()?;
+    let compiled = litmus::compiled(&test, &model).map_err(impossible)?;
+    let mut test = compiled.map_or(test, Arc::new);
+    if let Some(question) = question {
+        Arc::make_mut(&mut test).question = question;
+    }
+    if query.engine == Engine::ENUMERATE {
+        return Ok(Search::Enumerate(test, model));
+    }
+    // The command takes no test for another language than that of the model: what the machine runs
+    // takes the place of what was read.
+    let mut prepared = subject.prepare(&query)?;
+    prepared.subject = litmus::subject("program.litmus".to_string(), (*test).clone());
+    prepared.model = model;
+    Ok(Search::Verify(Box::new(prepared)))
+}
+
+fn is_confession(message: &str) -> bool {
+    CONFESSIONS.iter().any(|words| message.contains(words))
 }
 
 /// What came of a search.
@@ -152,14 +163,6 @@ impl Heard {
     fn only(said: Said) -> Heard {
         Heard { said, verdict: None, executions: 0, finals: Vec::new() }
     }
-
-    fn unknown(reason: Reason) -> Heard {
-        let help = reason.help.as_ref().map(Help::to_string).unwrap_or_default();
-        Heard::only(match is_confession(&reason.message) || is_confession(&help) {
-            true => Said::Broken(reason.message),
-            false => Said::Unknown(reason.message),
-        })
-    }
 }
 
 /// What a verdict says to a question.
@@ -167,14 +170,16 @@ fn judged(verdict: &Verdict, query: &Query) -> Said {
     if let Some(reason) = &verdict.reason {
         let help = reason.help.as_ref().map(Help::to_string).unwrap_or_default();
         if is_confession(&reason.message) || is_confession(&help) {
-            return Said::Broken(reason.message.clone());
+            let panic = last_panic().unwrap_or_default();
+            return Said::Broken(format!("{}{panic}", reason.message));
         }
     }
-    let was_asked = verdict.properties.contains(&query.property) || query.counting;
+    let asked = query.asked.properties();
+    let was_asked = asked.iter().all(|property| verdict.properties.contains(property));
     match verdict.conclusion() {
         Conclusion::Unsafe => {
             let mut found = verdict.violations.iter().map(|violation| violation.property);
-            match found.all(|property| property == query.property) {
+            match found.all(|property| query.asked.contains(property)) {
                 true => Said::Unsafe,
                 false => Said::Broken("a violation of what was not asked for".to_string()),
             }
@@ -210,6 +215,10 @@ fn silence_panics() {
     }));
 }
 
+fn last_panic() -> Option<String> {
+    PANIC.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
 /// Runs a search on a thread of its own. The error is a panic, or that it did not end in time.
 fn watched<T: Send + 'static>(
     limit: Duration,
@@ -242,8 +251,7 @@ fn watched<T: Send + 'static>(
                 }
             }
             Err(mpsc::RecvTimeoutError::Disconnected) => {
-                let last = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
-                return Err(format!("panic: {}", last.unwrap_or_default()));
+                return Err(format!("panic: {}", last_panic().unwrap_or_default()));
             }
         }
     }
@@ -258,108 +266,21 @@ fn processor_time() -> Option<Duration> {
     Some(Duration::from_millis(10 * (ticks(11)? + ticks(12)?)))
 }
 
-fn run(
-    loaded: &Loaded,
-    question: Option<&Question>,
-    model: &Model,
-    query: &Query,
-    limits: &Limits,
-) -> Result<Heard, String> {
-    let heard = match loaded {
-        Loaded::Program(program) => run_program(program, model, query, limits),
-        Loaded::Test(test) => {
-            let question = question.unwrap_or(&test.question);
-            run_test(&test.program, question, model, query, limits)
-        }
-    };
-    heard.map_err(|errors| first(&errors))
-}
-
-/// What an engine is asked to look for.
-fn properties(query: &Query) -> Vec<Property> {
-    if query.counting { Vec::new() } else { vec![query.property] }
-}
-
-fn run_program(
-    program: &Program,
-    model: &Model,
-    query: &Query,
-    limits: &Limits,
-) -> Result<Heard, Diagnostics> {
-    let verdict = match query.engine {
-        Engine::Explore | Engine::Reduced(_) | Engine::Crew => {
-            explored(program, model, query, limits)?
-        }
-        Engine::States | Engine::AllStates => stateful::search(
-            program,
-            model,
-            &stateful::Options { properties: properties(query), ..states_options(query, limits) },
-        )?,
-        Engine::Bounded
-        | Engine::BoundedZ3
-        | Engine::BoundedCertified
-        | Engine::BoundedGharachorloo => {
-            let compiled = compiled(program, model, query)?;
-            let program = compiled.as_ref().unwrap_or(program);
-            let options = bounded::Options {
-                properties: properties(query),
-                unroll: None,
-                ..bounded_options(query, limits)
-            };
-            bounded::verify(program, model, &options)?.verdict
-        }
-        Engine::Inductive => return proved(program, model, query, limits),
-        Engine::Enumerate => return Err(refusal("programs are not enumerated")),
-    };
-    Ok(Heard::of(verdict, query))
-}
-
-fn refusal(message: &str) -> Diagnostics {
-    vec![parallax_program::Diagnostic::new(message)]
-}
-
-/// What the machine of a model runs, where C is compiled for it.
-fn compiled(
-    program: &Program,
-    model: &Model,
-    query: &Query,
-) -> Result<Option<Program>, Diagnostics> {
-    let is_source = !matches!(query.form, Form::Machine(..));
-    let machine = Machine::of_model(model).filter(|_| is_source);
-    let compiled = machine.map(|machine| bounded::compile(program, machine)).transpose();
-    compiled.map_err(|error| vec![error])
-}
-
-fn explored(
-    program: &Program,
-    model: &Model,
-    query: &Query,
-    limits: &Limits,
-) -> Result<Verdict, Diagnostics> {
-    let named = |name: &str| {
-        Reductions::parse(name).map_err(|name| refusal(&format!("no reduction '{name}'")))
-    };
-    let reductions = match query.engine {
-        Engine::Reduced(name) => named(name)?,
-        _ => Reductions::ALL,
-    };
-    exploration::explore(
-        program,
-        model,
-        &exploration::Options {
-            properties: properties(query),
-            reductions,
-            all: query.counting,
-            control: Control {
-                jobs: match query.engine {
-                    Engine::Crew => NonZeroUsize::MIN.saturating_add(1),
+impl Search {
+    fn run(&self, query: &Query, limits: &Limits) -> Result<Heard, String> {
+        let heard = match self {
+            Search::Verify(prepared) => {
+                let jobs = match query.engine.setting {
+                    Setting::Crew => NonZeroUsize::MIN.saturating_add(1),
                     _ => NonZeroUsize::MIN,
-                },
-                ..control(limits)
-            },
-            ..exploration::Options::default()
-        },
-    )
+                };
+                let response = prepared.ask(&Control { jobs, ..control(limits) });
+                response.map(|response| Heard::of(response.answer.verdict, query))
+            }
+            Search::Enumerate(test, model) => enumerated(test, model, limits),
+        };
+        heard.map_err(|errors| told(&errors))
+    }
 }
 
 /// A question starts now.
@@ -368,110 +289,16 @@ fn control(limits: &Limits) -> Control<'static> {
     control.until(limits.cancel.clone())
 }
 
-fn states_options<'a>(query: &Query, limits: &'a Limits) -> stateful::Options<'a> {
-    stateful::Options {
-        reduction: match query.engine {
-            Engine::AllStates => stateful::Reduction::None,
-            _ => stateful::Reduction::Order,
-        },
-        control: control(limits),
-        ..stateful::Options::default()
-    }
-}
+/// How often loops of litmus tests are repeated.
+const BOUND: u32 = 2;
 
-fn bounded_options<'a>(query: &Query, limits: &'a Limits) -> bounded::Options<'a> {
-    bounded::Options {
-        control: control(limits),
-        solving: Solving {
-            backend: match query.engine {
-                Engine::BoundedZ3 => Backend::Z3,
-                _ => Backend::Cadical,
-            },
-            certify: query.engine == Engine::BoundedCertified,
-            ..Solving::default()
-        },
-        framework: match query.engine {
-            Engine::BoundedGharachorloo => Framework::Gharachorloo,
-            _ => Framework::Cat,
-        },
-        ..bounded::Options::default()
-    }
-}
-
-fn proved(
-    program: &Program,
-    model: &Model,
-    query: &Query,
-    limits: &Limits,
-) -> Result<Heard, Diagnostics> {
-    let options = bounded::Options { unroll: None, ..bounded_options(query, limits) };
-    let proof = inductive::prove(program, model, inductive::Order::Signed, &options)?;
-    Ok(match proof.conclusion {
-        inductive::Conclusion::Proved { .. } => Heard::only(Said::Safe),
-        inductive::Conclusion::NotProved(_) => Heard::only(Said::Unknown("not proved".to_string())),
-        inductive::Conclusion::Unknown(reason) => Heard::unknown(reason),
-    })
-}
-
-fn run_test(
-    program: &Program,
-    question: &Question,
-    model: &Model,
-    query: &Query,
-    limits: &Limits,
-) -> Result<Heard, Diagnostics> {
-    match query.engine {
-        Engine::Enumerate => {
-            let compiled = compiled(program, model, query)?;
-            enumerated(compiled.as_ref().unwrap_or(program), question, model, limits)
-        }
-        Engine::States | Engine::AllStates => {
-            let options = stateful::Options {
-                properties: vec![Property::Assert],
-                question: Some(question.clone()),
-                ..states_options(query, limits)
-            };
-            Ok(Heard::of(stateful::search(program, model, &options)?, query))
-        }
-        Engine::Bounded
-        | Engine::BoundedZ3
-        | Engine::BoundedCertified
-        | Engine::BoundedGharachorloo => {
-            let compiled = compiled(program, model, query)?;
-            let program = compiled.as_ref().unwrap_or(program);
-            let options = bounded_options(query, limits);
-            let outcome = bounded::check(program, question, model, &options)?;
-            Ok(match outcome.finding {
-                Finding::Reachable(_) => Heard::only(Said::Unsafe),
-                Finding::Unreachable { complete: true } => Heard::only(Said::Safe),
-                Finding::Unreachable { complete: false } => Heard::only(Said::SafeUpTo(2)),
-                Finding::Unknown(reason) => Heard::unknown(reason),
-            })
-        }
-        Engine::Explore | Engine::Reduced(_) | Engine::Crew if query.counting => {
-            Ok(Heard::of(explored(program, model, query, limits)?, query))
-        }
-        _ => Err(refusal("this engine asks nothing of final states")),
-    }
-}
-
-fn enumerated(
-    program: &Program,
-    question: &Question,
-    model: &Model,
-    limits: &Limits,
-) -> Result<Heard, Diagnostics> {
-    let options = enumeration::Options {
-        witnesses: 1,
-        coherence: enumeration::Coherence::Total,
-        control: control(limits),
-        ..enumeration::Options::default()
-    };
-    let outcomes = enumeration::enumerate(program, question, model, &options)?;
+fn enumerated(test: &LitmusTest, model: &Model, limits: &Limits) -> Result<Heard, Diagnostics> {
+    let listing = Listing { bound: BOUND, coherence: Coherence::Total, witnesses: 1, show: &[] };
+    let outcomes = litmus::outcomes(test, model, &listing, &control(limits))?;
     let said = match (&outcomes.ending, outcomes.positive) {
         (_, 1..) => Said::Unsafe,
         (Ending::Complete, 0) => Said::Safe,
-        (Ending::Bounded, 0) => Said::SafeUpTo(2),
+        (Ending::Bounded, 0) => Said::SafeUpTo(BOUND),
         (Ending::Stopped { reason }, 0) => Said::Unknown(reason.clone()),
     };
     // A search that was stopped counts nothing.

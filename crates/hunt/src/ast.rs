@@ -245,6 +245,8 @@ pub enum Lock {
     Semaphore,
     /// C11's.
     Mtx,
+    /// None but a section that nobody interrupts.
+    Section,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -343,10 +345,11 @@ pub enum Stmt {
     },
     Barrier,
     Once,
-    /// Memory of the heap, which starts as zero or as anything.
+    /// Memory of the heap, which starts as zero or as anything, and is open if its size is an input.
     Allocate {
         pointer: usize,
         zeroed: bool,
+        open: bool,
     },
     Free(usize),
     /// Shows a pointer to others.
@@ -510,6 +513,8 @@ pub struct Program {
     /// What `main` does before it starts them, and after it has joined them.
     pub before: Vec<Stmt>,
     pub after: Vec<Stmt>,
+    /// Whether nobody waits for the last thread.
+    pub detached: bool,
     /// The types of local variables, for all threads.
     pub locals: [Type; LOCALS],
 }

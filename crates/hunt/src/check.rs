@@ -9,8 +9,8 @@ use parallax_program::Property;
 
 use crate::ask::Asker;
 use crate::finals::questions;
-use crate::query::{Answer, Engine, Form, Query, Said};
-use crate::subject::{Loaded, Subject};
+use crate::query::{Answer, Asked, Engine, Form, Query, Said};
+use crate::subject::Subject;
 
 /// A comparison.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -21,6 +21,9 @@ pub enum Check {
     Same(Query, Query),
     /// A violation of the first is one of the second.
     Implied(Query, Query),
+    /// What is wrong where one thing is asked for is wrong where more is asked for, and the other way
+    /// round.
+    Joined(Query, Query),
     /// What compiled code does wrong, the source does wrong, unless it is not a program of C.
     Compiled(Query, Query),
     /// As many executions.
@@ -44,21 +47,24 @@ impl Check {
     pub fn kind(&self) -> String {
         let said = |query: &Query| {
             let form = match query.form {
-                Form::C | Form::CheckedC => "c",
+                Form::C => "c",
+                Form::NarrowC => "narrow-c",
                 Form::Litmus => "litmus",
+                Form::Text => "text",
                 Form::Machine(..) => "machine",
             };
-            format!("{form}-{:?}", query.engine).replace(['"', '(', ')'], "").to_lowercase()
+            format!("{form}-{}", query.engine.word())
         };
         let kind = match self {
-            Check::Sound(query) => format!("sound-{}-{}", said(query), query.property),
-            Check::Repeated(query) => format!("repeated-{}-{}", said(query), query.property),
+            Check::Sound(query) => format!("sound-{}-{}", said(query), query.asked),
+            Check::Repeated(query) => format!("repeated-{}-{}", said(query), query.asked),
             Check::Same(first, second) => {
-                format!("same-{}-{}-{}-{}", said(first), said(second), first.model, first.property)
+                format!("same-{}-{}-{}-{}", said(first), said(second), first.model, first.asked)
             }
             Check::Implied(first, second) => {
-                format!("implied-{}-{}-{}", first.model, second.model, first.property)
+                format!("implied-{}-{}-{}", first.model, second.model, first.asked)
             }
+            Check::Joined(part, whole) => format!("joined-{}-{}", said(whole), part.asked),
             Check::Compiled(first, _) => format!("compiled-{}", said(first)),
             Check::Counted(first, second) => {
                 format!("counted-{}-{}-{}", said(first), said(second), first.model)
@@ -80,6 +86,12 @@ impl Check {
                 let (first, second) = (asker.ask(subject, *strong), asker.ask(subject, *weak));
                 opposed(&second, &first, subject)
                     && (weak.model != "c11" || is_free_of_races(asker, subject, weak))
+            }
+            Check::Joined(part, whole) => {
+                let answers = (asker.ask(subject, *part), asker.ask(subject, *whole));
+                opposed(&answers.1, &answers.0, subject)
+                    || has_violation(&answers.1, part.asked)
+                        && opposed(&answers.0, &answers.1, subject)
             }
             Check::Compiled(machine, source) => {
                 let (machine, answer) = (asker.ask(subject, *machine), asker.ask(subject, *source));
@@ -114,7 +126,7 @@ impl Check {
         all: Query,
         other: Query,
     ) -> Option<Disagreement> {
-        let Ok(Loaded::Test(test)) = subject.load(all.form) else { return None };
+        let Ok(test) = subject.test() else { return None };
         let known = asker.ask(subject, all);
         for expected in questions(&test.question, &known.finals) {
             let text = expected.question.text.clone();
@@ -139,6 +151,7 @@ impl Check {
             Check::Sound(query) | Check::Repeated(query) => vec![*query],
             Check::Same(first, second)
             | Check::Implied(first, second)
+            | Check::Joined(first, second)
             | Check::Compiled(first, second)
             | Check::Counted(first, second)
             | Check::Finals(first, second) => vec![*first, *second],
@@ -167,9 +180,15 @@ fn opposed(safe: &Answer, other: &Answer, subject: &Subject) -> bool {
     says_safe && other.is_unsafe()
 }
 
+/// Whether something of this set was found wrong.
+fn has_violation(answer: &Answer, asked: Asked) -> bool {
+    let found = answer.verdict.iter().flat_map(|verdict| &verdict.violations);
+    found.map(|violation| violation.property).any(|property| asked.contains(property))
+}
+
 /// Whether there is no race. Under `c11` plain reads see only what happens before them.
 fn is_free_of_races(asker: &mut Asker, subject: &mut Subject, query: &Query) -> bool {
-    let query = Query { property: Property::Race, form: Form::C, ..*query };
+    let query = Query { asked: Property::Race.into(), form: Form::C, ..*query };
     asker.ask(subject, query).said == Said::Safe
 }
 
@@ -182,8 +201,8 @@ fn is_defined(asker: &mut Asker, subject: &mut Subject, source: &Query) -> bool 
         .any(|statement| matches!(statement, crate::ast::Stmt::Uninitialised { .. }));
     !uninitialised
         && [Property::Race, Property::Memory, Property::Overflow].into_iter().all(|property| {
-            let form = if property == Property::Overflow { Form::CheckedC } else { Form::C };
-            let query = Query { form, engine: Engine::Explore, property, ..*source };
+            let asked = property.into();
+            let query = Query { form: Form::C, engine: Engine::EXPLORE, asked, ..*source };
             asker.ask(subject, query).said == Said::Safe
         })
 }

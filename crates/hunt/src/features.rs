@@ -68,12 +68,14 @@ features! {
     RwLock "rw-lock" false,
     Semaphore "semaphore" false,
     MtxLock "mtx" false,
+    Section "atomic-section" false,
     Condition "condition" false,
     TimedWait "timed-wait" false,
     Barrier "barrier" false,
     Once "once" false,
     Malloc "malloc" false,
     Calloc "calloc" false,
+    OpenSize "open-size" false,
     Free "free" false,
     Pointer "pointer" false,
     StackPointer "stack-pointer" false,
@@ -90,6 +92,7 @@ features! {
     Exit "exit" false,
     Abort "abort" false,
     Twins "twins" false,
+    Detached "detached" false,
     TwoThreads "two-threads" true,
     ThreeThreads "three-threads" true,
     FourThreads "four-threads" true,
@@ -142,6 +145,9 @@ pub fn of(program: &Program) -> BTreeSet<Feature> {
         3 => Feature::ThreeThreads,
         _ => Feature::FourThreads,
     });
+    if program.detached {
+        found.insert(Feature::Detached);
+    }
     let bodies: BTreeSet<usize> = program.threads.iter().copied().collect();
     if bodies.len() < program.threads.len() {
         found.insert(Feature::Twins);
@@ -177,6 +183,7 @@ fn of_lock(lock: Lock) -> Feature {
         Lock::Reader | Lock::Writer => Feature::RwLock,
         Lock::Semaphore => Feature::Semaphore,
         Lock::Mtx => Feature::MtxLock,
+        Lock::Section => Feature::Section,
     }
 }
 
@@ -239,6 +246,7 @@ fn of_statement(program: &Program, statement: &Stmt, found: &mut BTreeSet<Featur
         Stmt::Signal { .. } => Feature::Condition,
         Stmt::Barrier => Feature::Barrier,
         Stmt::Once => Feature::Once,
+        Stmt::Allocate { open: true, .. } => Feature::OpenSize,
         Stmt::Allocate { zeroed: false, .. } => Feature::Malloc,
         Stmt::Allocate { zeroed: true, .. } => Feature::Calloc,
         Stmt::Free(_) => Feature::Free,

@@ -35,9 +35,9 @@ impl Figures {
 
     pub fn add_answer(&mut self, query: &Query, answer: &Answer) {
         self.count("questions", 1);
-        let Query { engine, model, property, .. } = query;
-        let (engine, word) = (engine.name(), answer.said.word());
-        self.count(&format!("{ANSWER}{engine} {model} {property} {word}"), 1);
+        let Query { engine, model, asked, .. } = query;
+        let (engine, word) = (engine.name, answer.said.word());
+        self.count(&format!("{ANSWER}{engine} {model} {asked} {word}"), 1);
         if let Said::Unknown(why) = &answer.said {
             self.count(&format!("{REASON}{engine}: {}", general(why)), 1);
         }

@@ -62,6 +62,7 @@ fn add_companions(enabled: &mut BTreeSet<Feature>) {
         (Feature::LoneLock, Feature::Mutex),
         (Feature::TimedWait, Feature::Condition),
         (Feature::Free, Feature::Malloc),
+        (Feature::OpenSize, Feature::Malloc),
         (Feature::Index, Feature::Array),
         (Feature::WildIndex, Feature::Array),
         (Feature::Division, Feature::Arithmetic),
@@ -177,7 +178,8 @@ impl Generator<'_> {
             false => Vec::new(),
         };
         let locals = [(); LOCALS].map(|()| self.local_type());
-        Program { globals: self.globals, bodies, threads: runs, before, after, locals }
+        let detached = self.has(Feature::Detached);
+        Program { globals: self.globals, bodies, threads: runs, before, after, detached, locals }
     }
 
     fn local_type(&mut self) -> Type {
@@ -389,6 +391,7 @@ impl Generator<'_> {
         add(Feature::RwLock, &[Lock::Reader, Lock::Writer]);
         add(Feature::Semaphore, &[Lock::Semaphore]);
         add(Feature::MtxLock, &[Lock::Mtx]);
+        add(Feature::Section, &[Lock::Section]);
         match locks.is_empty() {
             true => None,
             false => Some(*self.random.pick(&locks)),
@@ -406,6 +409,7 @@ impl Generator<'_> {
             Feature::RwLock,
             Feature::Semaphore,
             Feature::MtxLock,
+            Feature::Section,
         ];
         let has_locks = u32::from(locks.iter().any(|feature| self.has(*feature)));
         let choices = [
@@ -592,7 +596,8 @@ impl Generator<'_> {
 
     fn allocation(&mut self, zeroed: bool) -> Vec<Stmt> {
         let pointer = self.random.below(POINTERS);
-        let mut made = vec![Stmt::Allocate { pointer, zeroed }];
+        let open = self.has(Feature::OpenSize) && self.random.percent(60);
+        let mut made = vec![Stmt::Allocate { pointer, zeroed, open }];
         if self.random.percent(60) {
             let (to, value) =
                 (Place::Cell { pointer, atomic: self.random.percent(30) }, self.value());

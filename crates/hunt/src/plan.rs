@@ -4,9 +4,10 @@
 //! engines are asked about those.
 
 use parallax_program::Property;
+use parallax_verify::registry::{ENGINES, named};
 
 use crate::check::Check;
-use crate::query::{Compiler, Engine, Form, MODELS, Query};
+use crate::query::{Asked, Compiler, Engine, Form, MODELS, Query, Setting};
 use crate::random::Random;
 
 /// Pairs of a model and one that allows all that it allows, of programs of C: what is compiled right is
@@ -93,9 +94,10 @@ pub fn plan(random: &mut Random, is_litmus: bool, focus: &Focus) -> Plan {
     let (models, properties) = (focus.models(random), focus.properties(random));
     for model in &models {
         for property in &properties {
-            plan.groups.push(group(random, model, *property, is_litmus));
+            plan.groups.push(group(random, model, (*property).into(), is_litmus));
         }
     }
+    together(random, &mut plan, &models, &properties);
     for property in properties.iter().filter(|property| MONOTONE.contains(property)) {
         inclusions(&mut plan, &models, *property);
     }
@@ -114,81 +116,121 @@ pub fn plan(random: &mut Random, is_litmus: bool, focus: &Focus) -> Plan {
     plan
 }
 
-fn form_for(property: Property) -> Form {
-    if property == Property::Overflow { Form::CheckedC } else { Form::C }
-}
-
-fn group(
-    random: &mut Random,
-    model: &'static str,
-    property: Property,
-    is_litmus: bool,
-) -> Vec<Query> {
-    let form = form_for(property);
-    let query = |form, engine| Query { form, engine, model, property, counting: false };
-    let mut engines = vec![Engine::Explore, Engine::States, Engine::Bounded];
+/// Programs in C are asked about every engine there is, and some of them twice.
+fn group(random: &mut Random, model: &'static str, asked: Asked, is_litmus: bool) -> Vec<Query> {
+    let query = |form, engine| Query { form, engine, model, asked, counting: false };
+    let mut engines = engines_for(asked);
     let reduced: [&'static str; 6] =
         ["none", "spin-loops", "waits", "symmetry", "barriers", "spin-loops,waits"];
-    engines.push(Engine::Reduced(random.pick::<&'static str>(&reduced)));
-    let mut others = vec![Engine::BoundedZ3, Engine::BoundedCertified, Engine::Crew];
-    if matches!(model, "sc" | "tso" | "pso") {
-        others.extend([Engine::AllStates, Engine::BoundedGharachorloo]);
+    let reductions = Setting::Reductions(random.pick::<&'static str>(&reduced));
+    engines.push(Engine::EXPLORE.with(reductions));
+    let solved = |setting| Engine::BOUNDED.with(setting);
+    let crew = Engine::EXPLORE.with(Setting::Crew);
+    let mut others = vec![solved(Setting::Z3), solved(Setting::Certified), crew];
+    if has_machine(model) {
+        others.extend([ALL_STATES, solved(Setting::Gharachorloo)]);
     }
     engines.push(*random.pick(&others));
-    if property == Property::Assert {
-        engines.push(Engine::Inductive);
+    let mut queries: Vec<Query> =
+        engines.into_iter().map(|engine| query(Form::C, engine)).collect();
+    if random.percent(15) {
+        let narrow = [Engine::AUTO, Engine::EXPLORE, Engine::STATES, Engine::BOUNDED];
+        queries.push(query(Form::NarrowC, *random.pick(&narrow)));
     }
-    let mut queries: Vec<Query> = engines.into_iter().map(|engine| query(form, engine)).collect();
-    if is_litmus && property == Property::Assert {
-        queries.push(query(Form::Litmus, Engine::Enumerate));
-        queries.push(query(Form::Litmus, Engine::Bounded));
-        queries.push(query(Form::Litmus, Engine::States));
+    if is_litmus && asked == Property::Assert.into() {
+        for engine in [Engine::ENUMERATE, Engine::BOUNDED, Engine::STATES] {
+            queries.push(query(Form::Litmus, engine));
+        }
     }
     queries
 }
 
+/// All states, those that make no difference too.
+const ALL_STATES: Engine = Engine::STATES.with(Setting::Reductions("none"));
+
+fn has_machine(model: &str) -> bool {
+    matches!(model, "sc" | "tso" | "pso")
+}
+
+/// Who looks for all of this in programs, whatever the model: `auto`, and engines of the registry.
+pub fn engines_for(asked: Asked) -> Vec<Engine> {
+    let looks_for =
+        |name: &'static str, property| named(name).is_some_and(|engine| engine.looks_for(property));
+    let names = ENGINES.iter().map(|engine| engine.name());
+    let able = names.filter(|name| {
+        *name != Engine::ENUMERATE.name
+            && asked.properties().into_iter().all(|property| looks_for(name, property))
+    });
+    [Engine::AUTO].into_iter().chain(able.map(Engine::usual)).collect()
+}
+
+/// Several properties at once, under one model, against each of them alone.
+fn together(
+    random: &mut Random,
+    plan: &mut Plan,
+    models: &[&'static str],
+    properties: &[Property],
+) {
+    if properties.len() < 2 {
+        return;
+    }
+    let model = random.pick::<&'static str>(models);
+    let asked = Asked::of(properties);
+    let engines = engines_for(asked);
+    let query = |engine, asked| Query { form: Form::C, engine, model, asked, counting: false };
+    plan.groups.push(engines.iter().map(|engine| query(*engine, asked)).collect());
+    for property in properties {
+        for engine in &engines {
+            let part = query(*engine, (*property).into());
+            plan.checks.push(Check::Joined(part, query(*engine, asked)));
+        }
+    }
+}
+
 fn inclusions(plan: &mut Plan, models: &[&'static str], property: Property) {
-    let form = form_for(property);
     for (strong, weak) in WEAKER {
         if !models.contains(&strong) || !models.contains(&weak) {
             continue;
         }
-        for engine in [Engine::Explore, Engine::Bounded] {
-            let of = |model| Query { form, engine, model, property, counting: false };
+        for engine in [Engine::EXPLORE, Engine::BOUNDED] {
+            let asked = property.into();
+            let of = |model| Query { form: Form::C, engine, model, asked, counting: false };
             plan.checks.push(Check::Implied(of(strong), of(weak)));
         }
     }
 }
 
+/// Bad executions are not counted, so what is asked for is something that these programs have not.
 fn counts(plan: &mut Plan, model: &'static str) {
-    let query = |form, engine, counting| Query {
+    let query = |form, engine, property: Property| Query {
         form,
         engine,
         model,
-        property: Property::Assert,
-        counting,
+        asked: property.into(),
+        counting: property != Property::Assert,
     };
-    let enumerated = query(Form::Litmus, Engine::Enumerate, false);
-    for form in [Form::Litmus, Form::C] {
-        let explored = query(form, Engine::Reduced("none"), true);
+    let enumerated = query(Form::Litmus, Engine::ENUMERATE, Property::Assert);
+    let unreduced = Engine::EXPLORE.with(Setting::Reductions("none"));
+    for form in [Form::Text, Form::C] {
+        let explored = query(form, unreduced, Property::Deadlock);
         plan.checks.push(Check::Counted(enumerated, explored));
     }
 }
 
 fn finals(random: &mut Random, plan: &mut Plan, model: &'static str) {
-    let mut engines = vec![Engine::Bounded, Engine::BoundedZ3];
-    if matches!(model, "sc" | "tso" | "pso") {
-        engines.extend([Engine::States, Engine::AllStates]);
+    let mut engines = vec![Engine::BOUNDED, Engine::BOUNDED.with(Setting::Z3)];
+    if has_machine(model) {
+        engines.extend([Engine::STATES, ALL_STATES]);
     }
     let query = |engine| Query {
         form: Form::Litmus,
         engine,
         model,
-        property: Property::Assert,
+        asked: Property::Assert.into(),
         counting: false,
     };
     let other = query(*random.pick(&engines));
-    plan.checks.push(Check::Finals(query(Engine::Enumerate), other));
+    plan.checks.push(Check::Finals(query(Engine::ENUMERATE), other));
 }
 
 fn machine_code(random: &mut Random, plan: &mut Plan, focus: &Focus) {
@@ -202,19 +244,33 @@ fn machine_code(random: &mut Random, plan: &mut Plan, focus: &Focus) {
         return;
     }
     let (model, property) = (*random.pick(&models), *random.pick(&properties));
-    let query = |engine| Query { form, engine, model, property, counting: false };
-    let engines = [Engine::States, Engine::Explore, Engine::Bounded];
+    let asked = property.into();
+    let query = |engine| Query { form, engine, model, asked, counting: false };
+    let engines = [Engine::STATES, Engine::EXPLORE, Engine::BOUNDED];
     plan.groups.push(engines.into_iter().map(query).collect());
     if property == Property::Assert && model != "pso" {
-        let source = Query {
-            form: Form::C,
-            engine: Engine::Explore,
-            model: "rc11",
-            property,
-            counting: false,
-        };
+        let source =
+            Query { form: Form::C, engine: Engine::EXPLORE, model: "rc11", asked, counting: false };
         for engine in engines {
             plan.checks.push(Check::Compiled(query(engine), source));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_engine_of_the_registry_is_asked() {
+        let mut asked: Vec<&str> = Vec::new();
+        for number in 0..40 {
+            let plan = plan(&mut Random::of(3, number), true, &Focus::default());
+            asked.extend(plan.groups.iter().flatten().map(|query| query.engine.name));
+        }
+        for engine in ENGINES {
+            assert!(asked.contains(&engine.name()), "nobody asks '{}'", engine.name());
+        }
+        assert!(asked.contains(&Engine::AUTO.name));
     }
 }

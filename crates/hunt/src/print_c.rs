@@ -22,11 +22,14 @@ pub fn print(program: &Program) -> String {
             text += line;
         }
     }
-    if program.statements().iter().any(|statement| matches!(statement, Stmt::Input { .. })) {
+    let is_open = |statement: &&Stmt| {
+        matches!(statement, Stmt::Input { .. } | Stmt::Allocate { open: true, .. })
+    };
+    if program.statements().iter().any(is_open) {
         text += "extern unsigned char __VERIFIER_nondet_uchar(void);\n\
                  extern unsigned short __VERIFIER_nondet_ushort(void);\n\
                  extern unsigned __VERIFIER_nondet_uint(void);\n\
-                 extern unsigned long __VERIFIER_nondet_ulong(void);\n\
+                 extern unsigned long long __VERIFIER_nondet_ulonglong(void);\n\
                  extern int __VERIFIER_nondet_int(void);\n";
     }
     for (number, global) in program.globals.iter().enumerate() {
@@ -46,11 +49,15 @@ const HEADERS: &str = "#include <assert.h>\n#include <pthread.h>\n#include <stda
                        #include <stdint.h>\n#include <stdlib.h>\n";
 
 /// What is declared where these words are used.
-const DECLARATIONS: [(&[&str], &str); 14] = [
+const DECLARATIONS: [(&[&str], &str); 15] = [
     (&["memcpy(", "memset("], "#include <string.h>\n"),
     (&["&sem"], "#include <semaphore.h>\n"),
     (&["&mtx"], "#include <threads.h>\n"),
     (&["__VERIFIER_assume"], "extern void __VERIFIER_assume(int);\n"),
+    (
+        &["__VERIFIER_atomic"],
+        "extern void __VERIFIER_atomic_begin(void);\nextern void __VERIFIER_atomic_end(void);\n",
+    ),
     (&["struct cell"], "struct cell { _Atomic uint32_t a; uint32_t n; };\n"),
     (&["&shown"], "_Atomic(struct cell *) shown;\n"),
     (&["&cell0"], "struct cell cell0;\n"),
@@ -139,7 +146,7 @@ fn constant(ty: Type, value: u64) -> String {
         Type::U8 => format!("{}", value as u8),
         Type::U16 => format!("{}", value as u16),
         Type::U32 => format!("{}u", value as u32),
-        Type::U64 => format!("{value}ul"),
+        Type::U64 => format!("{value}ull"),
         Type::I32 if value as i32 == i32::MIN => "(-2147483647 - 1)".to_string(),
         Type::I32 => format!("{}", value as i32),
     }
@@ -268,7 +275,11 @@ impl Printer<'_> {
             self.line(&format!("pthread_create(&t[{thread}], 0, thread{body}, 0);"));
         }
         for thread in 0..count {
-            self.line(&format!("pthread_join(t[{thread}], 0);"));
+            let call = match program.detached && thread + 1 == count {
+                true => format!("pthread_detach(t[{thread}]);"),
+                false => format!("pthread_join(t[{thread}], 0);"),
+            };
+            self.line(&call);
         }
         self.all(&program.after);
         self.line("return 0;");
@@ -496,7 +507,7 @@ impl Printer<'_> {
             Type::U8 => "uchar",
             Type::U16 => "ushort",
             Type::U32 => "uint",
-            Type::U64 => "ulong",
+            Type::U64 => "ulonglong",
             Type::I32 => "int",
         };
         let to = self.local(to);
@@ -570,10 +581,12 @@ impl Printer<'_> {
 
     fn about_pointers(&mut self, statement: &Stmt) {
         match statement {
-            Stmt::Allocate { pointer, zeroed } => {
+            Stmt::Allocate { pointer, zeroed, open } => {
                 let pointer = self.pointer(*pointer);
-                let call = if *zeroed { "calloc(1, sizeof" } else { "malloc(sizeof" };
-                self.line(&format!("{pointer} = {call}(struct cell));"));
+                let call = if *zeroed { "calloc(1, " } else { "malloc(" };
+                let size =
+                    if *open { "4 * __VERIFIER_nondet_uchar()" } else { "sizeof(struct cell)" };
+                self.line(&format!("{pointer} = {call}{size});"));
             }
             Stmt::Free(pointer) => {
                 let pointer = self.pointer(*pointer);
@@ -803,6 +816,7 @@ fn calls(lock: Lock) -> (&'static str, &'static str, &'static str) {
             "pthread_rwlock_unlock(&rw)",
         ),
         Lock::Semaphore => ("sem_wait(&sem)", "sem_trywait(&sem) == 0", "sem_post(&sem)"),
+        Lock::Section => ("__VERIFIER_atomic_begin()", "1", "__VERIFIER_atomic_end()"),
         Lock::Mtx => ("mtx_lock(&mtx)", "mtx_trylock(&mtx) == thrd_success", "mtx_unlock(&mtx)"),
     }
 }

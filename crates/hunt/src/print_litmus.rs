@@ -11,7 +11,8 @@ use crate::print_c::{failure_order, results};
 pub fn print(program: &Program) -> Option<String> {
     let [Stmt::Assert(condition)] = program.after.as_slice() else { return None };
     let is_word = |ty: &Type| matches!(ty, Type::U32 | Type::I32);
-    let is_small = program.before.is_empty() && program.locals.iter().all(is_word);
+    let is_small =
+        program.before.is_empty() && !program.detached && program.locals.iter().all(is_word);
     if !is_small || !program.globals.iter().all(is_simple) {
         return None;
     }

@@ -4,7 +4,9 @@ use std::fmt;
 use std::time::Duration;
 
 use parallax_program::{Bits, Property};
+use parallax_query::{Extensions, Reductions};
 use parallax_verdict::Verdict;
+use parallax_verify::{Asking, Backend, Choice, Framework};
 
 /// The models that questions are asked under.
 pub const MODELS: [&str; 12] =
@@ -14,9 +16,11 @@ pub const MODELS: [&str; 12] =
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Form {
     C,
-    /// C, with checks of undefined arithmetic.
-    CheckedC,
+    /// C where pointers have 32 bits. No generated program can see that.
+    NarrowC,
     Litmus,
+    /// What is made of the litmus test, in the text form of the intermediate language.
+    Text,
     /// Machine code for x86-64.
     Machine(Compiler, u8),
 }
@@ -36,50 +40,116 @@ impl Compiler {
     }
 }
 
-/// An engine, and how it is set.
+/// How an engine is set.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Engine {
-    Explore,
+pub enum Setting {
+    Usual,
     /// With one reduction, or none.
-    Reduced(&'static str),
+    Reductions(&'static str),
     /// With two threads.
     Crew,
-    States,
-    AllStates,
-    Bounded,
-    BoundedZ3,
-    BoundedCertified,
-    BoundedGharachorloo,
-    Inductive,
-    Enumerate,
+    Z3,
+    Certified,
+    Gharachorloo,
+}
+
+/// An engine of the registry by its name, or `auto`, and how it is set.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Engine {
+    pub name: &'static str,
+    pub setting: Setting,
 }
 
 impl Engine {
-    pub fn name(self) -> &'static str {
-        match self {
-            Engine::Explore | Engine::Reduced(_) | Engine::Crew => "explore",
-            Engine::States | Engine::AllStates => "states",
-            Engine::Bounded
-            | Engine::BoundedZ3
-            | Engine::BoundedCertified
-            | Engine::BoundedGharachorloo => "bounded",
-            Engine::Inductive => "inductive",
-            Engine::Enumerate => "enumerate",
-        }
+    pub const AUTO: Engine = Engine::usual("auto");
+    pub const EXPLORE: Engine = Engine::usual("explore");
+    pub const STATES: Engine = Engine::usual("states");
+    pub const BOUNDED: Engine = Engine::usual("bounded");
+    pub const INDUCTIVE: Engine = Engine::usual("inductive");
+    pub const ENUMERATE: Engine = Engine::usual("enumerate");
+
+    pub const fn usual(name: &'static str) -> Engine {
+        Engine { name, setting: Setting::Usual }
+    }
+
+    pub const fn with(self, setting: Setting) -> Engine {
+        Engine { setting, ..self }
     }
 
     /// What is said on the command line.
     fn options(self) -> String {
-        let more = match self {
-            Engine::Reduced(name) => return format!("--engine explore --reductions {name}"),
-            Engine::Crew => " --jobs 2",
-            Engine::AllStates => " --reductions none",
-            Engine::BoundedZ3 => " --solver z3",
-            Engine::BoundedCertified => " --certify",
-            Engine::BoundedGharachorloo => " --framework gharachorloo",
-            _ => "",
+        let more = match self.setting {
+            Setting::Usual => String::new(),
+            Setting::Reductions(names) => format!(" --reductions {names}"),
+            Setting::Crew => " --jobs 2".to_string(),
+            Setting::Z3 => " --solver z3".to_string(),
+            Setting::Certified => " --certify".to_string(),
+            Setting::Gharachorloo => " --framework gharachorloo".to_string(),
         };
-        format!("--engine {}{more}", self.name())
+        format!("--engine {}{more}", self.name)
+    }
+
+    /// Who is asked.
+    pub fn choice(self) -> Choice {
+        if self.name == Engine::AUTO.name { Choice::Auto } else { Choice::Named(self.name) }
+    }
+
+    /// What only some engines know.
+    pub fn extensions(self) -> Extensions {
+        let usual = Extensions::default();
+        let asking = |asking: Asking| Extensions::default().with(asking);
+        match self.setting {
+            Setting::Usual | Setting::Crew => usual,
+            Setting::Reductions(names) => match Reductions::parse(names) {
+                Ok(reductions) => usual.with(reductions),
+                Err(_) => usual,
+            },
+            Setting::Z3 => asking(Asking { backend: Backend::Z3, ..Asking::default() }),
+            Setting::Certified => asking(Asking { certify: true, ..Asking::default() }),
+            Setting::Gharachorloo => {
+                asking(Asking { framework: Framework::Gharachorloo, ..Asking::default() })
+            }
+        }
+    }
+
+    /// A word for the names of files.
+    pub fn word(self) -> String {
+        match self.setting {
+            Setting::Usual => self.name.to_string(),
+            Setting::Reductions(names) => format!("{}-{names}", self.name),
+            other => format!("{}-{other:?}", self.name).to_lowercase(),
+        }
+    }
+}
+
+/// What is asked for: a set of properties.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Asked(u16);
+
+impl Asked {
+    pub fn of(properties: &[Property]) -> Asked {
+        Asked(properties.iter().fold(0, |set, property| set | 1 << *property as u16))
+    }
+
+    pub fn contains(self, property: Property) -> bool {
+        self.0 & 1 << property as u16 != 0
+    }
+
+    pub fn properties(self) -> Vec<Property> {
+        Property::ALL.into_iter().filter(|property| self.contains(*property)).collect()
+    }
+}
+
+impl From<Property> for Asked {
+    fn from(property: Property) -> Asked {
+        Asked::of(&[property])
+    }
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.properties().into_iter().map(Property::name).collect();
+        f.write_str(&names.join(","))
     }
 }
 
@@ -88,8 +158,8 @@ pub struct Query {
     pub form: Form,
     pub engine: Engine,
     pub model: &'static str,
-    pub property: Property,
-    /// All executions are counted, and nothing is looked for.
+    pub asked: Asked,
+    /// Whether all executions are looked at, bad ones too, so that they can be counted.
     pub counting: bool,
 }
 
@@ -97,17 +167,19 @@ impl Query {
     /// The command that asks the same, of a file that is called `name` and an ending.
     pub fn command(&self, name: &str) -> String {
         let model = self.model;
-        if self.engine == Engine::Enumerate {
+        if self.engine == Engine::ENUMERATE {
             return format!("parallax litmus --model {model} {name}.litmus");
         }
         let options = self.engine.options();
-        let property = self.property;
+        let asked = self.asked;
         let all = if self.counting { " --all" } else { "" };
         let question = |file: &str| {
-            format!("parallax verify {options} --model {model} -p {property}{all} {file}")
+            format!("parallax verify {options} --model {model} -p {asked}{all} {file}")
         };
         match self.form {
-            Form::C | Form::CheckedC => question(&format!("{name}.c")),
+            Form::C => question(&format!("{name}.c")),
+            Form::NarrowC => question(&format!("--data-model ilp32 {name}.c")),
+            Form::Text => question(&format!("{name}.program")),
             Form::Litmus => {
                 format!("parallax verify {options} --model {model}{all} {name}.litmus")
             }

@@ -49,6 +49,7 @@ pub fn candidates(program: &Program) -> Vec<Program> {
         plainer_global(program, global, &mut found);
     }
     edits(program, &mut found, &plainer);
+    found.push(Program { detached: false, ..program.clone() });
     for local in 0..program.locals.len() {
         let mut other = program.clone();
         other.locals[local] = Type::U32;
@@ -265,6 +266,10 @@ fn plainer(statement: &Stmt) -> Vec<Vec<Stmt>> {
         }
         Stmt::Retry { to, place, order, .. } => {
             found.push(vec![Stmt::Load { to: *to, from: place.clone(), order: *order }]);
+        }
+        Stmt::Allocate { pointer, zeroed, open: true } => {
+            let (pointer, zeroed) = (*pointer, *zeroed);
+            found.push(vec![Stmt::Allocate { pointer, zeroed, open: false }]);
         }
         Stmt::Input { to, .. } => {
             found.push(vec![Stmt::Set { to: *to, value: Expr::Const(1) }]);

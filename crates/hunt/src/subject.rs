@@ -6,18 +6,12 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use parallax_frontend_litmus::LitmusTest;
-use parallax_program::{Diagnostics, Program};
+use parallax_program::Diagnostics;
+use parallax_verify::{DataModel, Input, Prepared, Properties, Reading, Request};
 
 use crate::ast;
-use crate::query::{Answer, Compiler, Form, Query};
+use crate::query::{Answer, Asked, Compiler, Engine, Form, Query};
 use crate::{print_c, print_litmus};
-
-/// What engines take.
-#[derive(Clone)]
-pub enum Loaded {
-    Program(Arc<Program>),
-    Test(Arc<LitmusTest>),
-}
 
 /// Why a program cannot be had in a form.
 #[derive(Clone)]
@@ -28,59 +22,93 @@ pub enum Unloaded {
     Wrong(String),
 }
 
+/// What decides how a program is read: its form, what is asked for, and whether it is for proofs.
+type Key = (Form, Asked, bool);
+
 pub struct Subject<'a> {
     pub program: ast::Program,
     /// Where files are written.
     folder: &'a Path,
-    forms: BTreeMap<Form, Result<Loaded, Unloaded>>,
+    read: BTreeMap<Key, Result<Arc<Prepared>, Unloaded>>,
+    test: Option<Result<Arc<LitmusTest>, Unloaded>>,
     pub answers: BTreeMap<Query, Answer>,
 }
 
 impl<'a> Subject<'a> {
     pub fn new(program: ast::Program, folder: &'a Path) -> Subject<'a> {
-        Subject { program, folder, forms: BTreeMap::new(), answers: BTreeMap::new() }
+        let (read, answers) = (BTreeMap::new(), BTreeMap::new());
+        Subject { program, folder, read, test: None, answers }
     }
 
-    pub fn load(&mut self, form: Form) -> Result<Loaded, Unloaded> {
-        if let Some(loaded) = self.forms.get(&form) {
-            return loaded.clone();
+    /// The program, read for a question as the command reads it.
+    pub fn read(&mut self, query: &Query) -> Result<Arc<Prepared>, Unloaded> {
+        let key = (query.form, query.asked, query.engine == Engine::INDUCTIVE);
+        if let Some(known) = self.read.get(&key) {
+            return known.clone();
         }
-        let loaded = match form {
-            Form::C => self.load_c(false),
-            Form::CheckedC => self.load_c(true),
-            Form::Litmus => self.load_litmus(),
-            Form::Machine(compiler, level) => self.load_machine(compiler, level),
-        };
-        self.forms.insert(form, loaded.clone());
-        loaded
+        let prepared = self.prepare(query).map(Arc::new);
+        self.read.insert(key, prepared.clone());
+        prepared
     }
 
-    fn write(&self) -> Result<PathBuf, Unloaded> {
-        let path = self.folder.join("program.c");
-        let text = print_c::print(&self.program);
+    /// The same, anew.
+    pub fn prepare(&mut self, query: &Query) -> Result<Prepared, Unloaded> {
+        let file = match query.form {
+            Form::C | Form::NarrowC => self.write("program.c", &print_c::print(&self.program))?,
+            Form::Litmus => self.write("program.litmus", &self.litmus()?)?,
+            Form::Text => {
+                let program = self.test()?.program.to_string();
+                self.write("program.program", &program)?
+            }
+            Form::Machine(compiler, level) => self.compile(compiler, level)?,
+        };
+        let is_machine = matches!(query.form, Form::Machine(..));
+        let data_model = (query.form == Form::NarrowC).then_some(DataModel::Ilp32);
+        let reading = Reading { data_model, ..Reading::default() };
+        let request = Request {
+            input: Input { files: vec![file], reading, ..Input::default() },
+            model: Some(if is_machine { "tso" } else { "rc11" }.to_string()),
+            engine: query.engine.choice(),
+            extensions: query.engine.extensions(),
+            properties: Some(Properties::Named(query.asked.properties())),
+            all: query.counting,
+            ..Request::default()
+        };
+        request.prepare().map_err(|errors| match (is_machine, told(&errors)) {
+            (true, message) => Unloaded::Impossible(message),
+            (false, message) => Unloaded::Wrong(message),
+        })
+    }
+
+    /// The litmus test that says the same.
+    pub fn test(&mut self) -> Result<Arc<LitmusTest>, Unloaded> {
+        if let Some(test) = &self.test {
+            return test.clone();
+        }
+        let test = self.litmus().and_then(|text| {
+            let test = parallax_frontend_litmus::parse("program.litmus", &text);
+            test.map(Arc::new).map_err(|errors| Unloaded::Wrong(told(&errors)))
+        });
+        self.test = Some(test.clone());
+        test
+    }
+
+    fn litmus(&self) -> Result<String, Unloaded> {
+        print_litmus::print(&self.program)
+            .ok_or_else(|| Unloaded::Impossible("not a litmus test".to_string()))
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<PathBuf, Unloaded> {
+        let path = self.folder.join(name);
         std::fs::write(&path, text)
             .map_err(|error| Unloaded::Wrong(format!("cannot write: {error}")))?;
         Ok(path)
     }
 
-    fn load_c(&self, overflow: bool) -> Result<Loaded, Unloaded> {
-        // As the command has it where nobody says otherwise.
-        let options =
-            parallax_frontend_c::Options { overflow, spurious_wakeups: true, ..Default::default() };
-        let program = parallax_frontend_c::load(&[self.write()?], &options);
-        program.map(|program| Loaded::Program(Arc::new(program))).map_err(told)
-    }
-
-    fn load_litmus(&self) -> Result<Loaded, Unloaded> {
-        let text = print_litmus::print(&self.program)
-            .ok_or_else(|| Unloaded::Impossible("not a litmus test".to_string()))?;
-        let test = parallax_frontend_litmus::parse("program.litmus", &text);
-        test.map(|test| Loaded::Test(Arc::new(test))).map_err(told)
-    }
-
     /// Compiled code is read, and never run.
-    fn load_machine(&self, compiler: Compiler, level: u8) -> Result<Loaded, Unloaded> {
-        let (source, object) = (self.write()?, self.folder.join("program.o"));
+    fn compile(&self, compiler: Compiler, level: u8) -> Result<PathBuf, Unloaded> {
+        let source = self.write("program.c", &print_c::print(&self.program))?;
+        let object = self.folder.join("program.o");
         let output = Command::new(compiler.command())
             .arg(format!("-O{level}"))
             .args(["-w", "-c"])
@@ -92,22 +120,14 @@ impl<'a> Subject<'a> {
             .map_err(|error| {
                 Unloaded::Impossible(format!("cannot run {}: {error}", compiler.command()))
             })?;
-        if !output.status.success() {
-            return Err(Unloaded::Wrong(String::from_utf8_lossy(&output.stderr).into_owned()));
+        match output.status.success() {
+            true => Ok(object),
+            false => Err(Unloaded::Wrong(String::from_utf8_lossy(&output.stderr).into_owned())),
         }
-        let options =
-            parallax_frontend_x86::Options { spurious_wakeups: true, ..Default::default() };
-        let program = parallax_frontend_x86::load(&object, &options);
-        program.map(|program| Loaded::Program(Arc::new(program))).map_err(|errors| {
-            match told(errors) {
-                Unloaded::Wrong(message) | Unloaded::Impossible(message) => {
-                    Unloaded::Impossible(message)
-                }
-            }
-        })
     }
 }
 
-fn told(errors: Diagnostics) -> Unloaded {
-    Unloaded::Wrong(errors.iter().map(|error| error.to_string()).collect::<Vec<_>>().join("; "))
+/// Errors in one line.
+pub fn told(errors: &Diagnostics) -> String {
+    errors.iter().map(|error| error.to_string()).collect::<Vec<_>>().join("; ")
 }

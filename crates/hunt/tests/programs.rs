@@ -81,6 +81,7 @@ fn compare_and_swap_expects_values_of_the_type_of_its_place() {
         threads: vec![0],
         before: Vec::new(),
         after: Vec::new(),
+        detached: false,
         locals: [Type::U32; LOCALS],
     };
     let text = print_c::print(&program);

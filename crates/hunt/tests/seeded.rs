@@ -5,7 +5,7 @@ use std::time::Duration;
 use parallax_hunt::hunt::{Options, hunt};
 
 /// Programs enough for half a minute of an unoptimised build.
-const PROGRAMS: u64 = 25;
+const PROGRAMS: u64 = 20;
 
 #[test]
 fn engines_agree_on_some_programs() {

@@ -7,9 +7,10 @@
 use std::sync::Arc;
 
 use parallax_control::Control;
+use parallax_engine_bounded::compile;
 use parallax_engine_enumerate::{Options, enumerate};
 use parallax_frontend_litmus::LitmusTest;
-use parallax_memory::Model;
+use parallax_memory::{Language, Model};
 use parallax_program::{
     Diagnostic, Diagnostics, Help, Prop, Property, Quantifier, Question, Setting,
 };
@@ -17,6 +18,8 @@ use parallax_query::{Final, Subject, Wording};
 use parallax_verdict::Outcomes;
 
 pub use parallax_engine_enumerate::Coherence;
+
+use crate::models::compiled_for;
 
 /// What is said of each of them.
 pub const NOTE: &str = "of a litmus test, the final condition is what is checked";
@@ -70,6 +73,14 @@ fn message(question: &Question) -> String {
         Quantifier::ForAll => "does not always hold",
     };
     format!("assertion about the final state fails: {state} {found}")
+}
+
+/// What a machine runs of a test in C, where the model is of a machine and not of C.
+pub fn compiled(test: &LitmusTest, model: &Model) -> Result<Option<LitmusTest>, Diagnostics> {
+    let machine = compiled_for(model, Language::C).map_err(|error| vec![error])?;
+    let compiled = |machine| compile(&test.program, machine).map_err(|error| vec![error]);
+    let program = machine.map(compiled).transpose()?;
+    Ok(program.map(|program| LitmusTest { program, ..test.clone() }))
 }
 
 /// How the outcomes of a test are listed.

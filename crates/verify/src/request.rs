@@ -185,6 +185,37 @@ impl Prepared {
         }
     }
 
+    /// The same question about the same program, to another engine under another model, without
+    /// reading the input again. Litmus tests and operation structures are made for their models, and
+    /// proofs have a form of their own: those are prepared by themselves.
+    pub fn again(
+        &self,
+        model: &str,
+        engine: Choice,
+        extensions: Extensions,
+    ) -> Result<Prepared, Diagnostics> {
+        let model = Some(model.to_string());
+        let request = Request { model, engine, extensions, ..self.request.clone() };
+        let is_program = matches!(self.kind, Kind::C | Kind::Text | Kind::Machine);
+        match &self.subject.program {
+            Some(program) if is_program && request.is_proved() == self.request.is_proved() => {
+                if self.kind == Kind::Machine {
+                    check_machine_model(request.model.as_deref())?;
+                }
+                let again =
+                    request.program(self.kind, program.clone(), C_MODEL, &self.properties)?;
+                Ok(Prepared {
+                    properties: self.properties.clone(),
+                    is_by_name: self.is_by_name,
+                    is_settled: self.is_settled,
+                    formulas: self.formulas.clone(),
+                    ..again
+                })
+            }
+            _ => request.prepare(),
+        }
+    }
+
     /// The instructions of machine code that places in an answer point into.
     pub fn listing(&self) -> Option<&str> {
         let program = self.subject.program.as_ref().filter(|_| self.kind == Kind::Machine)?;
