@@ -38,6 +38,7 @@ mod headers;
 mod kept;
 mod llvm;
 mod lower;
+mod thread_locals;
 mod undefined;
 
 use std::path::PathBuf;
@@ -46,6 +47,8 @@ use std::time::Duration;
 pub use formulas::{Formula, Formulas, parse_formulas};
 pub use parallax_library::Errors;
 use parallax_program::{Diagnostic, Diagnostics, Program, SourceFile};
+
+use crate::thread_locals::ThreadLocal;
 
 /// How wide the types of C are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,7 +122,8 @@ pub struct Input {
 /// Reads the files of a program (`.c`, `.i`, `.ll`, `.bc`), puts them together, and adds what they
 /// use of the C library.
 pub fn load(paths: &[PathBuf], options: &Options) -> Result<Program, Diagnostics> {
-    let mut program = translate(&driver::read_all(paths, options)?, options)?;
+    let (mut program, locals) = lowered(&driver::read_all(paths, options)?, options)?;
+    let first_may_leave = thread_locals::first_may_leave(&program);
     let library = parallax_library::Options {
         spurious_wakeups: options.spurious_wakeups,
         errors: options.errors.clone(),
@@ -127,11 +131,20 @@ pub fn load(paths: &[PathBuf], options: &Options) -> Result<Program, Diagnostics
     };
     parallax_library::link(&mut program, &library)?;
     parallax_layout::guard(&mut program);
+    thread_locals::check(&mut program, &locals, first_may_leave);
     Ok(program)
 }
 
 /// Puts modules together. Calls of functions that none of them defines stay calls by name.
 pub fn translate(inputs: &[Input], options: &Options) -> Result<Program, Diagnostics> {
+    lowered(inputs, options).map(|(program, _)| program)
+}
+
+/// The same, with the variables of which each thread has a copy.
+fn lowered(
+    inputs: &[Input],
+    options: &Options,
+) -> Result<(Program, Vec<ThreadLocal>), Diagnostics> {
     let mut modules = Vec::new();
     let mut errors = Vec::new();
     for input in inputs {
@@ -147,7 +160,7 @@ pub fn translate(inputs: &[Input], options: &Options) -> Result<Program, Diagnos
     if !errors.is_empty() {
         return Err(errors);
     }
-    let program = lower::lower(inputs, &modules, options)?;
+    let (program, locals) = lower::lower(inputs, &modules, options)?;
     program.check()?;
-    Ok(program)
+    Ok((program, locals))
 }

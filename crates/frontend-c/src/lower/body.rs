@@ -20,6 +20,7 @@ use super::shapes;
 use super::unit::{Signature, Symbol, Unit};
 use super::uses::{Uses, result_type, uses, visit};
 use crate::llvm::{Function, Instruction, MetadataId, Name, Operation, Type, Typed, Value};
+use crate::thread_locals::ThreadLocal;
 
 pub struct Body<'u> {
     pub unit: &'u Unit<'u>,
@@ -284,10 +285,10 @@ impl<'u> Body<'u> {
         let thread = self.thread;
         let builder = &mut self.builder;
         unit.constant(ty, value, &mut |name| match unit.symbols.get(name) {
-            Some(Symbol::ThreadLocal(id, stride)) => {
+            Some(Symbol::ThreadLocal(ThreadLocal { global, stride, .. })) => {
                 let width = unit.shared.pointer_width;
                 let thread = Expr::Var(thread.ok_or("a thread-local object")?).resize(32, width);
-                Ok(Expr::Address(*id) + thread * Expr::constant(width, u128::from(*stride)))
+                Ok(Expr::Address(*global) + thread * Expr::constant(width, u128::from(*stride)))
             }
             Some(Symbol::UnknownObject(id, what)) => {
                 builder.emit(InstKind::Unsupported { what: what.clone() });

@@ -38,6 +38,7 @@ use parallax_program::{
 };
 
 use crate::llvm::{self, Module, Type};
+use crate::thread_locals::ThreadLocal;
 use crate::{Input, Options};
 use body::Body;
 pub use layout::Layout;
@@ -50,12 +51,12 @@ use unit::{Shared, Signature, Symbol, Unit};
 const THREADS: u64 = 64;
 
 /// Puts modules together into one program. Calls of functions that none of them defines are
-/// left as calls by name.
+/// left as calls by name. With it come the variables of which each thread has a copy.
 pub fn lower(
     inputs: &[Input],
     modules: &[Module],
     options: &Options,
-) -> Result<Program, Diagnostics> {
+) -> Result<(Program, Vec<ThreadLocal>), Diagnostics> {
     let layouts = layouts(inputs, modules)?;
     let pointer_width = layouts.first().map_or(64, Layout::pointer_bits);
     let mut symbols = Symbols::new(modules, &layouts)?;
@@ -83,7 +84,7 @@ pub fn lower(
     }
     program.globals = globals.clone();
     start::add_main_thread(&mut program, &units).map_err(|error| vec![error])?;
-    Ok(program)
+    Ok((program, symbols.thread_locals()))
 }
 
 fn layouts<'m>(inputs: &[Input], modules: &'m [Module]) -> Result<Vec<Layout<'m>>, Diagnostics> {
@@ -152,7 +153,7 @@ fn globals(
     }
     drop(units);
     for meaning in symbols.names.iter_mut().flat_map(|names| names.values_mut()) {
-        if let Symbol::Object(id) | Symbol::ThreadLocal(id, _) = meaning
+        if let Symbol::Object(id) | Symbol::ThreadLocal(ThreadLocal { global: id, .. }) = meaning
             && let Some((_, what)) = unknown.iter().find(|(number, _)| *number == id.0)
         {
             *meaning = Symbol::UnknownObject(*id, what.clone());
@@ -184,7 +185,7 @@ fn object(unit: &Unit<'_>, global: &llvm::Global, name: &str) -> Lowered<Global>
         address: None,
     };
     match unit.symbols.get(&global.name) {
-        Some(Symbol::ThreadLocal(_, stride)) => for_each_thread(object, *stride),
+        Some(Symbol::ThreadLocal(local)) => for_each_thread(object, local.stride),
         _ => Ok(object),
     }
 }

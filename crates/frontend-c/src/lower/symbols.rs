@@ -1,12 +1,13 @@
 //! Names across units: which definition each one means, and the numbers of what is defined.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use parallax_program::{Diagnostic, Diagnostics, FunctionId, GlobalId};
 
 use super::layout::Layout;
 use super::unit::Symbol;
 use crate::llvm::{Alias, Function, Global, Module, Name, Value};
+use crate::thread_locals::ThreadLocal;
 
 /// What a program is put together from.
 pub struct Symbols<'m> {
@@ -111,6 +112,16 @@ impl<'m> Symbols<'m> {
         }
     }
 
+    /// The variables of which each thread has a copy, each once.
+    pub fn thread_locals(&self) -> Vec<ThreadLocal> {
+        let meanings = self.names.iter().flat_map(|names| names.values());
+        let found = meanings.filter_map(|meaning| match meaning {
+            Symbol::ThreadLocal(local) => Some((local.global, local.clone())),
+            _ => None,
+        });
+        found.collect::<BTreeMap<_, _>>().into_values().collect()
+    }
+
     fn number_objects(
         &mut self,
         modules: &'m [Module],
@@ -130,7 +141,8 @@ impl<'m> Symbols<'m> {
                     true => {
                         let size = layouts[unit].size(&global.ty).unwrap_or(0).max(1);
                         let align = u64::from(global.align.unwrap_or(16)).max(1);
-                        Symbol::ThreadLocal(id, size.next_multiple_of(align))
+                        let stride = size.next_multiple_of(align);
+                        Symbol::ThreadLocal(ThreadLocal { global: id, stride, size })
                     }
                     false => Symbol::Object(id),
                 };

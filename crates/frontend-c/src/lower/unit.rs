@@ -9,6 +9,7 @@ use super::layout::{Layout, Lowered};
 use super::places::Places;
 use crate::Options;
 use crate::llvm::{self, Module, Name, Type, Value};
+use crate::thread_locals::ThreadLocal;
 
 /// What a name stands for in a unit.
 #[derive(Clone, Debug)]
@@ -16,7 +17,7 @@ pub enum Symbol {
     Function(FunctionId),
     Object(GlobalId),
     /// One object of that size for each thread, side by side.
-    ThreadLocal(GlobalId, u64),
+    ThreadLocal(ThreadLocal),
     Alias(Value),
     /// Declared, and defined nowhere.
     UndefinedFunction,
