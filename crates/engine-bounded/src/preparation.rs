@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use parallax_machine::Code;
-use parallax_memory::Model;
+use parallax_memory::{Language, Model};
 use parallax_solver::Terms;
 use parallax_verdict::Reason;
 
@@ -222,14 +222,17 @@ impl Preparation<'_, '_> {
     }
 
     /// Accesses in several parts are one where the model says so. Where it does not, atomic ones
-    /// are beyond the engine, and others where races are no errors.
+    /// are beyond the engine, and others where races are no errors: in C they are, and who cannot
+    /// race cannot come between the parts.
     fn mixed(&self, unfolding: &Unfolding, all: &[Access], plan: &mut Plan) {
         if self.model.knows_sizes() {
             return;
         }
+        let is_of_c = self.model.languages().iter().eq([&Language::C]);
+        let are_errors = self.has_races || is_of_c;
         for access in all.iter().filter(|a| plan.cuts.contains_key(&(a.thread, a.number))) {
             let event = &unfolding.events[access.event];
-            if event.tags.tags.contains("NA") && self.has_races {
+            if event.tags.tags.contains("NA") && are_errors {
                 continue;
             }
             let meets = |other: &&Access| {
