@@ -49,7 +49,7 @@ pub struct Body<'u> {
     pub in_memory: &'u HashSet<Name>,
     uses: HashMap<Name, Uses>,
     scalars: HashMap<Name, Vec<Scalar>>,
-    vars: HashMap<Name, Vec<VarId>>,
+    pub vars: HashMap<Name, Vec<VarId>>,
     inlined: HashMap<Name, Vec<Expr>>,
     /// Names of values that are not defined whatever the execution.
     undefined: HashSet<Name>,

@@ -28,7 +28,7 @@ impl Body<'_> {
 
     /// Those that do something, or that nothing needs to be done for.
     fn effect(&mut self, stem: &str, call: &Call, inst: &Instruction) -> Option<Lowered<()>> {
-        const SILENT: [&str; 9] = [
+        const SILENT: [&str; 8] = [
             "invariant.",
             "dbg.",
             "assume",
@@ -37,11 +37,13 @@ impl Body<'_> {
             "prefetch",
             "sideeffect",
             "var.annotation",
-            "stackrestore",
         ];
         if stem.starts_with("lifetime.") {
             self.lifetime(stem, call.args.last().map(|arg| &arg.value.value));
             return Some(Ok(()));
+        }
+        if stem.starts_with("stackrestore") {
+            return Some(self.restore_stack(call.args.first().map(|arg| &arg.value.value)));
         }
         if SILENT.iter().any(|silent| stem.starts_with(silent)) {
             return Some(Ok(()));
