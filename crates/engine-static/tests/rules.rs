@@ -154,6 +154,14 @@ fn pools_are_created_and_joined_in_loops() {
 }
 
 #[test]
+fn threads_of_a_loop_without_a_bound_meet() {
+    let text = "int g; void *w(void *p) { LOCK; g++; UNLOCK; return 0; } \
+                int main(void) { while (__VERIFIER_nondet_int()) { pthread_t t; \
+                pthread_create(&t, 0, w, 0); } return 0; }";
+    differs(text, "LOCK; g++; UNLOCK;", "g++;");
+}
+
+#[test]
 fn objects_are_told_apart() {
     let text = "struct s { int a, b; }; void *w(void *p) { struct s *s = p; s->a = 1; return 0; } \
                 int main(void) { pthread_t t; struct s x; pthread_create(&t, 0, w, &x); x.b = 2; \
