@@ -44,6 +44,11 @@ pub trait Domain {
     fn picked(&mut self, value: Self::Value, _condition: &Self::Value) -> Self::Value {
         value
     }
+    /// Whether what depends on a condition depends on nothing new, where it depends on another one
+    /// already. Such conditions are not kept: a loop has one for each of its rounds.
+    fn adds_nothing(&self, _condition: &Self::Value, _other: Option<&Self::Value>) -> bool {
+        false
+    }
     fn truth(&self, value: &Self::Value) -> Truth;
     /// Whether two values are known to be the same.
     fn same(&self, left: &Self::Value, right: &Self::Value) -> bool {

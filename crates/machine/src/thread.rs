@@ -363,6 +363,15 @@ impl<V: Clone> Thread<V> {
         self.jump(code, if taken { *then } else { *otherwise }, limits)
     }
 
+    fn depends_already<D>(&self, condition: &V, join: Option<BlockId>, domain: &D) -> bool
+    where
+        D: Domain<Value = V>,
+    {
+        let until = join.map(|block| (self.frames.len(), block));
+        let last = self.control.last().filter(|last| last.until == until);
+        domain.adds_nothing(condition, last.map(|last| &last.condition))
+    }
+
     fn depend(&mut self, condition: V, join: Option<BlockId>) {
         let depth = self.frames.len();
         let until = join.map(|block| (depth, block));
@@ -411,7 +420,7 @@ impl<V: Clone> Thread<V> {
                 if !matches!(terminator, Terminator::Branch { condition: Expr::Const(_), .. }) {
                     self.decided += 1;
                 }
-                if D::FOLLOWS_CONTROL {
+                if D::FOLLOWS_CONTROL && !self.depends_already(&condition, *join, domain) {
                     self.depend(condition, *join);
                 }
                 self.jump(code, target, limits)

@@ -95,6 +95,16 @@ impl Domain for Tracing {
         value
     }
 
+    fn adds_nothing(&self, condition: &Traced, other: Option<&Traced>) -> bool {
+        let among = |set: &Rc<BTreeSet<u32>>, other: Option<&Rc<BTreeSet<u32>>>| {
+            let is_among =
+                |other: &Rc<BTreeSet<u32>>| Rc::ptr_eq(set, other) || set.is_subset(other);
+            set.is_empty() || other.is_some_and(is_among)
+        };
+        among(&condition.reads, other.map(|other| &other.reads))
+            && among(&condition.picks, other.map(|other| &other.picks))
+    }
+
     fn truth(&self, value: &Traced) -> Truth {
         Concrete.truth(&value.bits)
     }
