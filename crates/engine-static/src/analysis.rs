@@ -455,8 +455,14 @@ impl<'p, 'c> Analysis<'p, 'c> {
 
     /// Something has to hold that was not shown.
     pub fn owe(&mut self, here: Here, property: Property, message: &str) {
-        let obligation = Obligation { span: here.span(), property, message: message.to_string() };
-        self.world.obligations.insert(obligation);
+        self.owe_as(here, property, message, false);
+    }
+
+    /// Something has to hold that was not shown; where it does, the analysis is right about all that
+    /// comes after, if that `is_followed`.
+    pub fn owe_as(&mut self, here: Here, property: Property, message: &str, is_followed: bool) {
+        let (span, message) = (here.span(), message.to_string());
+        self.world.obligations.insert(Obligation { span, property, message, is_followed });
     }
 
     /// What comes after is not looked at.

@@ -1,12 +1,24 @@
 //! The analysis as one engine among others.
 
+use std::any::TypeId;
+
 use parallax_control::Control;
 use parallax_memory::Facts;
 use parallax_program::{Diagnostic, Diagnostics, Help, Program, Property, Setting};
-use parallax_query::{Answer, Engine, Query, Wanted};
+use parallax_query::{Answer, Engine, Extension, Query, Wanted};
 use parallax_verdict::{Counts, Gaps, Reason, Scope, Searched, no_execution_passes, stopped};
 
-use crate::{Conclusion, prove};
+use crate::{Conclusion, prove, prove_defined};
+
+/// That the program does nothing undefined but race. Tasks of competitions are taken to be like that:
+/// a task that is defined for one property is not there for another one.
+pub struct Defined;
+
+impl Extension for Defined {
+    fn settings(&self) -> Vec<Setting> {
+        Vec::new()
+    }
+}
 
 /// What is shown of all executions without running one.
 pub struct Static;
@@ -37,6 +49,10 @@ impl Engine for Static {
         Ok(())
     }
 
+    fn extensions(&self) -> Vec<TypeId> {
+        vec![TypeId::of::<Defined>()]
+    }
+
     fn looks_for(&self, property: Property) -> bool {
         property == Property::Race
     }
@@ -62,8 +78,19 @@ impl Engine for Static {
             searched.properties.clear();
             searched.gaps.unchecked(&query.properties, &[]);
         } else {
-            let proof = prove(program, control);
+            let proof = match query.extensions.get::<Defined>() {
+                Some(Defined) => prove_defined(program, control),
+                None => prove(program, control),
+            };
             searched.counts.events = proof.accesses;
+            if let (Some((message, span)), Conclusion::Proved) = (&proof.assumed, &proof.conclusion)
+            {
+                let place = program.source.location(*span);
+                let note = format!(
+                    "assumed: nothing but a race is undefined (not shown: {message} at {place})"
+                );
+                searched.notes.push(note);
+            }
             if let Some(reason) = reason(program, proof.conclusion) {
                 searched.gaps.add(reason);
             }

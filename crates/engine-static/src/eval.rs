@@ -237,7 +237,11 @@ impl Scene<'_> {
             (Some(num), None) => (two, num),
             (None, None) => return one.join(two, width).blurred(width),
         };
-        base.map(|_, offset| Some(offset.add(num, width)))
+        base.map(|base, offset| {
+            let sum = offset.add(num, width);
+            // What is subtracted from an address is added as a large number.
+            Some(if base == Base::Zero { sum } else { sum.centred(width, self.most) })
+        })
     }
 
     fn difference(&self, one: &Value, two: &Value, width: u32) -> Value {

@@ -53,16 +53,18 @@ mod world;
 use parallax_control::{Control, Stop};
 use parallax_program::{Program, Property, Span};
 
-pub use engine::Static;
+pub use engine::{Defined, Static};
 
 use analysis::{Analysis, Quit};
 use races::{Judge, Suspicion};
-use world::World;
+use world::{Obligation, World};
 
 /// What came of it.
 #[derive(Clone, Debug)]
 pub struct Proof {
     pub conclusion: Conclusion,
+    /// What was assumed and not shown, where something was.
+    pub assumed: Option<(String, Span)>,
     /// How many accesses of what threads share were looked at.
     pub accesses: u64,
 }
@@ -95,18 +97,56 @@ pub enum Conclusion {
     Stopped(Stop),
 }
 
+/// What need not be shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Assumption {
+    Nothing,
+    /// That the program does nothing undefined but race. Locks that are released by others than who
+    /// holds them are no part of it: programs do that, and race then.
+    Definedness,
+}
+
+impl Assumption {
+    fn covers(self, owed: &Obligation) -> bool {
+        let is_initialised_again = owed.message.ends_with(INITIALISED_AGAIN);
+        self == Assumption::Definedness
+            && owed.is_followed
+            && (owed.property == Property::Memory
+                || owed.property == Property::Lock && is_initialised_again)
+    }
+}
+
+/// How the library says that a lock is initialised twice. Where that is in parallel with a use of the
+/// lock, the lock is suspected anyway.
+const INITIALISED_AGAIN: &str = "is initialised again that was not destroyed";
+
 /// Tries to prove that no execution has a race.
 pub fn prove(program: &Program, control: &Control<'_>) -> Proof {
-    let (most, proof) = attempt(program, control, i128::from(Program::MOST_THREADS) - 2);
+    proof(program, control, Assumption::Nothing)
+}
+
+/// Tries to prove that no execution has a race, of a program that does nothing else undefined.
+pub fn prove_defined(program: &Program, control: &Control<'_>) -> Proof {
+    proof(program, control, Assumption::Definedness)
+}
+
+fn proof(program: &Program, control: &Control<'_>, assumption: Assumption) -> Proof {
+    let most = i128::from(Program::MOST_THREADS) - 2;
+    let (most, proof) = attempt(program, control, most, assumption);
     // Where there are few threads, their numbers are small.
     match (most, &proof.conclusion) {
         (_, Conclusion::Proved | Conclusion::Stopped(_)) | (None, _) => proof,
-        (Some(most), _) => attempt(program, control, most).1,
+        (Some(most), _) => attempt(program, control, most, assumption).1,
     }
 }
 
 /// What is found where no thread has a higher number, and the highest number that threads then have.
-fn attempt(program: &Program, control: &Control<'_>, most: i128) -> (Option<i128>, Proof) {
+fn attempt(
+    program: &Program,
+    control: &Control<'_>,
+    most: i128,
+    assumption: Assumption,
+) -> (Option<i128>, Proof) {
     if !program.registers.is_empty() {
         let message = "machine code".to_string();
         return (None, Proof::without(Conclusion::Lost { message, span: None }));
@@ -117,6 +157,7 @@ fn attempt(program: &Program, control: &Control<'_>, most: i128) -> (Option<i128
     let is_counted = world.threads.iter().all(|thread| !thread.is_many);
     let highest = is_counted.then_some(world.threads.len() as i128 - 1);
     let at = |(start, end): (u32, u32)| Span { start, end };
+    let assumed;
     let conclusion = match run {
         Err(Quit::Stopped(stop)) => return (None, Proof::without(Conclusion::Stopped(stop))),
         Err(Quit::TooLarge(what)) => {
@@ -130,7 +171,15 @@ fn attempt(program: &Program, control: &Control<'_>, most: i128) -> (Option<i128
         Ok(()) => {
             let judge = Judge::new(world, most);
             let gap = world.gaps.first();
-            let owed = world.obligations.first();
+            let owed = world.obligations.iter().find(|owed| !assumption.covers(owed));
+            let late = judge.late();
+            assumed = match (world.obligations.iter().find(|owed| assumption.covers(owed)), &late) {
+                (Some(owed), _) => Some((owed.message.clone(), at(owed.span))),
+                (None, Some(late)) if assumption == Assumption::Definedness => {
+                    Some((told(program, &judge, late), late.first.place()))
+                }
+                _ => None,
+            };
             if let Some((span, what)) = gap {
                 Conclusion::Lost { message: what.clone(), span: Some(at(*span)) }
             } else if let Some(suspicion) = judge.suspicions().first() {
@@ -139,7 +188,7 @@ fn attempt(program: &Program, control: &Control<'_>, most: i128) -> (Option<i128
             } else if let Some(owed) = owed {
                 let (property, message) = (owed.property, owed.message.clone());
                 Conclusion::Owed { property, message, span: at(owed.span) }
-            } else if let Some(late) = judge.late() {
+            } else if let Some(late) = late.filter(|_| assumption == Assumption::Nothing) {
                 let message = told(program, &judge, &late);
                 Conclusion::Owed { property: Property::Memory, message, span: late.first.place() }
             } else if let Some(span) = vacuous(world) {
@@ -149,12 +198,12 @@ fn attempt(program: &Program, control: &Control<'_>, most: i128) -> (Option<i128
             }
         }
     };
-    (highest, Proof { conclusion, accesses: world.accesses.len() as u64 })
+    (highest, Proof { conclusion, assumed, accesses: world.accesses.len() as u64 })
 }
 
 impl Proof {
     fn without(conclusion: Conclusion) -> Proof {
-        Proof { conclusion, accesses: 0 }
+        Proof { conclusion, assumed: None, accesses: 0 }
     }
 }
 

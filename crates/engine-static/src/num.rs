@@ -150,6 +150,20 @@ impl Num {
         Num { mine: self.mine + other.mine, lo, hi, step }.fitted(width)
     }
 
+    /// The same numbers modulo 2^width, with the least of them as close to zero as it can be.
+    pub fn centred(self, width: u32, most: i128) -> Num {
+        let half = size(width) / 2;
+        let base = (self.spread(most).lo + half).div_euclid(size(width)) * size(width);
+        Num { lo: self.lo - base, hi: self.hi - base, ..self }
+    }
+
+    /// Whether none of them is one of the others modulo 2^width, or would be if it were larger or
+    /// smaller by that.
+    pub fn is_plain(self, width: u32, most: i128) -> bool {
+        let (half, spread) = (size(width) / 2, self.spread(most));
+        -half <= spread.lo && spread.hi < half
+    }
+
     pub fn neg(self, width: u32) -> Num {
         Num { mine: -self.mine, lo: -self.hi, hi: -self.lo, step: self.step }.fitted(width)
     }

@@ -65,6 +65,11 @@ impl How {
     }
 }
 
+/// Whether numbers are null, or the place of a field behind null.
+fn is_near_zero(num: Num) -> bool {
+    (0..=4096).contains(&num.lo) && num.hi <= 4096
+}
+
 /// Whether an access is what a lock does.
 fn is_lock(tags: &Tags) -> bool {
     has_one_of(tags, &TAKES) || has_one_of(tags, &GIVES) || has_one_of(tags, &[SHARES, TAKES_AGAIN])
@@ -222,7 +227,7 @@ impl<'p> Analysis<'p, '_> {
             return;
         }
         if truth != Truth::Always && parallax_verdict::leaves_all_open(property) {
-            self.owe(here, property, message);
+            self.owe_as(here, property, message, truth == Truth::Open);
         }
     }
 
@@ -237,13 +242,21 @@ impl<'p> Analysis<'p, '_> {
         if address.wild {
             return Err(Quit::Lost("an address that cannot be followed", here.span));
         }
+        let width = self.program.pointer_width;
+        let is_object = |(base, _): &(Base, Num)| matches!(base, Base::Object(_));
+        // Where nothing is left that an access can go to, it is the analysis that went wrong.
+        let some_left = address.parts.iter().any(is_object);
         if address.undefined {
-            self.owe(here, Property::Memory, "an address that may not be that of an object");
+            let message = "an address that may not be that of an object";
+            self.owe_as(here, Property::Memory, message, some_left);
         }
         let mut targets = Vec::new();
+        let mut outside = None;
         for (base, num) in &address.parts {
             let Base::Object(object) = base else {
-                self.owe(here, Property::Memory, "an address that may not be that of an object");
+                let is_null = *base == Base::Zero && is_near_zero(num.spread(self.most));
+                let message = "an address that may not be that of an object";
+                self.owe_as(here, Property::Memory, message, some_left && is_null);
                 continue;
             };
             let info = self.world.object(*object);
@@ -252,7 +265,8 @@ impl<'p> Analysis<'p, '_> {
             let (_, is_inside) = within(*num, info.size.0, bytes, self.most);
             let (inside, _) = within(*num, info.size.1, bytes, self.most);
             if !is_inside {
-                self.owe(here, Property::Memory, "an access that may leave its object");
+                let is_plain = num.is_plain(width, self.most) && num.mine == 0;
+                outside = Some(outside.unwrap_or(true) && is_plain);
             }
             if state.freed.contains(object) || is_private && !state.private.contains_key(object) {
                 self.owe(here, Property::Memory, "an access to an object that may be gone");
@@ -261,6 +275,11 @@ impl<'p> Analysis<'p, '_> {
                 self.owe(here, Property::Memory, "a store to a constant");
             }
             targets.extend(inside.map(|inside| (*object, inside)));
+        }
+        if let Some(is_plain) = outside {
+            let is_followed = is_plain && !targets.is_empty();
+            let message = "an access that may leave its object";
+            self.owe_as(here, Property::Memory, message, is_followed);
         }
         Ok(targets)
     }
@@ -790,7 +809,8 @@ impl<'p> Analysis<'p, '_> {
         let first = threads.next();
         let is_one = threads.next().is_none() && !value.wild && !may_be_thread(&value);
         if value.undefined {
-            self.owe(here, Property::Memory, "a thread is waited for that may be none");
+            let message = "a thread is waited for that may be none";
+            self.owe_as(here, Property::Memory, message, first.is_some());
         }
         match first {
             Some((thread, num)) if is_one && num.single() == Some(0) => {

@@ -96,6 +96,8 @@ pub struct Obligation {
     pub span: (u32, u32),
     pub property: Property,
     pub message: String,
+    /// Whether the analysis has gone on with all that can come after, where it does hold.
+    pub is_followed: bool,
 }
 
 #[derive(Default)]

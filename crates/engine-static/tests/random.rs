@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use parallax_control::Control;
 use parallax_engine_explore::{Options as Exploration, explore};
-use parallax_engine_static::{Conclusion, prove};
+use parallax_engine_static::{Conclusion, prove, prove_defined};
 use parallax_memory::Model;
 use parallax_program::{Program, Property};
 use parallax_verdict::Conclusion as Found;
@@ -33,7 +33,9 @@ impl Dice {
 const HEADER: &str = "#define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 struct box { pthread_mutex_t lock; int a, b; };
 struct box boxes[2] = {{PTHREAD_MUTEX_INITIALIZER, 0, 0}, {PTHREAD_MUTEX_INITIALIZER, 0, 0}};
 pthread_mutex_t m[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
@@ -84,7 +86,7 @@ fn statement(dice: &mut Dice, care: u64) -> String {
         false => PLACES[dice.roll(8) as usize].1,
     };
     let held = format!("pthread_mutex_lock(&{lock}); {access} pthread_mutex_unlock(&{lock});");
-    match dice.roll(28) {
+    match dice.roll(34) {
         0 => format!(
             "if (pthread_mutex_trylock(&{lock}) == 0) {{ {access} pthread_mutex_unlock(&{lock}); }}"
         ),
@@ -136,6 +138,15 @@ fn statement(dice: &mut Dice, care: u64) -> String {
             false => "int k = r & 1; pthread_mutex_lock(&boxes[k].lock); boxes[1 - k].a++; pthread_mutex_unlock(&boxes[k].lock);".to_string(),
         },
         18 => format!("struct box *b = &boxes[r & 1]; pthread_mutex_lock(&b->lock); {} give(b);", if dice.is_lucky(care) { "b->a += 2;" } else { "give(b); b->a += 2; pthread_mutex_lock(&b->lock);" }),
+        19 => format!("struct box *c = (struct box *)((char *)&boxes[r & 1].b - offsetof(struct box, b)); {}", if dice.is_lucky(care) { "bump(c);" } else { "c->a++;" }),
+        20 => format!("int k = r & 1; int *q = &z[1] - (1 - k); pthread_mutex_lock(&m[{0}]); *q += 1; pthread_mutex_unlock(&m[{0}]);", if dice.is_lucky(care) { "k" } else { "0" }),
+        21 => "struct box *c = calloc(2, sizeof *c); for (int k = 0; k < 2; k++) pthread_mutex_init(&c[k].lock, 0); bump(&c[r & 1]); r += c[1].a; free(c);".to_string(),
+        22 => {
+            let other = if dice.is_lucky(care) { "m[1]" } else { "boxes[1].lock" };
+            format!("int two[2]; pthread_mutex_lock(&m[0]); pthread_mutex_lock(&{other}); memcpy(two, z, sizeof z); pthread_mutex_unlock(&{other}); pthread_mutex_unlock(&m[0]); r += two[1];")
+        }
+        23 => format!("pthread_mutex_lock(&m[{0}]); z[r]++; pthread_mutex_unlock(&m[{0}]);", if dice.is_lucky(care) { "r" } else { "0" }),
+        24 => "struct box *b = r > 1 ? 0 : &boxes[0]; pthread_mutex_lock(&b->lock); b->a--; pthread_mutex_unlock(&b->lock);".to_string(),
         _ => held,
     }
 }
@@ -203,7 +214,10 @@ fn what_is_proved_has_no_race() {
         let text = text(seed);
         let program = support::program(&text);
         let conclusion = prove(&program, &Control::default()).conclusion;
+        let defined = prove_defined(&program, &Control::default()).conclusion;
         let found = races(&program);
+        let is_defined = matches!(defined, Conclusion::Proved);
+        assert!(!(is_defined && found == Some(true)), "seed {seed}: if defined\n{text}");
         let is_proved =
             !matches!(conclusion, Conclusion::Suspected { .. } | Conclusion::Lost { .. });
         assert!(!(is_proved && found == Some(true)), "seed {seed}: {conclusion:?}\n{text}");

@@ -6,11 +6,11 @@ mod support;
 use std::path::Path;
 
 use parallax_control::Control;
-use parallax_engine_static::{Conclusion, prove};
+use parallax_engine_static::{Conclusion, Proof, prove, prove_defined};
 use parallax_program::Program;
 
 const HEADER: &str = "#define _GNU_SOURCE\n#include <pthread.h>\n#include <stdatomic.h>\n\
-    #include <stdlib.h>\n#include <string.h>\n\
+    #include <stddef.h>\n#include <stdlib.h>\n#include <string.h>\n\
     extern int __VERIFIER_nondet_int(void);\nextern void __VERIFIER_assume(int);\n\
     extern void __VERIFIER_atomic_begin(void);\nextern void __VERIFIER_atomic_end(void);\n\
     pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, n = PTHREAD_MUTEX_INITIALIZER;\n\
@@ -53,6 +53,50 @@ fn a_mutex_protects_without_a_bound() {
     let other = "if (__VERIFIER_nondet_int()) { LOCK; g++; UNLOCK; } else { \
                  pthread_mutex_lock(&n); g++; pthread_mutex_unlock(&n); }";
     differs(&format!("{text} {TWICE}"), "LOCK; g++; UNLOCK;", other);
+}
+
+#[test]
+fn the_object_around_a_part_is_found() {
+    let text = "struct d { int c; int part; pthread_mutex_t l; } d = {0, 0, PTHREAD_MUTEX_INITIALIZER}; \
+                void *w(void *p) { \
+                struct d *o = (struct d *)((char *)&d.part - offsetof(struct d, part)); \
+                pthread_mutex_lock(&o->l); o->c++; pthread_mutex_unlock(&o->l); return 0; }";
+    let locked = "pthread_mutex_lock(&o->l); o->c++; pthread_mutex_unlock(&o->l);";
+    differs(&format!("{text} {TWICE}"), locked, "o->c++;");
+}
+
+/// What is found of a program that does nothing undefined but race.
+fn if_defined(text: &str) -> Proof {
+    prove_defined(&program(text), &Control::default())
+}
+
+#[test]
+fn what_is_undefined_may_be_assumed_away() {
+    let text = "struct { pthread_mutex_t l; int v; } a[20]; void *w(void *p) { \
+                int i = __VERIFIER_nondet_int(); \
+                pthread_mutex_lock(&a[i].l); a[i].v++; pthread_mutex_unlock(&a[i].l); return 0; } \
+                int main(void) { pthread_t t; \
+                for (int i = 0; i < 20; i++) pthread_mutex_init(&a[i].l, 0); \
+                while (1) pthread_create(&t, 0, w, 0); }";
+    assert!(matches!(conclusion(text), Conclusion::Owed { .. }), "{:?}", conclusion(text));
+    let found = if_defined(text);
+    assert!(matches!(found.conclusion, Conclusion::Proved), "{found:?}");
+    assert!(found.assumed.is_some());
+    let found = if_defined(&text.replace("(&a[i].l); a[i].v++", "(&a[i].l); a[3].v++"));
+    assert!(matches!(found.conclusion, Conclusion::Suspected { .. }), "{found:?}");
+    // Who releases a lock that another thread holds lets a third one in.
+    let text = "int g; void *w(void *p) { LOCK; g++; UNLOCK; return 0; } \
+                void *r(void *p) { UNLOCK; return 0; } \
+                int main(void) { pthread_t t; pthread_create(&t, 0, w, 0); \
+                pthread_create(&t, 0, r, 0); pthread_create(&t, 0, w, 0); return 0; }";
+    let found = if_defined(text);
+    assert!(!matches!(found.conclusion, Conclusion::Proved), "{found:?}");
+    // Where an access can go nowhere, nothing is known of what comes after it.
+    let text = "int g, a[2]; void *w(void *p) { g++; return 0; } \
+                int main(void) { pthread_t t; pthread_create(&t, 0, w, 0); \
+                int *q = a; q[2 + (__VERIFIER_nondet_int() & 1)] = 0; g++; return 0; }";
+    let found = if_defined(text);
+    assert!(!matches!(found.conclusion, Conclusion::Proved), "{found:?}");
 }
 
 #[test]
