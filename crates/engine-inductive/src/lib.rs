@@ -29,6 +29,7 @@ use parallax_verdict::{Reason, Scope, Violation};
 pub use candidates::Order;
 pub use engine::Inductive;
 pub use marks::MARK;
+pub use subject::reachable;
 
 use replaced::Check;
 use search::{Asked, Search};

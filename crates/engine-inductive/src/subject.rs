@@ -239,7 +239,7 @@ fn record(program: &mut Program, known: &Known) -> GlobalId {
 }
 
 /// The functions that threads may come to.
-fn reachable(program: &Program) -> BTreeSet<FunctionId> {
+pub fn reachable(program: &Program) -> BTreeSet<FunctionId> {
     let mut all = BTreeSet::new();
     let mut open: Vec<FunctionId> = program.threads.iter().map(|thread| thread.function).collect();
     let address = |leaf: &Expr, open: &mut Vec<FunctionId>| {

@@ -16,7 +16,7 @@ use parallax_verdict::{
 
 use crate::competition::{Competition, Ruling};
 use crate::input::Kind;
-use crate::portfolio::{Entrant, Outcome, Said, Start, race};
+use crate::portfolio::{Entrant, Outcome, Said, Start, Terms, race};
 use crate::registry::{Choice, ENGINES, named};
 use crate::request::Prepared;
 use crate::{integers, litmus, relief, stack};
@@ -107,16 +107,22 @@ impl Prepared {
     /// Whether there are races is asked of the analysis first, which takes milliseconds. What it has
     /// proved, engines that do not look for races need not look for.
     fn auto(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
-        let analysed = relief::analyse(query, control);
+        let terms = self.terms();
+        let analysed = relief::analyse(query, control, terms == Terms::Complete);
         let is_proved = analysed.as_ref().is_some_and(relief::is_proved);
         match analysed {
             Some(answer) if is_proved && query.properties == [Property::Race] => Ok(answer),
             Some(other) if !is_proved => {
-                let answer = first_answer(self.entrants(query, false), query, control)?;
+                let answer = first_answer(self.entrants(query, false), query, control, terms)?;
                 Ok(relief::noted(answer, &other, query))
             }
-            _ => first_answer(self.entrants(query, is_proved), query, control),
+            _ => first_answer(self.entrants(query, is_proved), query, control, terms),
         }
+    }
+
+    /// Competitions give nothing for what holds up to a bound.
+    fn terms(&self) -> Terms {
+        if self.formulas.is_some() { Terms::Complete } else { Terms::Any }
     }
 
     /// The engines that may know, cheap and complete ones first. Those that do not look for races may
@@ -243,6 +249,7 @@ pub(crate) fn first_answer(
     entrants: Vec<Entrant<'static>>,
     query: &Query<'_>,
     control: &Control<'_>,
+    terms: Terms,
 ) -> Result<Answer, Diagnostics> {
     let mut refused: Vec<(&'static str, Diagnostics)> = Vec::new();
     let mut able = Vec::new();
@@ -260,7 +267,7 @@ pub(crate) fn first_answer(
         [] => Err(nobody(query, refused)),
         [only] => stack::run(only.engine, query, control),
         _ => {
-            let (answer, others) = race(&able, query, control);
+            let (answer, others) = race(&able, query, control, terms);
             decided(query, answer, others)
         }
     }

@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
+use parallax_engine_inductive::reachable;
 use parallax_frontend_c::{Formula, Formulas};
 use parallax_machine::system::BadAccess;
 use parallax_program::{AllocKind, Expr, InstKind, Program, Property};
@@ -46,7 +47,7 @@ impl Competition<'_> {
     /// neither where a leak may hide.
     pub fn settle(&self, mut verdict: Verdict) -> Verdict {
         if verdict.conclusion() == Conclusion::Safe && self.may_hide_leaks() {
-            let message = "objects that are left where exit or abort ends the program are not seen";
+            let message = "objects that are left where the program ends early are not seen";
             return verdict.withdrawn(open(message.to_string(), None));
         }
         if verdict.conclusion() != Conclusion::Unsafe {
@@ -129,7 +130,8 @@ impl Competition<'_> {
             && !points_to(&memory_at_end(execution), bytes, *address, *size)
     }
 
-    /// Engines do not look for objects where a call of the library ends the program.
+    /// Engines do not look for objects where a call of the library ends the program, or where its
+    /// first thread does, and others that nobody waits for are on their way.
     fn may_hide_leaks(&self) -> bool {
         let asked = |formula: &Formula| {
             matches!(formula, Formula::ValidMemtrack | Formula::ValidMemcleanup)
@@ -138,15 +140,19 @@ impl Competition<'_> {
         else {
             return false;
         };
-        let blocks = program.functions.iter().flat_map(|function| &function.blocks);
-        let insts = || blocks.clone().flat_map(|block| &block.insts);
-        let allocates =
-            insts().any(|inst| matches!(inst.kind, InstKind::Alloc { kind: AllocKind::Heap, .. }));
-        let ends = |kind: &InstKind| match kind {
+        let all = reachable(program);
+        let functions = all.iter().filter_map(|id| program.functions.get(id.0 as usize));
+        let blocks = functions.flat_map(|function| &function.blocks);
+        let kinds = || blocks.clone().flat_map(|block| &block.insts).map(|inst| &inst.kind);
+        let is_end = |kind: &InstKind| match kind {
             InstKind::Assume { condition: Expr::Const(never) } => never.is_zero(),
             _ => false,
         };
-        allocates && insts().any(|inst| ends(&inst.kind))
+        let is_heap =
+            |kind: &InstKind| matches!(kind, InstKind::Alloc { kind: AllocKind::Heap, .. });
+        let starts = kinds().any(|kind| matches!(kind, InstKind::Spawn { .. }));
+        let waits = kinds().any(|kind| matches!(kind, InstKind::Join { .. }));
+        kinds().any(is_heap) && (kinds().any(is_end) || starts && !waits)
     }
 }
 

@@ -39,6 +39,15 @@ pub enum Start {
     Last,
 }
 
+/// Which answers end the race.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Terms {
+    /// All; one for a part of all executions after some patience.
+    Any,
+    /// Only those for all executions. One for a part of them is the answer if there is no other.
+    Complete,
+}
+
 /// What came of an engine.
 pub struct Outcome {
     pub engine: &'static str,
@@ -66,8 +75,9 @@ pub fn race(
     entrants: &[Entrant<'_>],
     query: &Query<'_>,
     control: &Control<'_>,
+    terms: Terms,
 ) -> (Option<Answer>, Vec<Outcome>) {
-    let race = Race::new(entrants, query, control);
+    let race = Race::new(entrants, query, control, terms);
     let mut said: Vec<Said> = thread::scope(|scope| {
         let workers: Vec<_> = (0..entrants.len())
             .map(|number| {
@@ -114,6 +124,7 @@ struct Race<'a> {
     control: &'a Control<'a>,
     board: Mutex<Board>,
     news: Condvar,
+    terms: Terms,
     /// How many may run at a time.
     slots: usize,
 }
@@ -197,6 +208,7 @@ impl<'a> Race<'a> {
         entrants: &'a [Entrant<'a>],
         query: &'a Query<'a>,
         control: &'a Control<'a>,
+        terms: Terms,
     ) -> Race<'a> {
         let lanes = entrants.iter().map(|entrant| Lane {
             time: match entrant.start {
@@ -210,7 +222,7 @@ impl<'a> Race<'a> {
         });
         let board = Mutex::new(Board { lanes: lanes.collect() });
         let slots = control.jobs.get().min(entrants.len().max(1));
-        Race { entrants, query, control, board, news: Condvar::new(), slots }
+        Race { entrants, query, control, board, news: Condvar::new(), terms, slots }
     }
 
     fn board(&self) -> MutexGuard<'_, Board> {
@@ -275,6 +287,7 @@ impl<'a> Race<'a> {
                 None
             }
             Conclusion::Safe => match verdict.scope {
+                Some(scope) if scope != Scope::Complete && self.terms == Terms::Complete => None,
                 Some(Scope::Bounded(_)) if self.query.unroll.is_none() => {
                     Some(time.saturating_add(time.saturating_mul(3).max(PATIENCE)))
                 }

@@ -5,7 +5,7 @@ use std::any::TypeId;
 
 use parallax_control::Control;
 use parallax_engine_states::States;
-use parallax_engine_static::Static;
+use parallax_engine_static::{Defined, Static};
 use parallax_program::{Diagnostic, Diagnostics, Property};
 use parallax_query::{Answer, Engine, Query};
 use parallax_verdict::{Conclusion, Scope};
@@ -13,13 +13,17 @@ use parallax_verdict::{Conclusion, Scope};
 use crate::stack;
 
 /// What the analysis says about races, where it can be asked.
-pub fn analyse(query: &Query<'_>, control: &Control<'_>) -> Option<Answer> {
+/// A task of a competition is taken to do nothing undefined but what it asks about.
+pub fn analyse(query: &Query<'_>, control: &Control<'_>, is_task: bool) -> Option<Answer> {
     let engine = &Static;
     let is_asked = query.properties.contains(&Property::Race);
     if !is_asked || !query.extensions.is_empty() || engine.admits(query).is_err() {
         return None;
     }
-    let races = Query { properties: vec![Property::Race], ..query.clone() };
+    let mut races = Query { properties: vec![Property::Race], ..query.clone() };
+    if is_task {
+        races.extensions = races.extensions.with(Defined);
+    }
     stack::run(engine, &races, control).ok()
 }
 

@@ -14,6 +14,7 @@ use parallax_verdict::{Verdict, follow};
 
 use crate::ask::{exploration_and_solver, first_answer};
 use crate::litmus;
+use crate::portfolio::Terms;
 
 /// What all engines are asked.
 #[derive(Clone)]
@@ -59,7 +60,7 @@ impl Judge for Whole<'_> {
         let wanted = if most > 1 { Wanted::All } else { Wanted::First };
         let is_compiled = Machine::of_model(&self.0.model).is_some();
         let query = Query { is_compiled, ..self.0.query(&subject, wanted) };
-        Ok(first_answer(exploration_and_solver(), &query, &self.0.control)?.verdict)
+        Ok(first_answer(exploration_and_solver(), &query, &self.0.control, Terms::Any)?.verdict)
     }
 
     fn every(&mut self, program: &Program, take: &mut Take<'_>) -> Result<Verdict, Diagnostics> {

@@ -9,7 +9,7 @@ use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Property};
 use parallax_query::{Answer, Engine, Extensions, Query, Subject, Wanted};
 use parallax_verdict::{Conclusion, Counts, Gaps, Reason, Scope, Searched, stopped};
-use parallax_verify::portfolio::{Entrant, Said, Start, race};
+use parallax_verify::portfolio::{Entrant, Said, Start, Terms, race};
 use parallax_verify::stack::run;
 
 /// Works for a while, at some pace, and says what it is told to say.
@@ -119,7 +119,7 @@ fn outcome(
     let query = query(&subject);
     let jobs = NonZeroUsize::new(jobs).expect("a thread");
     let control = Control { jobs, ..Control::default().within(limit) };
-    let (answer, others) = race(&entrants, &query, &control);
+    let (answer, others) = race(&entrants, &query, &control, Terms::Any);
     let heard = others.iter().map(|other| {
         let said = match &other.said {
             Said::Answered(answer) if answer.verdict.conclusion() == Conclusion::Safe => "safe",
