@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use support::run_in;
 
 /// So many questions may be open.
-const MOST_UNKNOWN: usize = 8;
+const MOST_UNKNOWN: usize = 5;
 
 /// A process is asked about so many tasks.
 const TOGETHER: usize = 10;
