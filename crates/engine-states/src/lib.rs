@@ -3,13 +3,11 @@
 
 mod claim;
 mod engine;
+mod few;
 mod observer;
 mod options;
 mod question;
-mod quick;
-pub mod reduction;
 mod search;
-mod summary;
 mod visited;
 
 use std::time::Instant;
@@ -24,6 +22,7 @@ use parallax_verdict::{
 
 use crate::claim::claim;
 pub use crate::engine::{Scheduled, Schedules, States};
+use crate::few::Few;
 use crate::observer::{Found, Observer};
 pub use crate::observer::{Over, Path, Sight};
 pub use crate::options::{Options, Reduction};
@@ -50,11 +49,23 @@ pub fn search(
     let Some(mut setup) = setup(program, memory, options) else {
         return Ok(too_large(options));
     };
+    let is_plain = options.question.is_none() && options.reduction == Reduction::Order;
+    let mut stages = Few::STAGES.into_iter().filter(|_| is_plain && !options.all);
+    let mut stage = stages.next();
     loop {
         let mut observer = Observer::new(options, start);
         let mut search = Search::new(&setup, options.reduction, &mut observer);
+        if let Some(most) = stage {
+            search = search.with_few(most);
+        }
         let stopped = search.run().err();
-        let counts = search.counts;
+        let (counts, has_left_out) = (search.counts, search.has_left_out());
+        let is_over = matches!(stopped, None | Some(Stopped::Long));
+        if is_over && has_left_out {
+            observer.account();
+            stage = stages.next();
+            continue;
+        }
         match stopped {
             Some(Stopped::Escaped { context }) => {
                 setup.share(context);
@@ -67,7 +78,7 @@ pub fn search(
             Some(Stopped::TooMany) => {
                 let _ = observer.give_up("too many states", "a smaller program may help");
             }
-            Some(Stopped::Enough) | None => {}
+            Some(Stopped::Enough | Stopped::Long) | None => {}
         }
         observer.account();
         let answer = Answer { program, model, setup: &setup, options };

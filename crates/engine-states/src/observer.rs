@@ -58,8 +58,8 @@ pub struct Observer<'a> {
     pub executions: u64,
     pub blocked: u64,
     states: u64,
-    /// Those of them that are accounted for.
-    accounted: u64,
+    /// Work that is not accounted for.
+    work: u64,
     /// States until the clock is looked at, and between the last two looks; when that was.
     patience: u32,
     interval: u32,
@@ -72,8 +72,9 @@ impl<'a> Observer<'a> {
     /// a second.
     const PATIENCE: u32 = 4096;
     const INTERVAL: Duration = Duration::from_millis(5);
-    /// What a state costs, in nominal nanoseconds.
-    const WORK: u64 = 3_000;
+    /// What a state costs, and each thread in it, in nominal nanoseconds.
+    const WORK: u64 = 1_000;
+    const WORK_OF_THREAD: u64 = 700;
 
     pub fn new(options: &'a Options<'a>, start: Instant) -> Observer<'a> {
         Observer {
@@ -86,7 +87,7 @@ impl<'a> Observer<'a> {
             executions: 0,
             blocked: 0,
             states: 0,
-            accounted: 0,
+            work: 0,
             patience: 1,
             interval: 1,
             looked: start,
@@ -94,8 +95,9 @@ impl<'a> Observer<'a> {
     }
 
     /// Looks at the clock, and at how much memory is taken, from time to time.
-    fn look_at_limits(&mut self) -> Result<(), Over> {
+    fn look_at_limits(&mut self, threads: u32) -> Result<(), Over> {
         self.states += 1;
+        self.work += Self::WORK + Self::WORK_OF_THREAD * u64::from(threads);
         self.patience -= 1;
         if self.patience > 0 {
             return Ok(());
@@ -122,10 +124,9 @@ impl<'a> Observer<'a> {
         Ok(())
     }
 
-    /// Accounts for the states since the last time.
+    /// Accounts for the work since the last time.
     pub fn account(&mut self) {
-        let new = self.states - std::mem::replace(&mut self.accounted, self.states);
-        self.options.control.spend(new.saturating_mul(Self::WORK));
+        self.options.control.spend(std::mem::take(&mut self.work));
     }
 
     pub fn give_up(&mut self, message: &str, help: &str) -> Result<(), Over> {
@@ -320,7 +321,7 @@ impl<'s, 'p> Sight<'s, 'p> for Observer<'_> {
         troubled: &[u32],
         path: Path<'_>,
     ) -> Result<(), Over> {
-        self.look_at_limits()?;
+        self.look_at_limits(system.thread_count())?;
         for thread in troubled {
             self.look_at_thread(system, *thread, path)?;
         }

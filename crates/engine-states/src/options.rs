@@ -9,7 +9,7 @@ use parallax_program::{Property, Question};
 pub enum Reduction {
     /// Nothing: every state that can be reached is looked at.
     None,
-    /// Orders of steps that make no difference; see [`crate::reduction`].
+    /// Orders of steps that make no difference; see [`parallax_machine::reduction`].
     #[default]
     Order,
 }

@@ -2,18 +2,19 @@
 //!
 //! States are kept as fingerprints only; the snapshots are those on the current path. Strongly
 //! connected components are found on the way (R. Tarjan, Depth-first search and linear graph
-//! algorithms, 1972), because states on cycles need special care; see [`crate::reduction`].
+//! algorithms, 1972), because states on cycles need special care; see [`parallax_machine::reduction`].
 
 use std::collections::HashSet;
 
+use parallax_machine::reduction::summary::{Access, Kind, Process, SetId, Summaries};
+use parallax_machine::reduction::{Closure, Next, Status};
 use parallax_machine::system::{
     Action, At, Entry, Log, MemoryKind, Object, Readiness, Setup, System, Waits, What,
 };
 
+use crate::few::Few;
 use crate::observer::{Over, Sight};
 use crate::options::Reduction;
-use crate::reduction::{Closure, Next, Status};
-use crate::summary::{Access, Kind, Process, SetId, Summaries};
 use crate::visited::{Number, Visit, Visited};
 
 pub struct Search<'s, 'p, 'o, S: Sight<'s, 'p>> {
@@ -28,6 +29,7 @@ pub struct Search<'s, 'p, 'o, S: Sight<'s, 'p>> {
     final_states: HashSet<Number>,
     /// States that are not complete, in the order in which they were found.
     open: Vec<Number>,
+    few: Option<Few>,
     pub counts: SearchCounts,
 }
 
@@ -73,6 +75,8 @@ pub enum Stopped {
     /// A thread reads below the end of its stack, which was forgotten.
     Forgotten,
     TooMany,
+    /// Threads were left out, and there are many states all the same.
+    Long,
 }
 
 impl From<Over> for Stopped {
@@ -89,12 +93,23 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
             sight,
             visited: Visited::default(),
             summaries: Vec::new(),
-            known: Summaries::new(),
+            known: Summaries::default(),
             path: Vec::new(),
             final_states: HashSet::new(),
             open: Vec::new(),
+            few: None,
             counts: SearchCounts::default(),
         }
+    }
+
+    /// A search in which few of the threads that do the same take steps.
+    pub fn with_few(self, most: u32) -> Self {
+        Search { few: Some(Few::new(most)), ..self }
+    }
+
+    /// Whether a thread was left out.
+    pub fn has_left_out(&self) -> bool {
+        self.few.as_ref().is_some_and(|few| few.has_left_out)
     }
 
     pub fn run(&mut self) -> Result<(), Stopped> {
@@ -142,6 +157,9 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
 
     fn enter(&mut self, system: System<'s, 'p>, number: Number) -> Result<(), Stopped> {
         self.counts.states += 1;
+        if self.has_left_out() && self.counts.states > Few::MOST_STATES {
+            return Err(Stopped::Long);
+        }
         self.summaries.push(None);
         self.open.push(number);
         let mut troubled = Vec::new();
@@ -171,7 +189,8 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
         }
         let before = self.path.iter().filter_map(|frame| frame.action);
         let path = move || before.clone().collect();
-        self.sight.state(&frame.system, is_final, &troubled, &path)?;
+        let is_whole = self.few.as_ref().is_none_or(|few| !few.leaves_out_of(&frame.system));
+        self.sight.state(&frame.system, is_final && is_whole, &troubled, &path)?;
         self.path.push(frame);
         Ok(())
     }
@@ -200,6 +219,13 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
             let readiness = system.readiness(thread);
             if is_trouble(&local.at, &readiness) {
                 troubled.push(thread);
+            }
+            if let Some(few) = &mut self.few
+                && few.leaves_out(system, thread)
+            {
+                let none = SetId::EMPTY;
+                nexts.extend([Next::new(none, Status::Over), Next::new(none, Status::Idle)]);
+                continue;
             }
             let status = match readiness {
                 Readiness::Ready { choices } => {
@@ -325,7 +351,7 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
                 break;
             }
         }
-        if frame.is_in_cycle && !frame.can_leave {
+        if frame.is_in_cycle && !frame.can_leave && !self.has_left_out() {
             let before = self.path.iter().filter_map(|frame| frame.action);
             self.sight.trap(&frame.system, &move || before.clone().collect())?;
         }

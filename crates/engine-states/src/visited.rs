@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::Entry;
 
-use crate::quick::QuickMap;
+use parallax_machine::reduction::quick::QuickMap;
 
 /// A state, by the order in which states were found.
 pub type Number = u32;

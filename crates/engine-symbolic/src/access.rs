@@ -8,14 +8,14 @@
 
 use std::sync::Arc;
 
-use parallax_machine::system::{BadAccess, What};
+use parallax_machine::system::{BadAccess, Entry, MemoryKind, What};
 use parallax_machine::{Domain, modify};
 use parallax_program::{BinaryOp, Bits, Property};
 
 use crate::machine::{Halt, Machine, Run, Touch};
-use crate::memory::Content;
-use crate::state::{Access, At, Facts, Kind};
-use crate::value::Value;
+use crate::memory::{Content, Memory, Page};
+use crate::state::{Access, At, Facts, Kind, Local};
+use crate::value::{Value, Values};
 
 /// Where an address leads to.
 struct Target {
@@ -49,7 +49,8 @@ impl<'p> Machine<'_, 'p> {
             Value::Open(_) => address,
         };
         // Locks are told apart by where they are.
-        if facts.iter().any(|facts| facts.is_atomic) {
+        let is_buffered = kind != Kind::Load && self.memory != MemoryKind::Sc;
+        if facts.iter().any(|facts| facts.is_atomic) || is_buffered {
             return self.numbers(run, thread, address, |machine, run, bits| {
                 machine.arrive(run, thread, kind.clone(), Value::Known(bits), bytes)
             });
@@ -210,6 +211,8 @@ impl<'p> Machine<'_, 'p> {
             || self.is_alone(&run.state)
             || self.is_own(&run.state, thread, place)?
             || access.kind == Kind::Load && self.is_constant(&run, place);
+        let modifies = matches!(access.kind, Kind::Rmw { .. } | Kind::Cas { .. });
+        let acts = acts && (!modifies || run.state.is_drained(thread));
         let access = Arc::new(access);
         self.put(&mut run, thread, At::Access(access.clone()));
         if acts { self.access(run, thread, &access) } else { Ok(vec![run]) }
@@ -272,10 +275,14 @@ impl<'p> Machine<'_, 'p> {
             self.touch(&mut run, thread, touch(access, true, false));
             return Ok(vec![self.fail(run, thread, Property::Memory, wrong.message())]);
         }
+        if access.is_locked() && !run.state.is_drained(thread) {
+            run.effects.is_held_up = true;
+            return Ok(vec![run]);
+        }
         if let Kind::Store { value } = access.kind {
             return self.store(run, thread, access, value);
         }
-        let content = self.load(&run, access);
+        let content = self.load(&run, thread, access);
         if !content.is_defined && !read.marks.is_copy() && self.options.wants(Property::Memory) {
             self.touch(&mut run, thread, touch(access, true, false));
             if !access.is_known() {
@@ -305,18 +312,23 @@ impl<'p> Machine<'_, 'p> {
         }
     }
 
-    pub(crate) fn load(&mut self, run: &Run<'p>, access: &Access) -> Content {
+    /// What a thread finds.
+    pub(crate) fn load(&mut self, run: &Run<'p>, thread: u32, access: &Access) -> Content {
         let (slots, globals, state) = (self.slots, &self.globals, &run.state);
         let initial = |page| Self::initial_page(slots, globals, state, page);
+        let memory = match state.thread(thread).filter(|local| !local.buffer.is_empty()) {
+            Some(local) => &overlaid(&mut self.values, &state.memory, local, &initial),
+            None => &state.memory,
+        };
         match *access.places {
             [place] => {
                 let is_fresh = access.facts[0].marks.is_fresh();
                 let bytes = access.bytes;
-                state.memory.read_or(&mut self.values, place, bytes, is_fresh, &initial)
+                memory.read_or(&mut self.values, place, bytes, is_fresh, &initial)
             }
             _ => {
                 let (address, places) = (access.address, &access.places);
-                state.memory.read_at(&mut self.values, address, places, access.bytes, &initial)
+                memory.read_at(&mut self.values, address, places, access.bytes, &initial)
             }
         }
     }
@@ -335,7 +347,12 @@ impl<'p> Machine<'_, 'p> {
             let message = "unlock by a thread that does not hold the lock";
             return Ok(vec![self.fail(run, thread, Property::Lock, message)]);
         }
-        let before = self.load(&run, access);
+        if self.is_buffered(&run, thread, access)? {
+            self.push(&mut run, thread, access, value);
+            self.pass(&mut run, thread, None);
+            return Ok(vec![run]);
+        }
+        let before = self.load(&run, thread, access);
         let trace = Trace::of(before.is_defined && before.value == value);
         self.put_value(&mut run, thread, access, value, trace);
         if let Some(local) = run.state.local(thread) {
@@ -364,6 +381,7 @@ impl<'p> Machine<'_, 'p> {
         let (yes, no) = self.split(run, thread, is_it)?;
         let mut all = Vec::new();
         if let Some(mut run) = yes {
+            let is_held_up = !run.state.is_drained(thread);
             if is_weak {
                 let fails = self.fresh(&mut run, thread, 1);
                 let (failed, succeeds) = self.split(run.clone(), thread, fails)?;
@@ -375,9 +393,21 @@ impl<'p> Machine<'_, 'p> {
                     all.push(self.failed_swap(failed, thread, access, old));
                 }
                 match succeeds {
-                    Some(succeeds) => run = succeeds,
-                    None => return Ok(all),
+                    // What cannot succeed yet need not be looked at where it may fail.
+                    Some(succeeds) if !is_held_up => run = succeeds,
+                    _ => {
+                        return Ok(all
+                            .into_iter()
+                            .chain(no.map(|run| self.failed_swap(run, thread, access, old)))
+                            .collect());
+                    }
                 }
+            }
+            if is_held_up {
+                run.effects.is_held_up = true;
+                all.push(run);
+                all.extend(no.map(|run| self.failed_swap(run, thread, access, old)));
+                return Ok(all);
             }
             self.look(&mut run, thread, access, old, true);
             let trace = Trace::of(old == desired);
@@ -553,4 +583,20 @@ fn touch(access: &Access, reads: bool, writes: bool) -> Touch {
         is_plain: facts.is_plain,
         site: access.site,
     }
+}
+
+/// Memory as a thread sees it that has stores on their way.
+fn overlaid(
+    values: &mut Values,
+    memory: &Memory,
+    local: &Local<'_>,
+    initial: &dyn Fn(u64) -> Page,
+) -> Memory {
+    let mut memory = memory.clone();
+    for entry in local.buffer.entries() {
+        if let Entry::Store { address, value, .. } = entry {
+            memory.write(values, *address, *value, initial);
+        }
+    }
+    memory
 }

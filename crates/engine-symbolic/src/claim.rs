@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::machine::{Machine, Run};
 use crate::observer::Found;
-use crate::state::{At, State};
+use crate::state::{At, Move, State};
 use crate::value::Symbol;
 
 /// What was found, as something that can be checked. The error says how it cannot be repeated.
@@ -17,7 +17,8 @@ pub fn suspicion(machine: &Machine<'_, '_>, found: &Found) -> Result<Suspicion, 
         machine.values.name(*variable).map(|symbol| (symbol, *value))
     });
     let inputs: FxHashMap<Symbol, _> = inputs.collect();
-    let mut replica = machine.replica(inputs).ok_or("the program is too large")?;
+    let mut replica =
+        machine.replica(inputs, &found.path.stopped).ok_or("the program is too large")?;
     let mut replay = Replay { touches: Vec::new(), machine: &mut replica };
     let state = replay.follow(&found.schedule)?;
     let (endings, count) = replay.endings(state, found)?;
@@ -123,12 +124,12 @@ impl<'p> Replay<'_, '_, 'p> {
         }
     }
 
-    fn follow(&mut self, schedule: &[u32]) -> Result<State<'p>, String> {
+    fn follow(&mut self, schedule: &[Move]) -> Result<State<'p>, String> {
         let first = self.machine.start().and_then(|open| self.machine.all(open));
         let mut state = Self::only(first)?;
         self.machine.touched.clear();
-        for thread in schedule {
-            state = Self::only(self.machine.step(&state, *thread))?;
+        for step in schedule {
+            state = Self::only(self.machine.take(&state, *step))?;
             self.touches.push(std::mem::take(&mut self.machine.touched));
         }
         Ok(state)

@@ -2,8 +2,8 @@
 
 use parallax_control::Control;
 use parallax_machine::system::MemoryKind;
-use parallax_memory::INTERLEAVING;
-use parallax_program::{Diagnostic, Diagnostics, Help, Property};
+use parallax_memory::Facts;
+use parallax_program::{Diagnostic, Diagnostics, Help, Property, Setting};
 use parallax_query::{Answer, Engine, Query};
 
 use crate::options::Options;
@@ -19,10 +19,18 @@ impl Engine for Symbolic {
 
     fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
         let model = &query.model;
-        if model.facts().machine != Some(MemoryKind::Sc) {
+        if model.facts().machine.is_none() {
             let message =
                 format!("the engine 'symbolic' does not know the model '{}'", model.name());
-            return Err(Diagnostic::new(message).with_help(format!("it knows {INTERLEAVING}")));
+            let names = Facts::names(|facts| facts.machine.is_some());
+            return Err(Diagnostic::new(message).with_help(format!("it knows {names}")));
+        }
+        if model.facts().machine != Some(MemoryKind::Sc) && query.unroll.is_some() {
+            let message = format!(
+                "the engine 'symbolic' does not count how often loops repeat under '{}'",
+                model.name()
+            );
+            return Err(Diagnostic::new(message).with_help(Help::LeaveOut(vec![Setting::Unroll])));
         }
         if query.subject.has_reservations() {
             let message = "this engine knows no load-linked and store-conditional";
@@ -48,6 +56,7 @@ impl Engine for Symbolic {
             all: query.goes_on(),
             nondet: query.nondet,
             shuffles: false,
+            steps: Options::STEPS,
             control: control.clone(),
         };
         let verdict = search(program, &query.model, &options);

@@ -7,20 +7,24 @@
 //! [`claim`] makes of all that an execution that the replayer confirms.
 
 mod access;
+mod buffers;
 mod claim;
 mod engine;
 mod machine;
 mod memory;
+mod merge;
 mod observer;
 mod options;
 mod oracle;
 mod races;
 mod search;
 mod serve;
+mod shape;
 mod state;
 mod trace;
 mod value;
 
+use parallax_machine::system::MemoryKind;
 use parallax_memory::Model;
 use parallax_program::{Program, Property};
 use parallax_solver::Stop;
@@ -30,23 +34,42 @@ use parallax_verdict::{
 
 pub use crate::engine::Symbolic;
 use crate::machine::{Halt, Machine};
+use crate::merge::Matching;
 use crate::observer::{Found, Observer};
 pub use crate::options::Options;
 use crate::search::Search;
 
-/// Runs a program on all inputs, under sequential consistency.
+/// Runs a program on all inputs, on the machine of a model: that of `sc` where it has none.
 pub fn search(program: &Program, model: &Model, options: &Options<'_>) -> Verdict {
     let mut observer = Observer::new(options);
-    let Some(mut machine) = Machine::new(program, options) else {
+    let memory = model.facts().machine.unwrap_or(MemoryKind::Sc);
+    let Some(mut machine) = Machine::new(program, options, memory) else {
         let message = "the globals of the program are too large for this engine".to_string();
         observer.gaps.add(Reason { message, place: None, help: None });
-        return verdict(program, options, observer, Vec::new(), Vec::new(), false);
+        return verdict(program, options, observer, Vec::new(), Vec::new(), false, memory);
     };
+    // Races are told by paths; states that were met on others have none. Nor have they rounds that could
+    // be counted.
+    let by_paths = options.wants(Property::Race) || options.unroll.is_some();
+    let steps = if by_paths { u64::MAX } else { options.steps };
+    let mut matches = memory != MemoryKind::Sc;
+    if matches {
+        machine.match_states();
+    }
     loop {
         observer = Observer::new(options);
-        match Search::new(&mut machine, &mut observer).run() {
+        let end = match matches {
+            false => Search::new(&mut machine, &mut observer, steps).run(),
+            true => Matching::new(&mut machine, &mut observer).run(),
+        };
+        match end {
             Err(Halt::Escaped { context }) => {
                 machine.share(context);
+                continue;
+            }
+            Err(Halt::Long) => {
+                matches = true;
+                machine.match_states();
                 continue;
             }
             Err(Halt::Unanswered(stop)) => observer.gaps.add(unanswered(stop)),
@@ -69,7 +92,7 @@ pub fn search(program: &Program, model: &Model, options: &Options<'_>) -> Verdic
             machine.forks, asked.queries, asked.solved
         )],
     };
-    verdict(program, options, observer, violations, notes, machine.is_cut)
+    verdict(program, options, observer, violations, notes, machine.is_cut, memory)
 }
 
 fn unanswered(stop: Stop) -> Reason {
@@ -102,10 +125,14 @@ fn verdict(
     violations: Vec<Violation>,
     mut notes: Vec<String>,
     is_cut: bool,
+    memory: MemoryKind,
 ) -> Verdict {
     let Observer { mut gaps, ended, counts, .. } = observer;
     let Counts { executions, blocked, .. } = counts;
-    let sees = |property: &&Property| Property::ALL.contains(property);
+    let sees = |property: &&Property| {
+        let is_race = **property == Property::Race;
+        Property::ALL.contains(property) && (!is_race || memory == MemoryKind::Sc)
+    };
     let properties: Vec<Property> = options.properties.iter().filter(sees).copied().collect();
     if violations.is_empty() {
         gaps.unchecked(&options.properties, &properties);

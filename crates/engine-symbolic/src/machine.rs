@@ -11,9 +11,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use parallax_machine::system::{Object, Record, What};
-use parallax_machine::{Code, Globals, Idle, Limits, Site, Thread};
-use parallax_program::{Bits, FunctionId, Location, Program, Property, Slots};
+use parallax_machine::system::{Buffer, MemoryKind, Object, Record, What};
+use parallax_machine::{Code, Globals, Idle, Limits, Live, Site, Thread};
+use parallax_program::{Bits, FunctionId, InstKind, Location, Program, Property, Slots};
 use parallax_solver::Stop;
 use parallax_verdict::{Reason, stopped};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -21,6 +21,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::memory::{Memory, Page};
 use crate::options::Options;
 use crate::oracle::{Oracle, Path, Unanswered};
+use crate::shape::{Moment, Shape, Shaper};
 use crate::state::{At, Facts, Local, Looks, State};
 use crate::value::{Symbol, Value, Values};
 
@@ -33,6 +34,8 @@ pub enum Halt {
     Unanswered(Stop),
     /// Nobody wants to know more.
     Enough,
+    /// It takes longer than it may.
+    Long,
 }
 
 impl From<Unanswered> for Halt {
@@ -64,6 +67,10 @@ pub struct Run<'p> {
     pub(crate) todo: Vec<u32>,
     /// How many operations the thread had done before the step.
     pub(crate) from: u32,
+    /// Which step it is of, and whether inputs have decided something since it was last compared with
+    /// others of the step.
+    step: u64,
+    has_forked: bool,
 }
 
 /// What others may notice of a step.
@@ -79,6 +86,8 @@ pub struct Effects {
     /// Whether the step is, or begins, an atomic section, and whether it has not come to its end.
     pub in_section: bool,
     pub is_stuck_in_section: bool,
+    /// Whether the step cannot be taken before the buffer of its thread is empty.
+    pub is_held_up: bool,
 }
 
 /// One access of a step.
@@ -99,6 +108,7 @@ pub struct Touch {
 pub struct Machine<'a, 'p> {
     pub code: Code<'p>,
     pub options: &'a Options<'a>,
+    pub memory: MemoryKind,
     pub values: Values,
     pub oracle: Oracle<'a>,
     pub notices: Vec<Notice>,
@@ -119,6 +129,19 @@ pub struct Machine<'a, 'p> {
     facts: Vec<Vec<Vec<[Facts; 3]>>>,
     shared: FxHashSet<u64>,
     children: FxHashMap<(u32, u32), u32>,
+    /// Where states are matched: what that takes.
+    matching: Option<Matched>,
+    steps: u64,
+    /// Where one path is followed: threads that stop, and after how many operations.
+    stopped: Vec<(u32, u32)>,
+    /// Forks after which a search along paths gives up.
+    most_forks: u64,
+}
+
+/// What was met inside of steps.
+struct Matched {
+    live: Live,
+    seen: FxHashMap<(u64, u128), Vec<Box<[u128]>>>,
 }
 
 impl<'a, 'p> Machine<'a, 'p> {
@@ -129,7 +152,11 @@ impl<'a, 'p> Machine<'a, 'p> {
     const QUESTION: u64 = 300_000;
 
     /// None if the globals are too large.
-    pub fn new(program: &'p Program, options: &'a Options<'a>) -> Option<Machine<'a, 'p>> {
+    pub fn new(
+        program: &'p Program,
+        options: &'a Options<'a>,
+        memory: MemoryKind,
+    ) -> Option<Machine<'a, 'p>> {
         let code = Code::new(program);
         let globals = Globals::new(&code)?;
         let facts = program.functions.iter().map(|function| {
@@ -148,6 +175,7 @@ impl<'a, 'p> Machine<'a, 'p> {
         };
         Some(Machine {
             options,
+            memory,
             values: Values::default(),
             oracle: Oracle::new(options.control.clone()),
             notices: Vec::new(),
@@ -163,18 +191,55 @@ impl<'a, 'p> Machine<'a, 'p> {
             facts: facts.collect(),
             shared: FxHashSet::default(),
             children: FxHashMap::default(),
+            matching: None,
+            steps: 0,
+            stopped: Vec::new(),
+            most_forks: u64::MAX,
             code,
         })
     }
 
     /// The same program, for one assignment of values to symbols, with all that happens written down.
-    pub fn replica(&self, fixed: FxHashMap<Symbol, Bits>) -> Option<Machine<'a, 'p>> {
-        let mut machine = Machine::new(self.code.program, self.options)?;
+    /// Threads that go round a loop for ever stop there.
+    pub fn replica(
+        &self,
+        fixed: FxHashMap<Symbol, Bits>,
+        stopped: &[(u32, u32)],
+    ) -> Option<Machine<'a, 'p>> {
+        let mut machine = Machine::new(self.code.program, self.options, self.memory)?;
         machine.values.fixed = Some(fixed);
         machine.log = Some(Vec::new());
         machine.shared = self.shared.clone();
+        machine.stopped = stopped.to_vec();
+        machine.limits = self.limits;
         machine.children = self.children.clone();
         Some(machine)
+    }
+
+    /// A search along paths ends after so many forks more.
+    pub fn end_after(&mut self, forks: u64) {
+        self.most_forks = self.forks.saturating_add(forks);
+    }
+
+    /// From now on states are matched. So loops are seen to come back to where they were, and need not
+    /// be watched for that.
+    pub fn match_states(&mut self) {
+        self.limits.spins = false;
+        self.matching =
+            Some(Matched { live: Live::of(self.code.program), seen: FxHashMap::default() });
+    }
+
+    /// What a state looks like to its future.
+    pub fn shape(&mut self, moment: &Moment<'_, 'p>) -> Option<Shape> {
+        let live = &self.matching.as_ref()?.live;
+        let shaper = Shaper::new(&self.values, &mut self.oracle);
+        Some(shaper.shape(&self.code, live, moment))
+    }
+
+    /// The thread that starts a thread, if that has ever happened.
+    pub fn parent(&self, child: u32) -> Option<u32> {
+        let mut all = self.children.iter();
+        all.find(|(_, number)| **number == child).map(|((parent, _), _)| *parent)
     }
 
     /// The objects that were made in a context are used by several threads.
@@ -195,8 +260,7 @@ impl<'a, 'p> Machine<'a, 'p> {
             section: None,
             path: Path::default(),
         };
-        let todo = Vec::new();
-        let mut run = Run { state, effects: Effects::default(), todo, from: 0 };
+        let mut run = self.run(state, Vec::new(), 0);
         for (number, thread) in self.code.program.threads.iter().enumerate() {
             let args = thread.args.iter().map(|arg| {
                 let args = &mut self.values;
@@ -208,6 +272,18 @@ impl<'a, 'p> Machine<'a, 'p> {
         Ok(vec![run])
     }
 
+    /// The beginning of a step.
+    fn run(&mut self, state: State<'p>, todo: Vec<u32>, from: u32) -> Run<'p> {
+        self.steps += 1;
+        let (effects, step) = (Effects::default(), self.steps);
+        Run { state, effects, todo, from, step, has_forked: false }
+    }
+
+    /// The beginning of a step that is none of a thread.
+    pub(crate) fn begin_flush(&mut self, state: &State<'p>) -> Run<'p> {
+        self.run(state.clone(), Vec::new(), 0)
+    }
+
     /// All outcomes of the operation that a thread stands at.
     pub fn step(&mut self, state: &State<'p>, thread: u32) -> Result<Vec<Run<'p>>, Halt> {
         let open = self.begin_step(state, thread)?;
@@ -217,12 +293,8 @@ impl<'a, 'p> Machine<'a, 'p> {
     /// The outcomes of the operation that a thread stands at, before the thread has run on; see
     /// [`Machine::next`].
     pub fn begin_step(&mut self, state: &State<'p>, thread: u32) -> Result<Vec<Run<'p>>, Halt> {
-        let mut run = Run {
-            state: state.clone(),
-            effects: Effects::default(),
-            todo: vec![thread],
-            from: state.thread(thread).map_or(0, |local| local.thread.operations()),
-        };
+        let from = state.thread(thread).map_or(0, |local| local.thread.operations());
+        let mut run = self.run(state.clone(), vec![thread], from);
         if let Some(local) = run.state.local(thread) {
             local.watch = None;
         }
@@ -234,8 +306,7 @@ impl<'a, 'p> Machine<'a, 'p> {
     /// A thread that has gone round a loop looks once more.
     pub fn resume(&mut self, state: &State<'p>, thread: u32) -> Result<Vec<Run<'p>>, Halt> {
         let from = state.thread(thread).map_or(0, |local| local.thread.operations());
-        let todo = vec![thread];
-        let mut run = Run { state: state.clone(), effects: Effects::default(), todo, from };
+        let mut run = self.run(state.clone(), vec![thread], from);
         self.put(&mut run, thread, At::Runs);
         self.all(vec![run])
     }
@@ -263,7 +334,13 @@ impl<'a, 'p> Machine<'a, 'p> {
             }
             self.look_at_limits()?;
             let mut next = self.advance(run, thread)?;
-            self.forks += (next.len() as u64).saturating_sub(1);
+            if next.len() > 1 {
+                self.forks += next.len() as u64 - 1;
+                if self.forks > self.most_forks && self.matching.is_none() {
+                    return Err(Halt::Long);
+                }
+                next.iter_mut().for_each(|run| run.has_forked = true);
+            }
             next.reverse();
             open.append(&mut next);
         }
@@ -306,7 +383,52 @@ impl<'a, 'p> Machine<'a, 'p> {
         if std::mem::take(&mut self.values.met_undefined) {
             return Ok(vec![self.lose(run, thread, "a value that nobody has given")]);
         }
+        let operations = local.thread.operations();
+        if self.stopped.contains(&(thread, operations))
+            || run.has_forked && self.is_known(&mut run, thread)
+        {
+            return Ok(vec![self.go_round(run, thread)]);
+        }
         self.serve(run, thread, operation)
+    }
+
+    /// The thread is back where it was, for inputs that may come again and again. It goes no further, and
+    /// others see what it has done so far.
+    fn go_round(&mut self, mut run: Run<'p>, thread: u32) -> Run<'p> {
+        if self.options.wants(Property::Liveness) {
+            let place = self.place(&run.state, thread);
+            let message = "a loop that takes inputs: whether it ends is not known".to_string();
+            self.notices.push(Notice::Gap(Reason { message, place, help: None }));
+        }
+        let operations = run.state.thread(thread).map_or(0, |local| local.thread.operations());
+        Arc::make_mut(&mut run.state.path.stopped).push((thread, operations));
+        self.put(&mut run, thread, At::Vain);
+        run
+    }
+
+    /// Whether the step has come to such a state before. It is asked where a thread stands at an
+    /// operation in a loop: there it is known which variables matter.
+    fn is_known(&mut self, run: &mut Run<'p>, thread: u32) -> bool {
+        let Some(local) = run.state.thread(thread).filter(|_| self.matching.is_some()) else {
+            return false;
+        };
+        let Some(site) = local.thread.site() else { return false };
+        let block = &self.code.program.function(site.function).blocks[site.block.0 as usize];
+        let stands = block.insts.get(site.index as usize);
+        let stands = stands.is_some_and(|inst| !matches!(inst.kind, InstKind::Assign { .. }));
+        if !stands || !local.thread.stack().any(|site| self.code.can_repeat(site)) {
+            return false;
+        }
+        run.has_forked = false;
+        let (state, todo, effects) = (&run.state, &run.todo[..], Some(&run.effects));
+        let Some(shape) = self.shape(&Moment { state, todo, effects }) else { return false };
+        let Some(matched) = &mut self.matching else { return false };
+        let known = matched.seen.entry((run.step, shape.key)).or_default();
+        let is_known = known.iter().any(|conditions| shape.is_covered_by(conditions));
+        if !is_known {
+            known.push(shape.conditions);
+        }
+        is_known
     }
 
     /// A thread that is there from now on.
@@ -328,6 +450,7 @@ impl<'a, 'p> Machine<'a, 'p> {
             children: 0,
             choices: 0,
             undefined: 0,
+            buffer: Buffer::default(),
             held: Vec::new(),
             in_section: false,
             looks: Looks::default(),

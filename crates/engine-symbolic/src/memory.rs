@@ -29,6 +29,18 @@ impl Page {
         Page { bytes: [0; PAGE as usize], defined, open: Vec::new() }
     }
 
+    /// What is known of the bytes, and which of them that is.
+    pub fn words(&self) -> impl Iterator<Item = u64> {
+        let word =
+            |part: &[u8]| part.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        self.bytes.chunks(8).map(word).chain([self.defined, self.open.len() as u64])
+    }
+
+    /// The bytes that are no numbers, by place.
+    pub fn terms(&self) -> &[(u8, Term)] {
+        &self.open
+    }
+
     fn byte(&self, place: usize) -> Byte {
         if self.defined >> place & 1 == 0 {
             return Byte::Undefined;
@@ -86,6 +98,14 @@ pub struct Content {
 }
 
 impl Memory {
+    /// The pages that were written to, by number.
+    pub fn pages(&self) -> impl Iterator<Item = (u64, &Page)> {
+        self.regions.iter().flat_map(|(region, pages)| {
+            let pages = (region * PAGES..).zip(&pages.pages);
+            pages.filter_map(|(number, page)| Some((number, page.as_deref()?)))
+        })
+    }
+
     fn page(&self, number: u64) -> Option<&Page> {
         let index = self.regions.binary_search_by_key(&(number / PAGES), |(region, _)| *region);
         self.regions[index.ok()?].1.pages[(number % PAGES) as usize].as_deref()

@@ -11,7 +11,7 @@ use crate::machine::{Halt, Machine, Notice, Touch};
 use crate::options::Options;
 use crate::oracle::Path;
 use crate::races::Pair;
-use crate::state::{At, State};
+use crate::state::{At, Move, State};
 use crate::value::{Value, Values};
 
 /// Something wrong, as the search found it.
@@ -20,8 +20,8 @@ pub struct Found {
     pub message: String,
     /// The thread that stands at it, if one does.
     pub failed: Option<u32>,
-    /// The threads that take the steps that lead there, and the inputs.
-    pub schedule: Vec<u32>,
+    /// The steps that lead there, and the inputs.
+    pub schedule: Vec<Move>,
     pub path: Path,
     /// The object that it is about.
     pub object: Option<u64>,
@@ -52,7 +52,7 @@ impl<'a> Observer<'a> {
     }
 
     /// What the machine has noticed after these steps.
-    pub fn take(&mut self, notices: Vec<Notice>, schedule: &[u32]) -> Result<(), Halt> {
+    pub fn take(&mut self, notices: Vec<Notice>, schedule: &[Move]) -> Result<(), Halt> {
         for notice in notices {
             match notice {
                 Notice::Gap(reason) => self.gaps.add(reason),
@@ -85,7 +85,7 @@ impl<'a> Observer<'a> {
     }
 
     /// Two accesses race for the inputs of the path.
-    pub fn race(&mut self, pair: Pair, schedule: Vec<u32>, path: Path) -> Result<(), Halt> {
+    pub fn race(&mut self, pair: Pair, schedule: Vec<Move>, path: Path) -> Result<(), Halt> {
         let Pair { earlier, later } = pair;
         let accesses = vec![(later.step, later.number), (earlier.step, earlier.number)];
         let found = Found {
@@ -109,7 +109,7 @@ impl<'a> Observer<'a> {
         &mut self,
         machine: &Machine<'_, '_>,
         state: &State<'_>,
-        schedule: &[u32],
+        schedule: &[Move],
         spins: bool,
     ) -> Result<(), Halt> {
         let open: Vec<u32> = state.started().filter(|thread| !state.has_ended(*thread)).collect();
@@ -159,7 +159,7 @@ impl<'a> Observer<'a> {
         &mut self,
         state: &State<'_>,
         open: &[u32],
-        schedule: &[u32],
+        schedule: &[Move],
         mut spins: bool,
     ) -> Result<(), Halt> {
         let mut never_ends = false;
@@ -186,7 +186,7 @@ impl<'a> Observer<'a> {
         property: Property,
         message: &str,
         state: &State<'_>,
-        schedule: &[u32],
+        schedule: &[Move],
         object: Option<u64>,
     ) -> Result<(), Halt> {
         if !self.options.wants(property) {

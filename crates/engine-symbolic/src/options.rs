@@ -15,10 +15,15 @@ pub struct Options<'a> {
     /// Whether the order in which threads are tried is drawn at random, by the seed of the control.
     /// The answer is the same; tests see to that.
     pub shuffles: bool,
+    /// Steps of the search along paths, after which states are matched. Races are told by paths only.
+    pub steps: u64,
     pub control: Control<'a>,
 }
 
 impl Options<'_> {
+    /// Most programs whose paths end are through by then.
+    pub const STEPS: u64 = 2048;
+
     pub fn wants(&self, property: Property) -> bool {
         self.properties.contains(&property)
     }
@@ -33,6 +38,7 @@ impl Default for Options<'_> {
             all: false,
             nondet: None,
             shuffles: false,
+            steps: Options::STEPS,
             control: Control::default(),
         }
     }

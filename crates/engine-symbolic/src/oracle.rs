@@ -25,13 +25,20 @@ pub type Model = FxHashMap<Term, Bits>;
 pub struct Path {
     conditions: Arc<Vec<Term>>,
     pub model: Arc<Model>,
+    /// Threads that go round a loop for ever, with how many operations came before.
+    pub stopped: Arc<Vec<(u32, u32)>>,
 }
 
 impl Path {
+    /// What holds on it, oldest first.
+    pub fn conditions(&self) -> &[Term] {
+        &self.conditions
+    }
+
     fn with(&self, condition: Term, model: Arc<Model>) -> Path {
         let mut conditions = self.conditions.clone();
         Arc::make_mut(&mut conditions).push(condition);
-        Path { conditions, model }
+        Path { conditions, model, stopped: self.stopped.clone() }
     }
 }
 
@@ -67,6 +74,8 @@ pub struct OracleCounts {
 impl<'a> Oracle<'a> {
     /// Models of other paths that are tried.
     const RECENT: usize = 8;
+    /// Values of a symbol that are tried before the solver is asked.
+    const GUESSES: usize = 32;
     /// Answers that are kept.
     const MOST_KNOWN: usize = 1 << 16;
     /// Clauses after which the solver starts anew: those of paths that were left are a burden.
@@ -170,7 +179,10 @@ impl<'a> Oracle<'a> {
                 let part = variables.into_iter().map(|it| (it, of(&model, terms, it)));
                 Some(Arc::new(part.collect::<Model>()))
             }
-            None => self.solve(terms, &key)?,
+            None => match self.guess(terms, &key) {
+                Some(model) => Some(model),
+                None => self.solve(terms, &key)?,
+            },
         };
         if self.known.len() >= Self::MOST_KNOWN {
             self.known.clear();
@@ -179,11 +191,43 @@ impl<'a> Oracle<'a> {
         Ok(found.map(|model| overlay(&path.model, &model)))
     }
 
+    /// A model of conditions on one symbol, by the numbers that they mention: most questions are
+    /// comparisons with one of them.
+    fn guess(&mut self, terms: &Terms, conditions: &[Term]) -> Option<Arc<Model>> {
+        let mut symbol = None;
+        for condition in conditions {
+            match *self.support(terms, *condition) {
+                [only] if symbol.is_none_or(|known| known == only) => symbol = Some(only),
+                _ => return None,
+            }
+        }
+        let (symbol, width) = (symbol?, terms.width(symbol?));
+        let mentioned = conditions.iter().flat_map(|condition| constants(terms, *condition));
+        let mentioned = mentioned.map(|bits| bits.unsigned());
+        let near = mentioned.flat_map(|it| [it, it.wrapping_add(1), it.wrapping_sub(1)]);
+        let near = [0, 1, u128::MAX].into_iter().chain(near).map(|it| Bits::new(width, it));
+        let satisfies = |value: &Bits| {
+            let mut evaluation = terms.evaluation(|_| *value);
+            conditions.iter().all(|condition| !evaluation.value(*condition).is_zero())
+        };
+        let value = near.take(Self::GUESSES).find(satisfies)?;
+        Some(Arc::new(Model::from_iter([(symbol, value)])))
+    }
+
     /// The conditions of a path that have to do with a new one.
     fn slice(&mut self, terms: &Terms, path: &Path, condition: Term) -> Vec<Term> {
-        let mut variables: FxHashSet<Term> =
-            self.support(terms, condition).iter().copied().collect();
-        let mut open: Vec<Term> = path.conditions.to_vec();
+        let variables = self.support(terms, condition).iter().copied().collect();
+        self.related(terms, &path.conditions, variables)
+    }
+
+    /// The conditions that share variables with some, directly or through others.
+    pub fn related(
+        &mut self,
+        terms: &Terms,
+        conditions: &[Term],
+        mut variables: FxHashSet<Term>,
+    ) -> Vec<Term> {
+        let mut open: Vec<Term> = conditions.to_vec();
         let mut slice = Vec::new();
         loop {
             let before = slice.len();
@@ -203,7 +247,7 @@ impl<'a> Oracle<'a> {
     }
 
     /// The variables in a term.
-    fn support(&mut self, terms: &Terms, term: Term) -> Arc<[Term]> {
+    pub fn support(&mut self, terms: &Terms, term: Term) -> Arc<[Term]> {
         if let Some(known) = self.supports.get(&term) {
             return known.clone();
         }
@@ -283,21 +327,38 @@ fn overlay(base: &Arc<Model>, part: &Model) -> Arc<Model> {
     Arc::new(model)
 }
 
+/// All numbers in a term.
+fn constants(terms: &Terms, term: Term) -> Vec<Bits> {
+    let mut found = Vec::new();
+    visit(terms, term, |node, _| {
+        if let Node::Constant(bits) = node {
+            found.push(bits);
+        }
+    });
+    found
+}
+
 /// All variables in a term.
 pub fn variables(terms: &Terms, term: Term) -> Arc<[Term]> {
     let mut found = Vec::new();
+    visit(terms, term, |node, term| {
+        if let Node::Variable { .. } = node {
+            found.push(term);
+        }
+    });
+    found.sort_unstable();
+    found.into()
+}
+
+/// Shows each term that a term is made of, once.
+fn visit(terms: &Terms, term: Term, mut show: impl FnMut(Node, Term)) {
     let mut seen = FxHashSet::default();
     let mut open = vec![term];
     while let Some(next) = open.pop() {
-        if !seen.insert(next) {
-            continue;
-        }
-        let node = terms.node(next);
-        match node {
-            Node::Variable { .. } => found.push(next),
-            _ => terms.operands(&node, |operand| open.push(operand)),
+        if seen.insert(next) {
+            let node = terms.node(next);
+            show(node, next);
+            terms.operands(&node, |operand| open.push(operand));
         }
     }
-    found.sort_unstable();
-    found.into()
 }

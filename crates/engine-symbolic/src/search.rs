@@ -27,6 +27,7 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use parallax_control::Progress;
+use parallax_machine::Code;
 use parallax_program::{InstKind, Property};
 use parallax_verdict::stopped;
 use rustc_hash::FxHashMap;
@@ -35,7 +36,7 @@ use crate::access::look_in_vain;
 use crate::machine::{Halt, Machine, Run};
 use crate::observer::{Observer, overlaps};
 use crate::races::{Pair, Races};
-use crate::state::{At, Kind, Local, State};
+use crate::state::{At, Kind, Local, Move, State};
 use crate::trace::{Clock, Clocks, Event, Footprint, Trace, clock_of};
 
 pub struct Search<'m, 'a, 'p> {
@@ -46,8 +47,9 @@ pub struct Search<'m, 'a, 'p> {
     races: Races,
     random: u64,
     start: Instant,
-    /// Steps until the clock is looked at.
+    /// Steps until the clock is looked at, and until the search gives up.
     patience: u32,
+    steps_left: u64,
     looks_for_races: bool,
 }
 
@@ -88,8 +90,14 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
     /// What a step costs, in nominal nanoseconds.
     const WORK: u64 = 20_000;
 
-    pub fn new(machine: &'m mut Machine<'a, 'p>, observer: &'m mut Observer<'a>) -> Self {
+    /// A search that ends after so many steps, or an eighth of that many forks.
+    pub fn new(
+        machine: &'m mut Machine<'a, 'p>,
+        observer: &'m mut Observer<'a>,
+        steps: u64,
+    ) -> Self {
         let options = machine.options;
+        machine.end_after(if steps == u64::MAX { steps } else { steps / 8 });
         Search {
             random: options.control.seed | 1,
             looks_for_races: options.wants(Property::Race),
@@ -100,6 +108,7 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
             races: Races::default(),
             start: Instant::now(),
             patience: 1,
+            steps_left: steps,
         }
     }
 
@@ -253,8 +262,8 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
     }
 
     /// The threads that have taken the steps of the path, and one more.
-    fn schedule(&self, last: Option<u32>) -> Vec<u32> {
-        self.trace.events.iter().map(|event| event.thread).chain(last).collect()
+    fn schedule(&self, last: Option<u32>) -> Vec<Move> {
+        self.trace.events.iter().map(|event| event.thread).chain(last).map(Move::Step).collect()
     }
 
     fn take_notices(&mut self, acting: Option<u32>) -> Result<(), Halt> {
@@ -416,7 +425,9 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
                 }
             }
             At::Free { .. } | At::HeapSize { .. } | At::Enter => Readiness::Ready,
-            At::Access(_) if self.may_wait(local) => return self.trial(state, thread),
+            At::Access(_) if may_wait(&self.machine.code, local) => {
+                return self.trial(state, thread);
+            }
             At::Access(_) => Readiness::Ready,
             _ => Readiness::Over,
         };
@@ -446,16 +457,6 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
             }
             _ => (None, Some(outcomes)),
         })
-    }
-
-    /// Whether the thread may find that it has to wait right after its next step.
-    fn may_wait(&self, local: &Local<'p>) -> bool {
-        let code = &self.machine.code;
-        let Some(site) = local.thread.site() else { return false };
-        let block = &code.program.function(site.function).blocks[site.block.0 as usize];
-        let rest = block.insts.get(site.index as usize + 1..).unwrap_or_default();
-        rest.iter().any(|inst| matches!(inst.kind, InstKind::Wait { .. }))
-            || local.thread.stack().any(|site| code.can_repeat(site))
     }
 
     /// Has the other order tried for each step that this one depends on with nothing in between.
@@ -524,6 +525,7 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
     }
 
     fn look_at_limits(&mut self) -> Result<(), Halt> {
+        self.steps_left = self.steps_left.checked_sub(1).ok_or(Halt::Long)?;
         self.patience -= 1;
         if self.patience > 0 {
             return Ok(());
@@ -547,13 +549,23 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
     }
 }
 
+/// Whether the thread may find that it has to wait right after its next step.
+pub fn may_wait(code: &Code<'_>, local: &Local<'_>) -> bool {
+    let Some(site) = local.thread.site() else { return false };
+    let block = &code.program.function(site.function).blocks[site.block.0 as usize];
+    let rest = block.insts.get(site.index as usize + 1..).unwrap_or_default();
+    rest.iter().any(|inst| matches!(inst.kind, InstKind::Wait { .. }))
+        || local.thread.stack().any(|site| code.can_repeat(site))
+}
+
 /// Whether an outcome of a step changes nothing, and leaves the thread where it was or at a wait.
-fn comes_to_nothing(run: &Run<'_>, thread: u32) -> bool {
+pub fn comes_to_nothing(run: &Run<'_>, thread: u32) -> bool {
     let at = run.state.thread(thread).map(|local| &local.at);
-    matches!(at, Some(At::Waiting | At::Spinning { in_one_step: true }))
-        && !run.effects.changes
-        && run.effects.spawned.is_empty()
-        && !run.effects.in_section
+    run.effects.is_held_up
+        || matches!(at, Some(At::Waiting | At::Spinning { in_one_step: true }))
+            && !run.effects.changes
+            && run.effects.spawned.is_empty()
+            && !run.effects.in_section
 }
 
 /// What a thread would access if it did not wait.

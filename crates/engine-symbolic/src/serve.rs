@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use parallax_machine::system::{BadAccess, Object, What};
-use parallax_machine::{DECIDED_BY_UNDEFINED, Domain, Fault, Operation, Site};
+use parallax_machine::system::{BadAccess, Entry, Object, What};
+use parallax_machine::{DECIDED_BY_UNDEFINED, Domain, Fault, Limits, Operation, Site};
 use parallax_program::{AllocKind, BinaryOp, Bits, FunctionId, Property};
 use parallax_verdict::{Reason, stopped};
 
@@ -41,10 +41,12 @@ impl<'p> Machine<'_, 'p> {
                 Ok(vec![self.lose(run, thread, "load-linked and store-conditional")])
             }
             Operation::Fence { tags } => {
-                if !tags.is_mark() {
-                    self.record(thread, What::Fence);
+                if !self.holds_up(&mut run, thread) {
+                    if !tags.is_mark() {
+                        self.record(thread, What::Fence);
+                    }
+                    self.pass(&mut run, thread, None);
                 }
-                self.pass(&mut run, thread, None);
                 Ok(vec![run])
             }
             Operation::Spawn { function, args } => {
@@ -98,6 +100,10 @@ impl<'p> Machine<'_, 'p> {
             }
             Operation::Vain { .. } => {
                 self.put(&mut run, thread, At::Vain);
+                Ok(vec![run])
+            }
+            Operation::End if !run.state.is_drained(thread) => {
+                self.put(&mut run, thread, At::Ending);
                 Ok(vec![run])
             }
             Operation::End => {
@@ -281,7 +287,7 @@ impl<'p> Machine<'_, 'p> {
         let Some(looks) = local.looks.since(since) else { return };
         let looks: Vec<Look> = looks.cloned().collect();
         for look in &looks {
-            if self.load(run, &look.access).value != look.value {
+            if self.load(run, thread, &look.access).value != look.value {
                 return;
             }
         }
@@ -311,7 +317,13 @@ impl<'p> Machine<'_, 'p> {
             self.notices.push(Notice::Gap(stopped(stop)));
             return Err(Halt::Enough);
         }
-        Ok(vec![run])
+        // Where nobody watches loops, this one may be endless.
+        let limits = Limits { spins: true, ..self.limits };
+        let Some(local) = run.state.local(thread) else { return Ok(vec![run]) };
+        match local.thread.run(&self.code, &limits, &mut self.values) {
+            Operation::Cut => Ok(vec![run]),
+            operation => self.serve(run, thread, operation),
+        }
     }
 
     /// A call through a pointer that is not known, or to no function.
@@ -416,8 +428,16 @@ impl<'p> Machine<'_, 'p> {
             return self.lose(run, thread, "a thread that is started in an atomic section");
         }
         self.record(thread, What::Spawn { child });
-        self.begin(&mut run, child, function, args);
-        run.effects.spawned.push(child);
+        match run.state.is_drained(thread) {
+            true => {
+                self.begin(&mut run, child, function, args);
+                run.effects.spawned.push(child);
+            }
+            false => {
+                let entry = Entry::Spawn { child, function, args: args.into() };
+                run.state.local(thread).into_iter().for_each(|it| it.buffer.push(entry.clone()));
+            }
+        }
         self.pass(&mut run, thread, Some(number(32, child)));
         run
     }
@@ -456,7 +476,7 @@ impl<'p> Machine<'_, 'p> {
             return Ok(vec![self.lose(run, thread, "an atomic section inside another")]);
         }
         self.put(&mut run, thread, At::Enter);
-        match self.is_alone(&run.state) {
+        match self.is_alone(&run.state) && run.state.is_drained(thread) {
             true => self.act(run, thread),
             false => Ok(vec![run]),
         }
@@ -520,6 +540,11 @@ impl<'p> Machine<'_, 'p> {
                 self.pass(&mut run, thread, None);
                 Ok(vec![run])
             }
+            At::FenceOfAll => {
+                self.record(thread, What::Fence);
+                self.pass(&mut run, thread, None);
+                Ok(vec![run])
+            }
             At::Enter => {
                 run.state.section = Some(thread);
                 run.effects.in_section = true;
@@ -556,6 +581,10 @@ impl<'p> Machine<'_, 'p> {
             self.touch(&mut run, thread, whole(range.clone(), true));
             if let Some(wrong) = self.bad_free(&run, address, kind) {
                 return self.fail(run, thread, Property::Memory, wrong.message());
+            }
+            if self.is_stored_late(&run, thread, &range) {
+                let what = "a store that waits in a buffer while its object is freed";
+                return self.lose(run, thread, what);
             }
             let freed = Arc::make_mut(&mut run.state.freed);
             if let Err(index) = freed.binary_search(&address) {

@@ -4,13 +4,22 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use parallax_machine::system::{Marks, Object};
+use parallax_machine::system::{Buffer, Marks, Object};
 use parallax_machine::{Site, Thread};
 use parallax_program::{AllocKind, InstKind, Property, RmwOp, Tags};
 
 use crate::memory::Memory;
 use crate::oracle::Path;
 use crate::value::Value;
+
+/// One step of a schedule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Move {
+    /// A thread does what it stands at.
+    Step(u32),
+    /// What is at that place in the thread's buffer takes effect.
+    Flush { thread: u32, index: u32 },
+}
 
 #[derive(Clone)]
 pub struct State<'p> {
@@ -38,6 +47,11 @@ impl<'p> State<'p> {
         started.map(|(number, _)| number as u32)
     }
 
+    /// Whether what a thread has stored is there for all.
+    pub fn is_drained(&self, number: u32) -> bool {
+        self.thread(number).is_none_or(|local| local.buffer.is_empty())
+    }
+
     pub fn has_ended(&self, number: u32) -> bool {
         self.thread(number).is_some_and(|local| local.at == At::Ended)
     }
@@ -58,6 +72,8 @@ pub struct Local<'p> {
     /// Symbols so far.
     pub choices: u32,
     pub undefined: u32,
+    /// What it has stored and others do not see yet.
+    pub buffer: Buffer<Value, Value>,
     /// Locks whose last write by this thread took them.
     pub held: Vec<u64>,
     pub in_section: bool,
@@ -132,6 +148,12 @@ pub enum At<'p> {
     },
     /// Before an atomic section.
     Enter,
+    /// Waits until its buffer is empty.
+    Fence,
+    /// Waits until the buffers of all threads are empty.
+    FenceOfAll,
+    /// At its end, which shows when its buffer is empty.
+    Ending,
     Free {
         address: u64,
         kind: AllocKind,
@@ -194,6 +216,18 @@ impl Access {
         first..last.saturating_add(u64::from(self.bytes))
     }
 
+    /// Whether it must find the buffer of its thread empty. A compare-and-swap that fails may be a
+    /// mere read.
+    pub fn is_locked(&self) -> bool {
+        let [read, write, fail] = self.facts.map(|facts| facts.marks.is_locked());
+        match self.kind {
+            Kind::Load => read,
+            Kind::Store { .. } => write,
+            Kind::Rmw { .. } => true,
+            Kind::Cas { .. } => fail,
+        }
+    }
+
     pub fn may_write(&self) -> bool {
         self.kind != Kind::Load
     }
@@ -226,6 +260,7 @@ impl Facts {
                 [Facts::new(first, tags), none, none]
             }
             InstKind::Store { tags, .. } => [none, Facts::new(first, tags), none],
+            InstKind::Fence { tags } => [Facts::new(first, tags), none, none],
             InstKind::Rmw { read_tags, write_tags, .. } => {
                 [Facts::new(first, read_tags), Facts::new(second, write_tags), none]
             }

@@ -38,11 +38,15 @@ fn program(name: &str, text: &str) -> Program {
     load(&[path], &options).unwrap_or_else(|errors| panic!("{name}: {}", errors[0]))
 }
 
-fn model() -> Arc<Model> {
-    Model::builtin("sc").expect("a model").expect("a right model")
+fn model(name: &str) -> Arc<Model> {
+    Model::builtin(name).expect("a model").expect("a right model")
 }
 
 fn verify(program: &Program, property: Property, order: Option<u64>) -> Verdict {
+    verify_under("sc", program, property, order)
+}
+
+fn verify_under(name: &str, program: &Program, property: Property, order: Option<u64>) -> Verdict {
     let control = Control::lasting(Duration::from_secs(30));
     let options = Options {
         properties: vec![property],
@@ -50,7 +54,7 @@ fn verify(program: &Program, property: Property, order: Option<u64>) -> Verdict 
         control: Control { seed: order.unwrap_or(0).wrapping_mul(0x9e37_79b9), ..control },
         ..Options::default()
     };
-    search(program, &model(), &options)
+    search(program, &model(name), &options)
 }
 
 /// The answer is the same in every order.
@@ -236,4 +240,171 @@ fn paths_may_be_long() {
     assert_eq!(verdict.conclusion(), Conclusion::Safe, "{:?}", verdict.reason);
     assert_eq!(verdict.counts.executions, 1);
     assert!(verdict.counts.events >= 100_000, "{:?}", verdict.counts);
+}
+
+/// Paths without an end, and few states.
+#[test]
+fn loops_that_take_inputs_end() {
+    let both = "int main(void) { START(one, f); START(two, f); JOIN(one); JOIN(two); }";
+    let alone = "int s; int main(void) { while (__VERIFIER_nondet_int()) {
+        s = __VERIFIER_nondet_int(); assert(s != 3 || s > 0); } }";
+    let locked = "int s, f1; static void *f(void *a) { while (__VERIFIER_nondet_int()) { LOCK(m);
+        s = __VERIFIER_nondet_int(); f1 = s > 0; assert(!f1 || s > 0); UNLOCK(m); } return 0; }";
+    let counts = "int s; static void *f(void *a) { while (__VERIFIER_nondet_int()) { LOCK(m);
+        int n = __VERIFIER_nondet_int(); if (n > 7 && s < 3) s++; assert(s < BOUND); UNLOCK(m); }
+        return 0; }";
+    // A thread that never comes back from what is only its own: others see what it did before.
+    let lost = "int x; static void *f(void *a) { x = 1; int k = 0;
+        while (1) { if (__VERIFIER_nondet_int()) k = 1 - k; } return 0; }
+        int main(void) { START(one, f); assert(x == 0); }";
+    let cases = [
+        ("alone", alone.to_string(), true),
+        ("lost", lost.to_string(), false),
+        ("locked", format!("{locked}{both}"), true),
+        ("counts", format!("#define BOUND 4\n{counts}{both}"), true),
+        ("counts-far", format!("#define BOUND 3\n{counts}{both}"), false),
+    ];
+    for (name, text, is_safe) in cases {
+        let program = program(&format!("endless-{name}"), &text);
+        for model in ["sc", "tso", "pso"] {
+            let verdict = verify_under(model, &program, Property::Assert, None);
+            let expected = if is_safe { Conclusion::Safe } else { Conclusion::Unsafe };
+            assert_eq!(verdict.conclusion(), expected, "{name}, {model}: {:?}", verdict.reason);
+            if is_safe {
+                assert_eq!(verdict.scope, Some(Scope::Complete), "{name}, {model}");
+            }
+        }
+    }
+}
+
+/// Stores that others see late, with inputs for values.
+#[test]
+fn stores_wait_in_buffers() {
+    let both = "int main(void) { n = __VERIFIER_nondet_int(); START(one, f); START(two, g);
+        JOIN(one); JOIN(two); assert(CHECK); }";
+    let buffering = "int n, x, y, a, b; static void *f(void *p) { x = n; FENCE a = y; return 0; }
+        static void *g(void *p) { y = n; FENCE b = x; return 0; }
+        #define CHECK n == 0 || a != 0 || b != 0\n";
+    let message = "int n, x, y, a, b; static void *f(void *p) { x = n; y = 1; return 0; }
+        static void *g(void *p) { a = y; b = x; return 0; }
+        #define CHECK a == 0 || b == n\n";
+    let buffering = buffering.replace("        #define", "#define");
+    let message = message.replace("        #define", "#define");
+    let fence = "#define FENCE __atomic_thread_fence(__ATOMIC_SEQ_CST);\n";
+    let cases = [
+        ("buffering", format!("#define FENCE\n{buffering}{both}"), [true, false, false]),
+        ("fenced", format!("{fence}{buffering}{both}"), [true, true, true]),
+        ("message", format!("{message}{both}"), [true, true, false]),
+    ];
+    for (name, text, safe) in cases {
+        let program = program(&format!("late-{name}"), &text);
+        for (model, is_safe) in ["sc", "tso", "pso"].into_iter().zip(safe) {
+            let verdict = verify_under(model, &program, Property::Assert, None);
+            let expected = if is_safe { Conclusion::Safe } else { Conclusion::Unsafe };
+            assert_eq!(verdict.conclusion(), expected, "{name}, {model}: {:?}", verdict.reason);
+        }
+    }
+}
+
+/// What each primitive orders does not race, and what it lets pass is seen, with an input for the data.
+#[test]
+fn primitives_order_accesses() {
+    let head = "#include <semaphore.h>\n#include <stdatomic.h>\n#include <threads.h>\nint d, n;\n";
+    let both = "int main(void) { INIT n = __VERIFIER_nondet_int(); START(one, f); START(two, g);
+        JOIN(one); JOIN(two); }";
+    let writes = "static void *f(void *a) { BEFORE_F d = n; AFTER_F return 0; }\n";
+    let reads = "static void *g(void *a) { BEFORE_G assert(d == n); AFTER_G return 0; }\n";
+    let cases = [
+        ("flag", "atomic_int p;", "", "", "p = 1;", "while (!p) ;", ""),
+        ("semaphore", "sem_t s;", "sem_init(&s, 0, 0);", "", "sem_post(&s);", "sem_wait(&s);", ""),
+        (
+            "barrier",
+            "pthread_barrier_t b;",
+            "pthread_barrier_init(&b, 0, 2);",
+            "",
+            "pthread_barrier_wait(&b);",
+            "pthread_barrier_wait(&b);",
+            "",
+        ),
+        (
+            "condition",
+            "pthread_cond_t c = PTHREAD_COND_INITIALIZER; int ready;",
+            "",
+            "LOCK(m);",
+            "ready = 1; pthread_cond_signal(&c); UNLOCK(m);",
+            "LOCK(m); while (!ready) pthread_cond_wait(&c, &m);",
+            "UNLOCK(m);",
+        ),
+        (
+            "swap",
+            "atomic_int p;",
+            "",
+            "",
+            "int e = 0; while (!atomic_compare_exchange_weak(&p, &e, 1)) e = 0;",
+            "int e = 1; if (!atomic_compare_exchange_strong(&p, &e, 2)) return 0;",
+            "",
+        ),
+        (
+            "rwlock",
+            "pthread_rwlock_t w = PTHREAD_RWLOCK_INITIALIZER; int ready;",
+            "",
+            "pthread_rwlock_wrlock(&w);",
+            "ready = 1; pthread_rwlock_unlock(&w);",
+            "pthread_rwlock_rdlock(&w); if (!ready) { pthread_rwlock_unlock(&w); return 0; }",
+            "pthread_rwlock_unlock(&w);",
+        ),
+        (
+            "spin",
+            "pthread_spinlock_t l; int ready;",
+            "pthread_spin_init(&l, 0);",
+            "pthread_spin_lock(&l);",
+            "ready = 1; pthread_spin_unlock(&l);",
+            "pthread_spin_lock(&l); if (!ready) { pthread_spin_unlock(&l); return 0; }",
+            "pthread_spin_unlock(&l);",
+        ),
+        (
+            "trylock",
+            "int ready;",
+            "",
+            "LOCK(m);",
+            "ready = 1; UNLOCK(m);",
+            "if (pthread_mutex_trylock(&m)) return 0; if (!ready) { UNLOCK(m); return 0; }",
+            "UNLOCK(m);",
+        ),
+        (
+            "once",
+            "pthread_once_t o = PTHREAD_ONCE_INIT; static void init(void) { d = n; }",
+            "",
+            "",
+            "",
+            "pthread_once(&o, init);",
+            "",
+        ),
+    ];
+    for (name, globals, init, before, after, first, last) in cases {
+        let writes = match name {
+            "once" => "static void *f(void *a) { pthread_once(&o, init); return 0; }\n".to_string(),
+            _ => writes.replace("BEFORE_F", before).replace("AFTER_F", after),
+        };
+        let reads = reads.replace("BEFORE_G", first).replace("AFTER_G", last);
+        let text = format!("{head}{globals}\n{writes}{reads}{}", both.replace("INIT", init));
+        // The names of the head are taken.
+        let text = text.replace("pthread_spinlock_t l;", "pthread_spinlock_t q;");
+        let text = match name {
+            "spin" => text.replace("(&l", "(&q"),
+            _ => text,
+        };
+        for property in [Property::Race, Property::Assert, Property::Deadlock] {
+            let program = program(&format!("primitive-{name}"), &text);
+            for order in [None, Some(1), Some(2)] {
+                let verdict = verify(&program, property, order);
+                let told = format!("{name}, {property}, {order:?}: {:?}", verdict.reason);
+                assert_eq!(verdict.conclusion(), Conclusion::Safe, "{told}");
+            }
+        }
+        let bare = text.replace("d == n", "d == n + 1 && n == 0");
+        let program = program(&format!("primitive-{name}-bad"), &bare);
+        let verdict = verify(&program, Property::Assert, None);
+        assert_eq!(verdict.conclusion(), Conclusion::Unsafe, "{name}: {:?}", verdict.reason);
+    }
 }

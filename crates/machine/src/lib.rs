@@ -18,6 +18,7 @@ mod live;
 mod loops;
 mod merge;
 mod operation;
+pub mod reduction;
 mod retries;
 mod sleep;
 pub mod system;
@@ -32,9 +33,10 @@ pub use effect::{
 };
 pub use finals::holds;
 pub use globals::{GlobalObject, Globals};
+pub use live::Live;
 pub use merge::Merge;
 pub use operation::{
     DECIDED_BY_UNDEFINED, FENCE_OF_ALL, Fault, Operation, PERHAPS_BY_UNDEFINED, modify,
 };
 pub use retries::settle as settle_retries;
-pub use thread::{Return, Thread};
+pub use thread::{Part, Return, Thread};

@@ -17,7 +17,7 @@ use crate::Site;
 use crate::loops::written;
 
 /// For each instruction at which a thread can stand, the variables that matter.
-pub(crate) struct Live {
+pub struct Live {
     /// By function, block and position; for a call, those that matter while it lasts.
     sites: Vec<Vec<Vec<Box<[u32]>>>>,
     /// By function, block and position: for calls in functions that see the registers, which of
@@ -28,7 +28,7 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    pub(crate) fn of(program: &Program) -> Live {
+    pub fn of(program: &Program) -> Live {
         let mut analysis = Analysis::new(program);
         while analysis.round() {}
         let mut live = Live { sites: Vec::new(), behind: Vec::new(), blind: Box::default() };

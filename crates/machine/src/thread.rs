@@ -557,30 +557,49 @@ impl Thread<Bits> {
         own.unwrap_or(&self.registers).get(register).copied()
     }
 
-    /// Tells all that decides what the thread will do: where its calls stand, and the variables
-    /// that matter there.
+    /// Tells all that decides what the thread will do, as words.
     pub(crate) fn add_to(&self, code: &Code<'_>, live: &Live, add: &mut impl FnMut(u128)) {
-        for frame in &self.frames {
-            let site = frame.site();
-            add(u128::from(site.function.0) << 64 | u128::from(site.block.0));
-            add(u128::from(site.index));
-            for var in live.at(site) {
-                let value = frame.vars[*var as usize];
+        self.tell(code, live, &mut |part| match part {
+            Part::Word(word) => add(word),
+            Part::Value(value) => {
                 add(value.unsigned());
                 // Zeros that mean nothing are others than those that do.
                 if value.is_undefined() {
                     add(u128::MAX);
                 }
             }
+        });
+    }
+}
+
+/// A part of what decides what a thread will do.
+pub enum Part<'t, V> {
+    /// Where one of its calls stands.
+    Word(u128),
+    /// A variable that matters there.
+    Value(&'t V),
+}
+
+impl<V> Thread<V> {
+    /// Tells all that decides what the thread will do: where its calls stand, and the variables
+    /// that matter there.
+    pub fn tell<'t>(&'t self, code: &Code<'_>, live: &Live, add: &mut impl FnMut(Part<'t, V>)) {
+        for frame in &self.frames {
+            let site = frame.site();
+            add(Part::Word(u128::from(site.function.0) << 64 | u128::from(site.block.0)));
+            add(Part::Word(u128::from(site.index)));
+            for var in live.at(site) {
+                add(Part::Value(&frame.vars[*var as usize]));
+            }
         }
-        let sees = |frame: &&Frame<Bits>| code.registers(frame.function).is_some();
+        let sees = |frame: &&Frame<V>| code.registers(frame.function).is_some();
         if self.registers.is_empty() || self.frames.last().is_some_and(|top| sees(&top)) {
             return;
         }
         let last = self.frames.iter().rfind(sees);
         let behind = last.map_or(&[][..], |frame| live.registers_behind(frame.site()));
         for register in behind.iter().chain(live.registers_of_callbacks()) {
-            add(self.registers[*register as usize].unsigned());
+            add(Part::Value(&self.registers[*register as usize]));
         }
     }
 }

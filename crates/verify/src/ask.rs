@@ -34,8 +34,10 @@ pub struct Response {
 /// Exploration is alone for so long: most programs are answered by then.
 const HEAD_START: u64 = 200_000_000;
 
-/// The search through states gets a small share.
-const RARELY: u64 = 5;
+/// The search through states joins when the easy ones are through, with a smaller share: it is quick where
+/// there are few states, and else takes memory.
+const SOON: u64 = 20_000_000;
+const RARELY: u64 = 2;
 
 impl Prepared {
     /// Asks the engine that was named, or those that may know.
@@ -148,7 +150,7 @@ impl Prepared {
             }
             Kind::Machine => vec![first("explore"), last("bounded")],
             Kind::C | Kind::Text => {
-                let mut states = entrant("states", Start::At(HEAD_START), RARELY);
+                let mut states = entrant("states", Start::At(SOON), RARELY);
                 if let (Some(states), true) = (&mut states, is_race_free) {
                     states.engine = &relief::STATES;
                 }

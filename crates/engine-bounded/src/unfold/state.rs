@@ -206,11 +206,16 @@ impl State {
         }
         if self.last_reads != other.last_reads {
             let second = values.terms.not(first);
-            let mut all = Vec::new();
+            let mut all: Vec<(Term, u32)> = Vec::new();
             for (list, condition) in [(&self.last_reads, first), (&other.last_reads, second)] {
-                all.extend(
-                    list.iter().map(|(when, read)| (values.terms.and(*when, condition), *read)),
-                );
+                for (when, read) in list {
+                    let when = values.terms.and(*when, condition);
+                    // Once for each read: else the list doubles wherever ways meet.
+                    match all.iter_mut().find(|(_, known)| known == read) {
+                        Some(known) => known.0 = values.terms.or(known.0, when),
+                        None => all.push((when, *read)),
+                    }
+                }
             }
             self.last_reads = all;
         }

@@ -7,30 +7,36 @@ use parallax_program::{Bits, FunctionId};
 use super::MemoryKind;
 use super::fingerprint::Digest;
 
-/// Something that waits to take effect.
+/// Something that waits to take effect: values of stores are `S`, those that threads begin with `A`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Entry {
+pub enum Entry<S = u128, A = Bits> {
     Store {
         address: u64,
         bytes: u8,
-        value: u128,
+        value: S,
         /// Whether it stays behind all that is before it (PSO).
         is_release: bool,
     },
     /// Nothing overtakes it (PSO).
     Barrier,
     /// A thread that others shall see started.
-    Spawn { child: u32, function: FunctionId, args: Arc<[Bits]> },
+    Spawn { child: u32, function: FunctionId, args: Arc<[A]> },
 }
 
 /// The buffer of one thread, oldest first.
-#[derive(Clone, Default)]
-pub struct Buffer {
-    entries: Option<Arc<Vec<Entry>>>,
+#[derive(Clone)]
+pub struct Buffer<S = u128, A = Bits> {
+    entries: Option<Arc<Vec<Entry<S, A>>>>,
 }
 
-impl Buffer {
-    pub fn entries(&self) -> &[Entry] {
+impl<S, A> Default for Buffer<S, A> {
+    fn default() -> Self {
+        Buffer { entries: None }
+    }
+}
+
+impl<S: Clone + PartialEq, A: Clone + PartialEq> Buffer<S, A> {
+    pub fn entries(&self) -> &[Entry<S, A>] {
         debug_assert!(self.entries.as_ref().is_none_or(|entries| !entries.is_empty()));
         self.entries.as_deref().map_or(&[], |entries| entries)
     }
@@ -40,7 +46,7 @@ impl Buffer {
     }
 
     /// Whether it is known to hold the same as another.
-    pub(crate) fn is_same(&self, other: &Buffer) -> bool {
+    pub(crate) fn is_same(&self, other: &Buffer<S, A>) -> bool {
         match (&self.entries, &other.entries) {
             (None, None) => true,
             (Some(own), Some(other)) => Arc::ptr_eq(own, other),
@@ -48,12 +54,12 @@ impl Buffer {
         }
     }
 
-    pub(crate) fn push(&mut self, entry: Entry) {
+    pub fn push(&mut self, entry: Entry<S, A>) {
         Arc::make_mut(self.entries.get_or_insert_default()).push(entry);
     }
 
     /// Takes out an entry that may take effect now.
-    pub(crate) fn take(&mut self, index: usize) -> Option<Entry> {
+    pub fn take(&mut self, index: usize) -> Option<Entry<S, A>> {
         let entries = Arc::make_mut(self.entries.as_mut()?);
         let entry = (index < entries.len()).then(|| entries.remove(index));
         let barriers = entries.iter().take_while(|entry| **entry == Entry::Barrier).count();
@@ -69,7 +75,7 @@ impl Buffer {
     }
 
     /// The entries that may take effect next.
-    pub(crate) fn ready(&self, kind: MemoryKind) -> impl Iterator<Item = usize> {
+    pub fn ready(&self, kind: MemoryKind) -> impl Iterator<Item = usize> {
         let entries = self.entries();
         let fence = entries.iter().position(|entry| *entry == Entry::Barrier);
         let limit = match kind {
@@ -78,7 +84,9 @@ impl Buffer {
         };
         (0..limit).filter(|index| is_free(entries, *index))
     }
+}
 
+impl Buffer {
     /// The newest value of each byte of an access that is here, and which bytes are.
     pub(crate) fn forward(&self, address: u64, bytes: u32) -> (u128, u32) {
         let (mut value, mut found) = (0u128, 0u32);
@@ -120,7 +128,7 @@ impl Buffer {
 }
 
 /// Whether nothing that is before an entry keeps it back.
-fn is_free(entries: &[Entry], index: usize) -> bool {
+fn is_free<S, A>(entries: &[Entry<S, A>], index: usize) -> bool {
     match &entries[index] {
         Entry::Barrier => false,
         Entry::Spawn { .. } | Entry::Store { is_release: true, .. } => index == 0,
@@ -142,7 +150,7 @@ mod tests {
 
     #[test]
     fn loads_see_the_newest_byte() {
-        let mut buffer = Buffer::default();
+        let mut buffer = Buffer::<u128, Bits>::default();
         buffer.push(store(100, 4, 0x0403_0201));
         buffer.push(store(101, 1, 0xff));
         assert_eq!(buffer.forward(100, 4), (0x0403_ff01, 0b1111));
@@ -152,7 +160,7 @@ mod tests {
 
     #[test]
     fn what_may_take_effect_depends_on_the_memory() {
-        let mut buffer = Buffer::default();
+        let mut buffer = Buffer::<u128, Bits>::default();
         buffer.push(store(100, 4, 1));
         buffer.push(store(102, 1, 2));
         buffer.push(store(200, 4, 3));

@@ -6,7 +6,7 @@
 
 /// A fingerprint that words are added to one after the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Digest(u64, u64);
+pub struct Digest(u64, u64);
 
 const FIRST: u64 = 0x9e37_79b9_7f4a_7c15;
 const SECOND: u64 = 0xc2b2_ae3d_27d4_eb4f;
@@ -17,18 +17,18 @@ fn fold(left: u64, right: u64) -> u64 {
 }
 
 impl Digest {
-    pub(crate) fn new(kind: u64) -> Digest {
+    pub fn new(kind: u64) -> Digest {
         let mut digest = Digest(0x2545_f491_4f6c_dd1d, 0x1656_67b1_9e37_79f9);
         digest.add(kind);
         digest
     }
 
-    pub(crate) fn add(&mut self, word: u64) {
+    pub fn add(&mut self, word: u64) {
         self.0 = fold(self.0 ^ word, FIRST).rotate_left(29) ^ self.1;
         self.1 = fold(self.1 ^ word.rotate_left(32), SECOND).wrapping_add(self.0);
     }
 
-    pub(crate) fn add_wide(&mut self, value: u128) {
+    pub fn add_wide(&mut self, value: u128) {
         self.add(value as u64);
         let high = (value >> 64) as u64;
         if high != 0 {
@@ -36,7 +36,7 @@ impl Digest {
         }
     }
 
-    pub(crate) fn finish(mut self) -> u128 {
+    pub fn finish(mut self) -> u128 {
         self.add(SECOND);
         self.add(FIRST);
         u128::from(self.0) << 64 | u128::from(self.1)

@@ -63,15 +63,15 @@ impl Marks {
         self.has(Marks::LOCKED)
     }
 
-    pub(crate) fn is_flush(self) -> bool {
+    pub fn is_flush(self) -> bool {
         self.has(Marks::FLUSH)
     }
 
-    pub(crate) fn is_fence_of_all(self) -> bool {
+    pub fn is_fence_of_all(self) -> bool {
         self.has(Marks::FENCE_OF_ALL)
     }
 
-    pub(crate) fn is_barrier(self) -> bool {
+    pub fn is_barrier(self) -> bool {
         self.has(Marks::BARRIER)
     }
 

@@ -47,6 +47,7 @@ use std::sync::Arc;
 use parallax_program::{AllocKind, Bits, FunctionId, Place};
 
 pub use buffer::{Buffer, Entry};
+pub use fingerprint::Digest;
 pub use local::{At, Local};
 pub use marks::{Marks, MemoryKind};
 pub use objects::{BadAccess, Object};
@@ -55,7 +56,7 @@ pub use record::{Log, Record, What};
 pub use setup::{Setup, SystemOptions};
 
 use crate::{Concrete, wrong_end};
-use fingerprint::{Digest, fingerprint};
+use fingerprint::fingerprint;
 use local::{Input, Out, Passage};
 use pages::{Content, Page, Pages};
 use private::initial_page;

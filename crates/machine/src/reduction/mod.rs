@@ -35,9 +35,11 @@
 //! An access of a buffer and a load of the same bytes by its own thread count as a conflict:
 //! loading before the store has left the buffer shuts out what others write in between.
 
-use parallax_machine::system::Waits;
+pub mod quick;
+pub mod summary;
 
-use crate::summary::{Process, SetId, Summaries};
+use self::summary::{Process, SetId, Summaries};
+use crate::system::Waits;
 
 /// What a process can do in a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,7 +3,7 @@
 //! There are few different accesses in a program and few different sets of them, so both get
 //! numbers: a set is a row of bits, kept once, and the union of two known sets is looked up.
 
-use crate::quick::QuickMap;
+use super::quick::QuickMap;
 
 /// One of the two things that can happen next for a thread: what it stands at, and what leaves its
 /// buffer.
@@ -138,8 +138,8 @@ pub struct Summaries {
     unions: QuickMap<(u32, u32), SetId>,
 }
 
-impl Summaries {
-    pub fn new() -> Summaries {
+impl Default for Summaries {
+    fn default() -> Summaries {
         let empty: Row = Box::default();
         Summaries {
             accesses: Vec::new(),
@@ -151,7 +151,9 @@ impl Summaries {
             unions: QuickMap::default(),
         }
     }
+}
 
+impl Summaries {
     fn access(&mut self, access: Access) -> AccessId {
         if let Some(known) = self.known.get(&access) {
             return *known;
@@ -279,7 +281,7 @@ mod tests {
 
     #[test]
     fn sets_are_kept_once() {
-        let mut all = Summaries::new();
+        let mut all = Summaries::default();
         let one = all.only(access(0, 8, 4, Kind::Read));
         let other = all.only(access(2, 8, 4, Kind::Write));
         assert_eq!(all.only(access(0, 8, 4, Kind::Read)), one);
