@@ -113,7 +113,7 @@ hunt: ## MINUTES of random programs through every engine; disagreements go to FI
 	$(CARGO) run --locked --release -p parallax-hunt -- \
 		--minutes $(MINUTES) --seed $(SEED) --keep "$(FINDS)" --details
 
-mutations: ## break the engines in many ways; a table tells who noticed
+mutations: ## break the engines in many ways; a table says who noticed
 	scripts/mutations --folder "$(TARGET)/mutations" --table "$(TARGET)/mutations.md"
 
 benchexec: ## run the project's own tasks by BenchExec, from PyPI, with the module in contrib/benchexec

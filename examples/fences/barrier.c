@@ -1,4 +1,4 @@
-/* Two writers fill in a cell each, tell their progress ROUNDS times, and report; the reader goes on
+/* Two writers fill in a cell each, show their progress ROUNDS times, and report; the reader goes on
  * when both have. The report does not publish the cell. */
 #include <assert.h>
 #include <pthread.h>

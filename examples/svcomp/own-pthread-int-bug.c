@@ -1,4 +1,4 @@
-// A program that declares the functions itself, and takes an int for a thread; two steps cannot be told apart.
+// A program that declares the functions itself, and takes an int for a thread; two steps cannot be distinguished.
 typedef int pthread_t;
 extern int pthread_create(pthread_t *, const void *, void *(*)(void *), void *);
 extern int pthread_join(pthread_t, void **);

@@ -1,4 +1,4 @@
-// A program that declares the functions itself, and takes an unsigned long for a thread; one step cannot be told apart.
+// A program that declares the functions itself, and takes an unsigned long for a thread; one step cannot be distinguished.
 typedef unsigned long pthread_t;
 extern int pthread_create(pthread_t *, const void *, void *(*)(void *), void *);
 extern int pthread_join(pthread_t, void **);

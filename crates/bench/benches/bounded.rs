@@ -6,11 +6,11 @@
 
 use std::time::Duration;
 
-use parallax_bench::{exclusives, iriw, message_chain, store_buffering, test, writers};
+use parallax_bench::{ask, exclusives, iriw, message_chain, query, store_buffering, test, writers};
 use parallax_control::Control;
-use parallax_engine_bounded::{Figures, Finding, Options, check, verify};
-use parallax_memory::Model;
 use parallax_program::parse_program;
+use parallax_query::{Query, Subject};
+use parallax_verify::litmus;
 use parallax_verify::models::usual_model;
 
 /// Larger ones are left out.
@@ -46,15 +46,8 @@ fn main() {
 fn reaches(name: &str, size: usize, text: &str) -> bool {
     let test = test(text);
     let usual = usual_model(test.arch);
-    let model = Model::builtin(usual).expect("a model").expect("a right model");
-    let options =
-        Options { unroll: Some(2), control: Control::lasting(PATIENCE), ..Options::default() };
-    let outcome = check(&test.program, &test.question, &model, &options).expect("an answer");
-    let unknown = match outcome.finding {
-        Finding::Unknown(reason) => Some(reason.message),
-        _ => None,
-    };
-    row(&format!("{name:<15} {size:>3} {usual:<7}"), &outcome.figures, unknown)
+    let subject = litmus::subject(name.to_string(), test);
+    row(&format!("{name:<15} {size:>3} {usual:<7}"), &subject, usual, 2)
 }
 
 /// A thread that counts how often it looks at a flag which another one raises.
@@ -66,26 +59,24 @@ fn counts(name: &str, bound: u32) -> bool {
                 assert v <u 100:32, \"few\"\nstore.4 &x, v + 1:32 [A, REL]\n}\n\
                 thread looks = looks()\nthread raises = raises()\n";
     let program = parse_program("counting", text).unwrap_or_else(|errors| panic!("{errors:?}"));
-    let model = Model::builtin(name).expect("a model").expect("a right model");
-    let options =
-        Options { unroll: Some(bound), control: Control::lasting(PATIENCE), ..Options::default() };
-    let verified = verify(&program, &model, &options).expect("a verdict");
-    let unknown = verified.verdict.reason.map(|reason| reason.message);
-    row(&format!("{:<15} {bound:>3} {name:<7}", "counting"), &verified.figures, unknown)
+    row(&format!("{:<15} {bound:>3} {name:<7}", "counting"), &Subject::of(program), name, bound)
 }
 
-fn row(start: &str, figures: &Figures, unknown: Option<String>) -> bool {
-    if let Some(why) = unknown {
-        println!("{start} {why}");
+fn row(start: &str, subject: &Subject, model: &str, bound: u32) -> bool {
+    let query = Query { unroll: Some(bound), ..query(subject, model) };
+    let answer = ask("bounded", &query, &Control::lasting(PATIENCE));
+    if let Some(why) = answer.verdict.reason {
+        println!("{start} {}", why.message);
         return false;
     }
+    let work = answer.solver.expect("the work of a solver");
     println!(
         "{start} {:>7} {:>10} {:>10} {:>9.3} {:>9.3}",
-        figures.events,
-        figures.variables,
-        figures.clauses,
-        figures.encoding.as_secs_f64(),
-        figures.solving.as_secs_f64(),
+        answer.verdict.counts.events,
+        work.variables,
+        work.clauses,
+        work.encoding.as_secs_f64(),
+        work.solving.as_secs_f64(),
     );
     true
 }

@@ -11,11 +11,10 @@ use std::time::Instant;
 use parallax_bench::figures::Row;
 use parallax_bench::programs::FAMILIES;
 use parallax_bench::structures::STRUCTURES;
+use parallax_bench::{ask, query};
 use parallax_control::Control;
-use parallax_engine_explore::{Options, Reductions, explore};
-use parallax_memory::Model;
-use parallax_program::Program;
-use parallax_verdict::Counts;
+use parallax_query::{Extensions, Query, Reductions, Subject, Wanted};
+use parallax_verdict::{Counts, Verdict};
 
 /// The allocator of the command.
 #[global_allocator]
@@ -44,54 +43,66 @@ fn main() {
     println!("{}", Row::HEADING);
     for family in FAMILIES.iter().filter(|family| family.name.contains(&settings.only)) {
         for size in family.sizes {
-            let counting = Options {
-                properties: Vec::new(),
-                reductions: Reductions::NONE,
-                ..Options::default()
-            };
-            measure(family.name, *size, &(family.program)(*size), counting, &settings);
+            let subject = Subject::of((family.program)(*size));
+            for model in settings.models.split(',') {
+                let query = Query {
+                    properties: Vec::new(),
+                    wanted: Wanted::All,
+                    extensions: Extensions::default().with(Reductions::NONE),
+                    ..query(&subject, model)
+                };
+                let explore = |control: &Control<'_>| ask("explore", &query, control).verdict;
+                measure(family.name, *size, model, &settings, &explore);
+            }
         }
     }
     for structure in STRUCTURES.iter().filter(|structure| structure.name.contains(&settings.only)) {
         for size in structure.sizes {
-            match structure.program(*size) {
-                Ok(program) => {
-                    measure(structure.name, *size, &program, Options::default(), &settings);
+            for model in settings.models.split(',') {
+                match structure.prepared(*size, model) {
+                    Ok(prepared) => {
+                        let explore = |control: &Control<'_>| {
+                            prepared.ask(control).expect("explored").answer.verdict
+                        };
+                        measure(structure.name, *size, model, &settings, &explore);
+                    }
+                    Err(reason) => eprintln!("{} {size}: left out: {reason}", structure.name),
                 }
-                Err(reason) => eprintln!("{} {size}: left out: {reason}", structure.name),
             }
         }
     }
 }
 
-fn measure(family: &str, n: usize, program: &Program, options: Options<'_>, settings: &Settings) {
+fn measure(
+    family: &str,
+    n: usize,
+    model: &str,
+    settings: &Settings,
+    explore: &dyn Fn(&Control<'_>) -> Verdict,
+) {
     let control = Control { jobs: settings.jobs, ..Control::default() };
-    let options = Options { all: true, control, ..options };
-    for name in settings.models.split(',') {
-        let model = Model::builtin(name).expect("a model").expect("a right model");
-        forget_peak_memory();
-        let (mut seconds, mut total, mut runs) = (f64::INFINITY, 0.0, 0);
-        let mut counts = Counts::default();
-        while runs < LEAST_RUNS || total < ENOUGH && runs < MOST_RUNS {
-            let start = Instant::now();
-            counts = explore(program, &model, &options).expect("explored").counts;
-            let elapsed = start.elapsed().as_secs_f64();
-            seconds = seconds.min(elapsed);
-            total += elapsed;
-            runs += 1;
-        }
-        let row = Row {
-            family: family.to_string(),
-            n,
-            model: name.to_string(),
-            executions: counts.executions,
-            blocked: counts.blocked,
-            seconds,
-            events: counts.events as f64 / seconds,
-            peak_mib: peak_memory(),
-        };
-        println!("{row}");
+    forget_peak_memory();
+    let (mut seconds, mut total, mut runs) = (f64::INFINITY, 0.0, 0);
+    let mut counts = Counts::default();
+    while runs < LEAST_RUNS || total < ENOUGH && runs < MOST_RUNS {
+        let start = Instant::now();
+        counts = explore(&control).counts;
+        let elapsed = start.elapsed().as_secs_f64();
+        seconds = seconds.min(elapsed);
+        total += elapsed;
+        runs += 1;
     }
+    let row = Row {
+        family: family.to_string(),
+        n,
+        model: model.to_string(),
+        executions: counts.executions,
+        blocked: counts.blocked,
+        seconds,
+        events: counts.events as f64 / seconds,
+        peak_mib: peak_memory(),
+    };
+    println!("{row}");
 }
 
 /// From here on, peaks are counted anew (Linux, proc(5)).
@@ -99,7 +110,7 @@ fn forget_peak_memory() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// The most memory that was resident, in MiB; 0 where the system does not tell.
+/// The most memory that was resident, in MiB; 0 where the system does not say.
 fn peak_memory() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

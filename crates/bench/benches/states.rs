@@ -7,10 +7,11 @@
 use std::time::{Duration, Instant};
 
 use parallax_bench::machines::MACHINE_FAMILIES;
+use parallax_bench::{ask, query};
 use parallax_control::Control;
-use parallax_engine_states::{Options, Reduction, search};
-use parallax_memory::Model;
-use parallax_program::Program;
+use parallax_program::{Program, Property};
+use parallax_query::{Extensions, Query, Reductions, Subject};
+use parallax_verify::registry::named;
 
 /// The allocator of the command.
 #[global_allocator]
@@ -42,14 +43,13 @@ fn main() {
         let asked: Vec<usize> = sizes.split(',').filter_map(|size| size.parse().ok()).collect();
         let sizes = if asked.is_empty() { family.sizes } else { &asked };
         for name in models.split(',') {
-            for reduction in [Reduction::Order, Reduction::None] {
-                let word = if reduction == Reduction::None { "none" } else { "order" };
+            for (word, reductions) in [("order", Reductions::ALL), ("none", Reductions::NONE)] {
                 if !which.contains(word) {
                     continue;
                 }
                 for size in sizes {
                     let row = format!("{:<10} {size:>3} {name:<5} {word:<5}", family.name);
-                    if !measure(&row, &(family.program)(*size), name, reduction) {
+                    if !measure(&row, (family.program)(*size), name, reductions) {
                         break;
                     }
                 }
@@ -59,13 +59,17 @@ fn main() {
 }
 
 /// False if it took too long.
-fn measure(row: &str, program: &Program, name: &str, reduction: Reduction) -> bool {
-    let model = Model::builtin(name).expect("a model").expect("a right model");
-    let options = Options { reduction, control: Control::lasting(PATIENCE), ..Options::default() };
+fn measure(row: &str, program: Program, name: &str, reductions: Reductions) -> bool {
+    let subject = Subject::of(program);
+    let extensions = Extensions::default().with(reductions);
+    let engine = named("states").expect("the engine");
+    let is_usual = |property: &Property| *property != Property::Leak && engine.looks_for(*property);
+    let properties = Property::ALL.into_iter().filter(is_usual).collect();
+    let query = Query { properties, extensions, ..query(&subject, name) };
     forget_peak_memory();
     let before = resident();
     let start = Instant::now();
-    let verdict = search(program, &model, &options).expect("a verdict");
+    let verdict = ask("states", &query, &Control::lasting(PATIENCE)).verdict;
     let seconds = start.elapsed().as_secs_f64();
     let counts = verdict.counts;
     if let Some(reason) = verdict.reason {
@@ -89,7 +93,7 @@ fn forget_peak_memory() {
 }
 
 /// A number of KiB that the system says of this process, in bytes; 0 where it does not.
-fn told(name: &str) -> f64 {
+fn status(name: &str) -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
     let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
@@ -97,9 +101,9 @@ fn told(name: &str) -> f64 {
 }
 
 fn peak_memory() -> f64 {
-    told("VmHWM")
+    status("VmHWM")
 }
 
 fn resident() -> f64 {
-    told("VmRSS")
+    status("VmRSS")
 }

@@ -5,10 +5,10 @@
 
 use std::time::{Duration, Instant};
 
+use parallax_bench::{ask, query};
 use parallax_control::Control;
-use parallax_engine_symbolic::{Options, search};
-use parallax_memory::Model;
-use parallax_program::{Program, Property, parse_program};
+use parallax_program::{Program, parse_program};
+use parallax_query::Subject;
 
 /// The allocator of the command.
 #[global_allocator]
@@ -91,7 +91,7 @@ fn main() {
                 let text = format!("{globals}{}", (family.text)(*size));
                 let program = parse_program(family.name, &text).expect("a program");
                 let row = format!("{:<10} {size:>8} {name:<5}", family.name);
-                if !measure(&row, &program, name, (family.instructions)(*size)) {
+                if !measure(&row, program, name, (family.instructions)(*size)) {
                     break;
                 }
             }
@@ -100,12 +100,11 @@ fn main() {
 }
 
 /// False if it took too long.
-fn measure(row: &str, program: &Program, name: &str, instructions: u64) -> bool {
-    let model = Model::builtin(name).expect("a model").expect("a right model");
-    let properties = vec![Property::Assert];
-    let options = Options { properties, control: Control::lasting(PATIENCE), ..Options::default() };
+fn measure(row: &str, program: Program, name: &str, instructions: u64) -> bool {
+    let subject = Subject::of(program);
     let start = Instant::now();
-    let verdict = search(program, &model, &options);
+    let control = Control::lasting(PATIENCE);
+    let verdict = ask("symbolic", &query(&subject, name), &control).verdict;
     let seconds = start.elapsed().as_secs_f64();
     if let Some(reason) = verdict.reason {
         println!("{row} {}", reason.message);

@@ -42,9 +42,9 @@ fn row(question: &Question) -> String {
         "| {} | {} | {violated} | {} | {:.2} | {:.2} | {total:.2} | {published} | {factor} |",
         question.program,
         question.model,
-        answer.figures.events,
-        milliseconds(answer.figures.encoding),
-        milliseconds(answer.figures.solving),
+        answer.events,
+        milliseconds(answer.work.encoding),
+        milliseconds(answer.work.solving),
     )
 }
 

@@ -6,7 +6,7 @@ use parallax_solver::{Answer, Blaster, Gates, Literal, Order, Solver, Terms};
 pub struct Formulas {
     pub name: &'static str,
     pub sizes: &'static [usize],
-    /// Puts the problem into a solver, and tells its answer.
+    /// Puts the problem into a solver, and gives its answer.
     pub encode: fn(usize, &mut dyn Solver) -> Answer,
 }
 

@@ -1,4 +1,5 @@
-//! Families of litmus tests that grow with a parameter, and a way to run a test once.
+//! Families of litmus tests that grow with a parameter, and ways to ask once: engines are reached as
+//! everybody reaches them, by `verify`.
 
 pub mod chart;
 pub mod figures;
@@ -10,17 +11,43 @@ pub mod tables;
 
 use std::fmt::Write;
 
-use parallax_engine_enumerate::{Options, enumerate};
+use parallax_control::Control;
 use parallax_frontend_litmus::{LitmusTest, parse};
 use parallax_memory::Model;
+use parallax_program::Property;
+use parallax_query::{Answer, Extensions, Query, Subject, Wanted};
 use parallax_verdict::Outcomes;
+use parallax_verify::litmus::{Coherence, Listing, outcomes};
+use parallax_verify::registry::named;
 
 /// Runs a test; an error is a bug in the benchmark.
 pub fn run(test: &LitmusTest, model: &Model) -> Outcomes {
-    match enumerate(&test.program, &test.question, model, &Options::default()) {
+    let listing = Listing { bound: 2, coherence: Coherence::Auto, witnesses: 0, show: &[] };
+    match outcomes(test, model, &listing, &Control::default()) {
         Ok(outcomes) => outcomes,
         Err(errors) => panic!("{}: {errors:?}", test.name),
     }
+}
+
+/// Whether the assertions of a program hold under a model.
+pub fn query<'a>(subject: &'a Subject, model: &str) -> Query<'a> {
+    let model = Model::builtin(model).expect("a model").expect("a right model");
+    Query {
+        subject,
+        model,
+        is_compiled: false,
+        properties: vec![Property::Assert],
+        unroll: None,
+        nondet: None,
+        wanted: Wanted::First,
+        extensions: Extensions::default(),
+    }
+}
+
+/// Asks one engine; an error is a bug in the benchmark.
+pub fn ask(engine: &str, query: &Query<'_>, control: &Control<'_>) -> Answer {
+    let answer = named(engine).expect("an engine").run(query, control);
+    answer.unwrap_or_else(|errors| panic!("{engine}: {errors:?}"))
 }
 
 /// Parses a test of a family; an error is a bug in the family.

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use parallax_frontend_c::{Options, load};
-use parallax_program::Program;
+use parallax_verify::{Choice, Input, Prepared, Reading, Request};
 
 /// A C program whose size is a macro.
 pub struct Structure {
@@ -35,31 +34,34 @@ pub const STRUCTURES: [Structure; 7] = [
 ];
 
 impl Structure {
-    /// The error says why it cannot be had, for example without clang.
-    pub fn program(&self, size: usize) -> Result<Program, String> {
+    /// All of its executions under a model, for exploration. The error says why it cannot be had, for
+    /// example without clang.
+    pub fn prepared(&self, size: usize, model: &str) -> Result<Prepared, String> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let clang_args = vec![format!("-D{}={size}", self.parameter)];
-        let options = Options { clang_args, ..Options::default() };
+        let clang = vec![format!("-D{}={size}", self.parameter)];
+        let reading = Reading { clang, ..Reading::default() };
+        let input = Input { files: vec![root.join(self.file)], reading, ..Input::default() };
+        let engine = Choice::Named("explore");
+        let model = Some(model.to_string());
+        let request = Request { input, model, engine, all: true, ..Request::default() };
         let message = |error: &parallax_program::Diagnostic| error.message.clone();
-        load(&[root.join(self.file)], &options)
-            .map_err(|errors| errors.first().map_or_else(String::new, message))
+        request.prepare().map_err(|errors| errors.first().map_or_else(String::new, message))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use parallax_engine_explore::explore;
-    use parallax_memory::Model;
+    use parallax_control::Control;
     use parallax_verdict::Conclusion;
 
     #[test]
     fn structures_are_right() {
-        let model = Model::builtin("rc11").expect("a model").expect("a right model");
         for structure in &STRUCTURES {
-            let program = structure.program(structure.sizes[0]).expect(structure.name);
-            let verdict = explore(&program, &model, &Default::default()).expect(structure.name);
-            assert_eq!(verdict.conclusion(), Conclusion::Safe, "{}", structure.name);
+            let prepared = structure.prepared(structure.sizes[0], "rc11").expect(structure.name);
+            let response = prepared.ask(&Control::default()).expect(structure.name);
+            let conclusion = response.answer.verdict.conclusion();
+            assert_eq!(conclusion, Conclusion::Safe, "{}", structure.name);
         }
     }
 }

@@ -5,13 +5,14 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use parallax_engine_bounded::{Figures, Framework, Options, verify};
-use parallax_engine_inductive::{Conclusion as Proved, MARK, Order, prove};
-use parallax_frontend_ops::syntax::Structures;
-use parallax_frontend_ops::{Judging, lower, marked, parse, translate};
-use parallax_memory::Model;
-use parallax_program::Property;
+use parallax_control::Control;
+use parallax_frontend_ops::{parse, translate};
+use parallax_query::{Extensions, Query, SolverWork};
 use parallax_verdict::Conclusion;
+use parallax_verify::structures::subject;
+use parallax_verify::{Asking, Framework};
+
+use crate::{ask, query};
 
 /// How a question is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,7 +39,8 @@ pub struct Question {
 pub struct Answer {
     /// None for `unknown`.
     pub violated: Option<bool>,
-    pub figures: Figures,
+    pub events: u64,
+    pub work: SolverWork,
     /// From the text to the verdict.
     pub total: Duration,
 }
@@ -193,45 +195,28 @@ impl Question {
     /// Asks; an error is a bug in the benchmark.
     pub fn ask(&self) -> Answer {
         let started = Instant::now();
-        let model = Model::builtin(self.model).expect("a model").expect("a right model");
         let structures = parse("t.ops", &self.text).expect("structures");
-        let (violated, figures) = match self.method {
-            Method::Bounded(framework, bound) => bounded(&structures, &model, framework, bound),
-            Method::Inductive => inductive(&structures, &model),
+        let is_proved = self.method == Method::Inductive;
+        let subject = subject(&structures, "t.ops".to_string(), is_proved).expect("a program");
+        let query = query(&subject, self.model);
+        let (engine, query) = match self.method {
+            Method::Bounded(framework, bound) => {
+                let asking = Asking { framework, ..Asking::default() };
+                let extensions = Extensions::default().with(asking);
+                ("bounded", Query { unroll: Some(bound), extensions, ..query })
+            }
+            Method::Inductive => ("inductive", query),
         };
-        Answer { violated, figures, total: started.elapsed() }
+        let answer = ask(engine, &query, &Control::default());
+        let violated = match answer.verdict.conclusion() {
+            Conclusion::Safe => Some(false),
+            Conclusion::Unsafe => Some(true),
+            // What is not proved counts as a violation, as it does in the dissertation.
+            Conclusion::Unknown => answer.candidate.is_some().then_some(true),
+        };
+        let work = answer.solver.expect("the work of a solver");
+        Answer { violated, events: answer.verdict.counts.events, work, total: started.elapsed() }
     }
-}
-
-fn bounded(
-    structures: &Structures,
-    model: &Model,
-    framework: Framework,
-    bound: u32,
-) -> (Option<bool>, Figures) {
-    let lowered = lower(structures, Judging::of(structures)).expect("a program");
-    let properties = vec![Property::Assert];
-    let options = Options { properties, unroll: Some(bound), framework, ..Options::default() };
-    let verified = verify(&lowered.program, model, &options).expect("a verdict");
-    let violated = match verified.verdict.conclusion() {
-        Conclusion::Safe => Some(false),
-        Conclusion::Unsafe => Some(true),
-        Conclusion::Unknown => None,
-    };
-    (violated, verified.figures)
-}
-
-/// What is not proved counts as a violation, as it does in the dissertation.
-fn inductive(structures: &Structures, model: &Model) -> (Option<bool>, Figures) {
-    let program = marked(structures, MARK).expect("structures for the method");
-    let options = Options::default();
-    let proof = prove(&program, model, Order::Unsigned, &options).expect("an answer");
-    let violated = match proof.conclusion {
-        Proved::Proved { .. } => Some(false),
-        Proved::NotProved(_) => Some(true),
-        Proved::Unknown(_) => None,
-    };
-    (violated, proof.figures)
 }
 
 #[cfg(test)]

@@ -174,7 +174,7 @@ pub enum Coherence {
     Auto,
     /// Every total order
     Total,
-    /// Only orders that the model or the final state tells apart
+    /// Only orders that the model or the final state distinguishes
     Needed,
 }
 

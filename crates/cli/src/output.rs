@@ -72,7 +72,7 @@ pub fn note(text: &str) {
     note_exactly(&visible(text));
 }
 
-/// Where stderr is gone, there is nobody to tell.
+/// Where stderr is gone, there is nobody who reads.
 fn note_exactly(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }

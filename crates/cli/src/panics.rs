@@ -1,5 +1,5 @@
-//! What is told when something breaks inside: one line with the place, for a report of the bug. The
-//! answer that follows says that it is a bug. With `RUST_BACKTRACE` there is all that Rust tells.
+//! What is said when something breaks inside: one line with the place, for a report of the bug. The
+//! answer that follows says that it is a bug. With `RUST_BACKTRACE` there is all that Rust says.
 
 use std::any::Any;
 use std::panic::{self, Location};
@@ -26,8 +26,8 @@ mod tests {
     #[test]
     fn a_panic_is_one_line() {
         let place = Location::caller();
-        let told = line(Some(place), &"index out of bounds");
-        assert_eq!(told, format!("internal error at {place}: index out of bounds"));
+        let said = line(Some(place), &"index out of bounds");
+        assert_eq!(said, format!("internal error at {place}: index out of bounds"));
         assert_eq!(line(None, &String::from("no")), "internal error: no");
         assert_eq!(line(None, &7), "internal error: no message");
     }

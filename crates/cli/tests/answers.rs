@@ -1,7 +1,6 @@
 //! Answers of `parallax litmus`, in both formats.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use std::io::Read;
 use std::process::Stdio;
@@ -101,7 +100,7 @@ fn a_model_of_ones_own_is_used() {
 }
 
 #[test]
-fn pictures_are_drawn_and_told() {
+fn pictures_are_drawn_and_named() {
     let folder = Folder::new();
     folder.write("1.litmus", SB).write("2.litmus", SB).write("3.litmus", MP);
     let run = folder.run(&["litmus", "--graph", "out/pictures", "."]);

@@ -57,12 +57,10 @@ fn crates_know_whom_the_page_says() {
 fn engines_are_reached_through_one_door() {
     let built = built_with();
     let is_engine = |name: &str| name.starts_with("engine-");
-    // Who measures engines looks behind the door.
-    let insiders = ["verify", "bench"];
     for (name, knows) in &built {
         let engines: Vec<&String> = knows.iter().filter(|other| is_engine(other)).collect();
         let is_allowed = match name.as_str() {
-            name if insiders.contains(&name) => true,
+            "verify" => true,
             // Proofs by invariants ask the solver by way of the bounded engine.
             "engine-inductive" => engines == ["engine-bounded"],
             _ => engines.is_empty(),
@@ -86,6 +84,27 @@ fn data_flows_one_way() {
             assert!(!(is_engine && others_front_end && knows(name, other)), "{name}, {other}");
             let behind = other.starts_with("engine-") || other == "memory" || other == "verdict";
             assert!(!(is_front_end && behind && knows(name, other)), "{name}, {other}");
+        }
+    }
+}
+
+/// Where the tests of a crate are joined into one program, a file that nobody names is not run.
+#[test]
+fn every_file_of_tests_is_run() {
+    for folder in std::fs::read_dir(root().join("crates")).expect("crates") {
+        let folder = folder.expect("a folder").path();
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+        if !manifest.contains("autotests = false") {
+            continue;
+        }
+        let joined = std::fs::read_to_string(folder.join("tests/all.rs")).expect("all tests");
+        let files = std::fs::read_dir(folder.join("tests")).expect("tests");
+        let paths = files.map(|file| file.expect("a file").path());
+        for path in paths.filter(|path| path.extension().is_some_and(|it| it == "rs")) {
+            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            let is_module = joined.contains(&format!("\nmod {name};\n"));
+            let is_target = manifest.contains(&format!("\n[[test]]\nname = \"{name}\"\n"));
+            assert!(is_module != is_target, "{} is run once", path.display());
         }
     }
 }

@@ -79,6 +79,11 @@ fn the_page_on_bounded_verification_is_true() {
 }
 
 #[test]
+fn the_page_on_abstraction_is_true() {
+    check_page("docs/src/abstract.md");
+}
+
+#[test]
 fn the_page_on_states_is_true() {
     check_page("docs/src/states.md");
 }

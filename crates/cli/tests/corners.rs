@@ -2,8 +2,7 @@
 //! what is asked about it and the answer. What is asked without naming an engine has that answer; an
 //! engine that is named may not know it, but says nothing else.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -48,8 +47,8 @@ fn wrong(case: &Case<'_>) -> Vec<String> {
     let folder = Folder::new();
     folder.write("case.c", &case.program);
     let ask = |asked: &&[&str]| {
-        let told = ["verify", "case.c", "--property", case.properties, "--timeout", "60"];
-        let run = folder.run(&[&told[..], asked, &case.options].concat());
+        let options = ["verify", "case.c", "--property", case.properties, "--timeout", "60"];
+        let run = folder.run(&[&options[..], asked, &case.options].concat());
         let said = run.stdout.lines().next().unwrap_or(&run.stderr).to_string();
         let is_open = said.starts_with("unknown: ");
         let is_named = asked.contains(&"--engine");

@@ -1,8 +1,7 @@
 //! The project's own corpus: every answer is the expected one, and every execution that is
 //! drawn replays.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use std::path::Path;
 

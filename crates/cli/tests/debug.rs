@@ -4,8 +4,7 @@
 //! and stderr show, and the exit code. With `UPDATE_DEBUG=1` in the environment the latter are
 //! rewritten instead.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,7 @@
 //! Waiting for ever, by one definition: engines agree on loops that store what they look at, that
 //! exchange or compare and swap in vain, that wait for several things, in functions and in one another.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use support::Folder;
 
@@ -24,8 +23,8 @@ fn all_say(text: &str, expected: &str) {
         [("sc", &["explore", "states", "bounded"][..]), ("rc11", &["explore", "bounded"])]
     {
         for engine in engines {
-            let told = ["--model", model, "--engine", engine, "--property", "liveness"];
-            let run = folder.run(&[&["verify", "program.c"], &told[..]].concat());
+            let options = ["--model", model, "--engine", engine, "--property", "liveness"];
+            let run = folder.run(&[&["verify", "program.c"], &options[..]].concat());
             let said = run.stdout.lines().next().unwrap_or("");
             assert!(said.starts_with(expected), "{engine}, {model}: {said:?} of\n{text}");
         }

@@ -1,7 +1,6 @@
 //! Bad input: a clear error with its place, exit code 2, and the rest of the batch goes on.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use serde_json::Value;
 use support::{Folder, SB};
@@ -34,7 +33,7 @@ fn broken_tests_are_refused_with_their_place() {
 }
 
 #[test]
-fn all_errors_of_a_file_are_told_together() {
+fn all_errors_of_a_file_are_reported_together() {
     let folder = Folder::new();
     let text = SB.replace("MOV [x],$1", "HOP").replace("MOV EAX,[x]", "SKIP EAX");
     folder.write("t.litmus", text);

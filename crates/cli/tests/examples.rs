@@ -1,7 +1,7 @@
 //! The programs in `examples/c`, each under several models: `expected.csv` has the answers.
 //!
 //! `UPDATE_EXAMPLES=1` writes new counts of executions into the table; a verdict that differs is
-//! for a person to judge. `EXAMPLES=part-of-a-name` runs a part and tells more.
+//! for a person to judge. `EXAMPLES=part-of-a-name` runs a part and prints more.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -208,12 +208,12 @@ fn difference(row: &Row, found: &Row, verdict: &Verdict) -> Option<String> {
         [&row.verdict, &row.property, &row.executions, &row.blocked].map(String::as_str).join(" ")
     };
     let mut text = format!("{}: {}, not {}", row.name(), answer(found), answer(row));
-    tell(verdict, &mut text);
+    describe(verdict, &mut text);
     Some(text)
 }
 
 /// Where a violation is, or why the answer is not known.
-fn tell(verdict: &Verdict, text: &mut String) {
+fn describe(verdict: &Verdict, text: &mut String) {
     for violation in &verdict.violations {
         let place = violation.place.as_ref().map(|place| format!("{place:?}"));
         write!(text, "\n    {} at {}", violation.message, place.unwrap_or_default()).unwrap();
@@ -228,16 +228,16 @@ fn answers(rows: &[Row]) -> Vec<(Row, Option<String>)> {
     let programs = Programs::default();
     let next = AtomicUsize::new(0);
     let found: Vec<OnceLock<(Row, Option<String>)>> = vec![OnceLock::new(); rows.len()];
-    let is_told = std::env::var("EXAMPLES").is_ok();
+    let is_said = std::env::var("EXAMPLES").is_ok();
     let work = || {
         while let Some(row) = rows.get(next.fetch_add(1, Ordering::Relaxed)) {
             let start = Instant::now();
             let verdict = programs.verify(row, NonZeroUsize::MIN);
             let answer = row.answered(&verdict);
-            if is_told {
+            if is_said {
                 let mut text = answer.line();
                 write!(text, "   {:?}", start.elapsed()).unwrap();
-                tell(&verdict, &mut text);
+                describe(&verdict, &mut text);
                 println!("{text}");
             }
             let chance = || format!("{}: several threads say something else", row.name());

@@ -1,7 +1,6 @@
 //! `--expect`: answers held against a table.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use support::{Folder, MP, SB};
 
@@ -23,7 +22,7 @@ fn everything_as_expected() {
 }
 
 #[test]
-fn differences_and_failures_are_told() {
+fn differences_and_failures_are_reported() {
     let rows = "SB.litmus,tso,no\nbad.litmus,tso,ok\ngone.litmus,tso,ok\nSB.litmus,sc,no\n";
     let run = folder(rows).run(&["litmus", "--expect", "suite/expected.csv"]);
     let lines: Vec<&str> = run.ends_with(1).stdout.lines().collect();

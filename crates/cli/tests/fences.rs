@@ -1,7 +1,6 @@
 //! `parallax fences`: repairs of real programs, applied as people apply them, and verified again.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -337,7 +336,7 @@ fn accesses_with_no_place_between_them_are_named() {
 }
 
 #[test]
-fn what_cannot_be_helped_is_told() {
+fn what_cannot_be_helped_is_said() {
     let (folder, file) = folder_with("fences/lamport.c");
     let run = folder.run(&["fences", &file]);
     run.ends_with(1).complains("sequential consistency");
@@ -379,7 +378,7 @@ fn bad_usage_is_an_error() {
     folder.run(&["fences", "a.program"]).ends_with(2).complains("no source");
 }
 
-/// An order that is not written where the access is cannot be changed there, which is told.
+/// An order that is not written where the access is cannot be changed there, which is said.
 #[test]
 fn orders_that_cannot_be_edited_are_named() {
     let folder = Folder::new();

@@ -1,7 +1,6 @@
 //! Help, completions and manual pages.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use std::path::Path;
 
@@ -65,7 +64,7 @@ fn wrong_usage_is_an_error() {
 }
 
 #[test]
-fn version_is_told() {
+fn version_is_shown() {
     let version = format!("parallax {}\n", env!("CARGO_PKG_VERSION"));
     let run = Folder::new().run(&["--version"]);
     assert_eq!(run.ends_with(0).stdout, version);

@@ -1,7 +1,6 @@
 //! Proofs of C programs: the answers are those of `examples/c-inductive/expected.csv`.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,11 +28,11 @@ fn answers_are_as_expected() {
         };
         let found = answer("inductive", model, &format!("examples/c-inductive/{file}"));
         assert_eq!(found["verdict"], verdict, "{line}: {found}");
-        let told = format!("{} {}", found["reason"], found["notes"]);
-        assert!(told.contains(says), "{line}: {told}");
+        let said = format!("{} {}", found["reason"], found["notes"]);
+        assert!(said.contains(says), "{line}: {said}");
         if verdict == "unknown" {
             assert!(model == "rc11" || found["reason_place"]["line"].is_u64(), "{line}");
-            let is_tried = told.contains("not proved");
+            let is_tried = said.contains("not proved");
             assert_eq!(
                 found["candidate"]["execution"]["events"].is_array(),
                 is_tried,
@@ -75,7 +74,7 @@ fn what_is_wrong_is_so_for_the_inputs_asked_about() {
                 int main(void) { assert(__VERIFIER_nondet_int() != 7); }\n";
     folder.write("input.c", text);
     for (inputs, expected) in [("0..3", "unknown"), ("0..9", "unsafe")] {
-        let told = ["--engine", "inductive", "--model", "sc", "--nondet", inputs, "input.c"];
-        folder.run(&[&["verify", "--property", "assert"], &told[..]].concat()).says(expected);
+        let said = ["--engine", "inductive", "--model", "sc", "--nondet", inputs, "input.c"];
+        folder.run(&[&["verify", "--property", "assert"], &said[..]].concat()).says(expected);
     }
 }

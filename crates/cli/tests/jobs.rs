@@ -11,7 +11,7 @@ use support::{Folder, Run, run_in};
 
 const ROUNDS: usize = 3;
 
-/// What is told, without how long it took and in how much memory.
+/// What is said, without how long it took and in how much memory.
 fn without_times(run: &Run) -> String {
     let mut text = format!("{}\n{}{}", run.code, run.stdout, run.stderr);
     for key in ["\"time_s\":", "\"peak_rss_kib\":"] {
@@ -102,11 +102,11 @@ fn examples_have_one_answer() {
     let rows = rows.filter(|row| is_long || row[4] != "safe").filter(|row| row[2].contains(only));
     for row in rows.step_by(step) {
         let options: Vec<&str> = row[3].split_whitespace().collect();
-        let told = [row[0], "--engine", "explore", "--model", row[2], "--format", "json"];
+        let arguments = [row[0], "--engine", "explore", "--model", row[2], "--format", "json"];
         let clang: Vec<&str> = match row[1] {
             "" => Vec::new(),
             arguments => ["--"].into_iter().chain(arguments.split_whitespace()).collect(),
         };
-        answer(&examples, &[&told[..], &options, &clang].concat());
+        answer(&examples, &[&arguments[..], &options, &clang].concat());
     }
 }

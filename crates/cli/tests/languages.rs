@@ -1,8 +1,7 @@
 //! Models and the languages that they speak of: a model is not asked about a program whose accesses
 //! and fences it does not know, and what C says of races holds under every model.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use support::{Folder, SB};
 

@@ -1,8 +1,7 @@
 //! An answer holds in every layout of memory, or it is `unknown`: in C, where objects lie is not for
 //! the program to know.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use support::Folder;
 
@@ -68,7 +67,7 @@ fn what_another_layout_would_change_is_unknown() {
             assert!(said.starts_with("unknown: "), "{engine} says {said} of\n{text}");
             if engine != "inductive" {
                 assert!(said.contains("where objects lie in memory"), "{engine}: {said}\n{text}");
-                assert!(said.contains("program.c:"), "{engine} tells no place: {said}\n{text}");
+                assert!(said.contains("program.c:"), "{engine} names no place: {said}\n{text}");
             }
         }
     }
@@ -179,7 +178,7 @@ fn copies_of_any_length_keep_addresses() {
 
 /// What is wrong before the layout comes in is wrong in all of them.
 #[test]
-fn what_is_wrong_in_every_layout_is_told() {
+fn what_is_wrong_in_every_layout_is_said() {
     let text = "int x; void *set(void *u) { x = 1; return 0; }\n\
                 int main(void) { pthread_t t; pthread_create(&t, 0, set, 0); int *p = malloc(4);\n\
                 assert(x == 0); assert((int)(long)p == 7); }";

@@ -1,8 +1,7 @@
 //! What the C library means, through every engine: each file of `library/` says in its first lines
 //! what is asked (`// ask ARGUMENTS: CODE text`) and which exit code and words are the answer.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use std::path::Path;
 

@@ -1,7 +1,6 @@
 //! Runs that come to an early end: time limits and Ctrl-C.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};

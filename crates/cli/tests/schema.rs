@@ -2,8 +2,7 @@
 //!
 //! The checker knows the part of JSON Schema that the file uses, and refuses any other word.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use std::path::{Path, PathBuf};
 

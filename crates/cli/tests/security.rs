@@ -1,8 +1,7 @@
 //! Inputs and their names are not trusted: none of them is an option of another program, is obeyed by
 //! a terminal, says where to write, or is waited for.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -255,7 +254,7 @@ fn files_have_size_limits() {
 
 /// Places have the names of files: no name ends a line, and one that cannot be shown is refused.
 #[test]
-fn repairs_are_told_in_lines_of_their_own() {
+fn repairs_are_reported_in_lines_of_their_own() {
     let folder = Folder::new();
     let program = "#include <assert.h>\n#include <pthread.h>\n#include <stdatomic.h>\n\
         atomic_int x, y; int a, b;\n\

@@ -1,8 +1,7 @@
 //! No execution is cut in silence: what ends one, or leaves a value open, and is not among the
 //! properties asked for, makes the verdict `unknown`, by every engine.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use support::Folder;
 
@@ -13,8 +12,8 @@ fn verdicts(text: &str, properties: &str) -> Vec<(&'static str, String)> {
     let folder = Folder::new();
     folder.write("program.c", text);
     let verdict = |engine: &'static str| {
-        let told = ["--model", "sc", "--engine", engine, "--property", properties];
-        let run = folder.run(&[&["verify", "program.c"], &told[..]].concat());
+        let options = ["--model", "sc", "--engine", engine, "--property", properties];
+        let run = folder.run(&[&["verify", "program.c"], &options[..]].concat());
         (engine, run.stdout.lines().next().unwrap_or("").to_string())
     };
     ENGINES.into_iter().map(verdict).collect()
@@ -30,8 +29,8 @@ fn all_say(text: &str, properties: &str, expected: &str) {
 /// No engine says that a program is safe.
 fn none_says_safe(text: &str, properties: &str) {
     for (engine, said) in verdicts(text, properties) {
-        let is_told = said.starts_with("unknown") || said.starts_with("unsafe");
-        assert!(is_told, "{engine} says {said:?} of\n{text}");
+        let is_said = said.starts_with("unknown") || said.starts_with("unsafe");
+        assert!(is_said, "{engine} says {said:?} of\n{text}");
     }
 }
 
@@ -67,8 +66,8 @@ fn what_ends_the_program_hides_nothing() {
     let text = "int x; int main(void) { assert(x == 1); }\n";
     let text = format!("{HEADER}{text}");
     for (engine, said) in verdicts(&text, "memory") {
-        let is_told = engine == "inductive" || said.starts_with("safe");
-        assert!(is_told, "{engine} says {said:?} of\n{text}");
+        let is_said = engine == "inductive" || said.starts_with("safe");
+        assert!(is_said, "{engine} says {said:?} of\n{text}");
     }
 }
 
@@ -130,8 +129,8 @@ fn what_races_under_c11_has_no_meaning() {
         );
         let folder = Folder::new();
         folder.write("program.c", &text);
-        let told = ["verify", "program.c", "--model", "c11", "--property", "assert"];
-        folder.run(&told).stdout
+        let options = ["verify", "program.c", "--model", "c11", "--property", "assert"];
+        folder.run(&options).stdout
     };
     let racy = program("int");
     assert!(
@@ -177,8 +176,8 @@ fn uninitialised_values_that_nobody_looks_at_matter_to_nobody() {
     for text in fine {
         let text = format!("{HEADER}int c;\n{text}\n");
         for (engine, said) in verdicts(&text, "assert") {
-            let is_told = !matches!(engine, "auto" | "explore" | "bounded");
-            assert!(is_told || said.starts_with("safe"), "{engine} says {said:?} of\n{text}");
+            let is_said = !matches!(engine, "auto" | "explore" | "bounded");
+            assert!(is_said || said.starts_with("safe"), "{engine} says {said:?} of\n{text}");
         }
     }
 }
@@ -196,8 +195,8 @@ fn blocks_end_the_lives_of_their_variables() {
         let text = format!("{HEADER}{text}\n");
         none_says_safe(&text, "assert");
         for (engine, said) in verdicts(&text, "memory") {
-            let is_told = engine == "inductive" || said.starts_with("unsafe: access to an object");
-            assert!(is_told, "{engine} says {said:?} of\n{text}");
+            let is_said = engine == "inductive" || said.starts_with("unsafe: access to an object");
+            assert!(is_said, "{engine} says {said:?} of\n{text}");
         }
     }
 }
@@ -207,8 +206,8 @@ fn variables_of_blocks_are_used_while_they_live() {
     let text = "int f(int *p) { return *p; } int main(void) { int s = 0; \
                 for (int i = 0; i < 3; i++) { int x = i, *p = &x; s += f(p); } assert(s == 3); }";
     for (engine, said) in verdicts(&format!("{HEADER}{text}\n"), "assert,memory") {
-        let is_told = engine == "inductive" || said.starts_with("safe");
-        assert!(is_told, "{engine} says {said:?} of\n{text}");
+        let is_said = engine == "inductive" || said.starts_with("safe");
+        assert!(is_said, "{engine} says {said:?} of\n{text}");
     }
 }
 

@@ -1,7 +1,6 @@
 //! The options of the engine that asks a solver: another solver, proofs, and questions for others.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use support::{Folder, MP, SB};
 
@@ -174,7 +173,7 @@ fn loops_are_followed_as_far_as_is_needed() {
 }
 
 #[test]
-fn what_exploration_cannot_tell_a_solver_may() {
+fn what_exploration_cannot_decide_a_solver_may() {
     let folder = Folder::new();
     let text = "#include <assert.h>\nextern int __VERIFIER_nondet_int(void);\n\
                 int main(void) { int n = __VERIFIER_nondet_int(); assert(n != 7); return 0; }\n";

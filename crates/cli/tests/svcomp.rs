@@ -1,7 +1,6 @@
 //! All tasks of `examples/svcomp`, through the hall: no verdict is wrong, and few are open.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -34,9 +33,9 @@ fn questions(task: &str) -> usize {
 
 /// The rows that compare answers with what is expected.
 fn rows(tasks: &[String]) -> Vec<String> {
-    let told = ["verify", "-q", "--expect", "--timeout", "4"];
+    let options = ["verify", "-q", "--expect", "--timeout", "4"];
     let names = tasks.iter().map(String::as_str);
-    let run = run_in(&folder(), &told.into_iter().chain(names).collect::<Vec<_>>());
+    let run = run_in(&folder(), &options.into_iter().chain(names).collect::<Vec<_>>());
     let is_row = |line: &&str| {
         ["right ", "wrong ", "unknown "].iter().any(|word| line.starts_with(word))
             && line.contains(".yml ")

@@ -1,7 +1,6 @@
 //! Tasks of SV-COMP: what they ask, and how they are answered.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use support::Folder;
 
@@ -67,7 +66,7 @@ fn each_property_of_a_task_is_answered() {
 
 /// What fails is part of the verdict, and what is not asked for is no violation.
 #[test]
-fn parts_of_memory_safety_are_told_apart() {
+fn parts_of_memory_safety_are_distinguished() {
     let folder = folder();
     let programs = [
         ("twice", "int *p = malloc(4); free(p); free(p);", "false(valid-free)"),

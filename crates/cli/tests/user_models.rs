@@ -1,7 +1,6 @@
 //! Models from files, as people bring them along from herd7.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use support::{Folder, MP, SB};
 

@@ -1,7 +1,6 @@
 //! What holds of all executions holds of none as well: that is no success.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use serde_json::Value;
 use support::{Folder, Run, SB};
@@ -29,7 +28,7 @@ fn verify(folder: &Folder, (engine, model): (&str, &str), more: &[&str]) -> Run 
 }
 
 #[test]
-fn assumptions_that_nothing_passes_are_told() {
+fn assumptions_that_nothing_passes_are_reported() {
     let bodies = [
         "int main(void) { __VERIFIER_assume(0); assert(0); }\n",
         // In a thread, for which the other waits.
@@ -48,7 +47,7 @@ fn assumptions_that_nothing_passes_are_told() {
 }
 
 #[test]
-fn inputs_that_no_assumption_leaves_are_told() {
+fn inputs_that_no_assumption_leaves_are_reported() {
     let folder = folder(
         "int main(void) { int n = __VERIFIER_nondet_int();\n \
          __VERIFIER_assume(n > 3); __VERIFIER_assume(n < 2); assert(0); }\n",
@@ -139,7 +138,7 @@ fn questions_that_are_not_asked_have_no_answer() {
 }
 
 #[test]
-fn models_that_allow_nothing_are_told() {
+fn models_that_allow_nothing_are_reported() {
     let folder = Folder::new();
     folder.write("none.cat", "\"none\"\nempty rf as nothing\nempty W as nothing_else\n");
     folder.write("sb.litmus", SB);
@@ -154,7 +153,7 @@ fn models_that_allow_nothing_are_told() {
 }
 
 #[test]
-fn loops_that_are_cut_before_the_end_are_told() {
+fn loops_that_are_cut_before_the_end_are_reported() {
     let folder = Folder::new();
     let looping =
         "X86 loop\n{ x=0; }\n P0 ;\n L: MOV EAX,[x] ;\n CMP EAX,$1 ;\n JNE L ;\nforall (0:EAX=1)\n";

@@ -1,7 +1,6 @@
 //! `parallax verify`: verdicts, formats, exit codes, bad input.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -290,11 +289,11 @@ fn bad_input_is_refused() {
     for (arguments, message) in [
         (&["nowhere.program"][..], "cannot read 'nowhere.program'"),
         (&["what"], "it is not known what this is"),
-        (&["a.yml"], "not available yet"),
+        (&["a.yml"], "cannot read 'a.yml'"),
         (&["--engine", "inductive", "SB.litmus"], "not for inputs of this kind"),
         (&["SB.litmus", "MP.litmus"], "one input"),
         (&["SB.litmus", "message.program"], "different kinds"),
-        (&["--engine", "symbolic", "message.program"], "there is no engine 'symbolic'"),
+        (&["--engine", "views", "message.program"], "there is no engine 'views'"),
         (&["SB.litmus", "--", "-O2"], "for C files only"),
         (&["--engine", "explore", "SB.litmus"], "needs its own engine"),
         (&["--property", "race", "SB.litmus"], "only the final condition"),
@@ -390,8 +389,8 @@ fn the_stores_of_a_place_have_one_order() {
         folder.write("stores.c", text);
         for model in ["imm", "rc11", "sc"] {
             for engine in ["auto", "bounded"] {
-                let told = ["--model", model, "--engine", engine, "--property", "assert"];
-                let run = folder.run(&[&["verify", "stores.c"], &told[..]].concat());
+                let options = ["--model", model, "--engine", engine, "--property", "assert"];
+                let run = folder.run(&[&["verify", "stores.c"], &options[..]].concat());
                 assert!(run.stdout.starts_with(expected), "{model} {engine}: {}", run.stdout);
             }
         }

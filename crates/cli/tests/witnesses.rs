@@ -1,7 +1,6 @@
 //! Witnesses of SV-COMP: those that are written are confirmed, and broken ones are not.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use std::path::{Path, PathBuf};
 

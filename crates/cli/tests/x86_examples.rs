@@ -2,7 +2,7 @@
 //! and verified by the command as machine code: `expected.csv` has the answers. The litmus tests
 //! among them must have the outcomes that `parallax litmus` finds in the tests of the same names.
 //!
-//! `EXAMPLES=part-of-a-name` runs a part and tells more; `PARALLAX_LONG=1` runs the rows that are
+//! `EXAMPLES=part-of-a-name` runs a part and prints more; `PARALLAX_LONG=1` runs the rows that are
 //! marked `long`, too.
 
 use std::collections::BTreeSet;
@@ -250,7 +250,7 @@ fn outcomes(name: &str) -> BTreeSet<String> {
     states.iter().map(outcome).collect()
 }
 
-/// A compiled litmus test that is told which outcomes are allowed is safe. It ends in as many
+/// A compiled litmus test that knows which outcomes are allowed is safe. It ends in as many
 /// states as there are outcomes, so it has them all.
 fn check_litmus(source: &str, build: Build) -> Vec<String> {
     let name = source.trim_end_matches(".c");

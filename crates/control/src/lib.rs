@@ -128,7 +128,7 @@ impl<'a> Control<'a> {
         None
     }
 
-    /// Tells the watcher, if there is one.
+    /// Calls the watcher, if there is one.
     pub fn report(&self, progress: impl FnOnce() -> Progress) {
         if let Some(watcher) = self.progress {
             watcher(&progress());
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn who_watches_is_told() {
+    fn who_watches_is_called() {
         let seen = std::sync::Mutex::new(0);
         let watcher = |progress: &Progress| *seen.lock().unwrap() += progress.executions;
         let control = Control { progress: Some(&watcher), ..Control::default() };

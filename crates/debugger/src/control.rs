@@ -13,7 +13,7 @@ use crate::{source, story};
 const MOST_ACTIONS: usize = 1_000_000;
 /// Actions that one `step` may take: lines that only loop must end some time.
 const MOST_IN_LINE: usize = 10_000;
-/// What is told of one step.
+/// What is shown of one step.
 const MOST_SHOWN: usize = 40;
 
 /// How far a step goes.
@@ -56,10 +56,10 @@ pub fn step(
         _ => (count(argument)?, 0),
     };
     session.begin_command();
-    let mut told = 0;
+    let mut shown = 0;
     let mut result = Ok(());
     for _ in 0..times.min(MOST_ACTIONS) {
-        match one_step(session, reach, choice, &mut told, out) {
+        match one_step(session, reach, choice, &mut shown, out) {
             Ok(true) => {}
             Ok(false) => break,
             Err(why) => {
@@ -68,8 +68,8 @@ pub fn step(
             }
         }
     }
-    if told > MOST_SHOWN {
-        let _ = writeln!(out, "… ({} more)", told - MOST_SHOWN);
+    if shown > MOST_SHOWN {
+        let _ = writeln!(out, "… ({} more)", shown - MOST_SHOWN);
     }
     session.end_command(out);
     result
@@ -80,7 +80,7 @@ fn one_step(
     session: &mut Session<'_, '_>,
     reach: Reach,
     choice: u64,
-    told: &mut usize,
+    shown: &mut usize,
     out: &mut String,
 ) -> Result<bool, String> {
     let thread = session.thread;
@@ -99,8 +99,8 @@ fn one_step(
         let before = session.now().clone();
         let happened = session.perform(action);
         for line in story::lines(session, &before, &happened) {
-            *told += 1;
-            if *told <= MOST_SHOWN {
+            *shown += 1;
+            if *shown <= MOST_SHOWN {
                 let _ = writeln!(out, "{line}");
             }
         }

@@ -77,7 +77,7 @@ impl<'s, 'p> History<'s, 'p> {
         Some(before.last().unwrap_or(first))
     }
 
-    /// Takes everything to a position; `seen` is told what happens again on the way.
+    /// Takes everything to a position; `seen` gets what happens again on the way.
     pub fn go_to(&mut self, position: usize, mut seen: impl FnMut(&Machine<'s, 'p>, &Happened)) {
         let position = position.min(self.actions.len());
         if position < self.position {

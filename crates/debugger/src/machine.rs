@@ -256,7 +256,7 @@ impl<'s, 'p> Machine<'s, 'p> {
     }
 
     /// Whether a thread is between instructions of the source and looks at its own stack. That is
-    /// how calls of machine code are told.
+    /// how calls of machine code are found.
     fn is_quiet(&self, thread: u32) -> bool {
         let Some(local) = self.system.thread(thread) else {
             return false;

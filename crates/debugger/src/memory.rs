@@ -14,7 +14,7 @@ const MOST_ELEMENTS: u64 = 200;
 const DEEPEST: u32 = 16;
 /// Bytes of one object that are compared with the start.
 const MOST_BYTES: u64 = 1 << 20;
-/// Differences that are told.
+/// Differences that are shown.
 const MOST_DIFFERENCES: usize = 200;
 
 /// What something holds, as a thread sees it, or as all do.

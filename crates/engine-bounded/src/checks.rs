@@ -399,7 +399,7 @@ pub fn uses(
             });
             let objects: Vec<(u128, Vec<u128>)> = within.collect();
             if !objects.is_empty() {
-                // An own access after the end is not told anything.
+                // An own access after the end learns nothing.
                 let lasts = if is_own { Vec::new() } else { lasts.clone() };
                 found.push(Use { access, end, address: free.address, lasts, objects });
             }

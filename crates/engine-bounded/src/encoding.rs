@@ -67,7 +67,7 @@ pub struct Asking {
 impl Encoding {
     /// Models with more relations than this are refused.
     const MOST_RELATIONS: usize = 5_000;
-    /// Of so many pairs, in all relations together, it is told whether they may be and must be.
+    /// Of so many pairs, in all relations together, it is asked whether they may be and must be.
     const MOST_PAIRS: usize = 1 << 34;
 
     /// `values` have given their terms away.

@@ -74,7 +74,7 @@ impl Guard {
     }
 
     /// What holds where one of two guards does that exclude one another, and the condition that
-    /// tells the first from the second there.
+    /// distinguishes the first from the second there.
     pub fn join(&self, other: &Guard, terms: &mut Terms) -> (Guard, Term) {
         let common = self.common(other);
         let rest =

@@ -10,7 +10,7 @@ use crate::options::{Bound, Options};
 use crate::preparation::{Preparation, prepare};
 use crate::watch::Watch;
 
-/// The addresses that each load can have. The error is why there is no telling.
+/// The addresses that each load can have. The error is why that is not known.
 pub fn loads(
     program: &Program,
     model: &Model,

@@ -1,4 +1,4 @@
-//! What a user of the engine decides, and what the engine tells about its work.
+//! What a user of the engine decides, and what the engine reports about its work.
 
 use std::time::Duration;
 

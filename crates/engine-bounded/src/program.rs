@@ -103,8 +103,8 @@ pub fn verify(
 /// The properties that can be decided under a model.
 fn supported(model: &Model, options: &Options<'_>) -> Vec<Property> {
     let flags_races = model.flags_races() && options.framework == Framework::Cat;
-    let tells = |property: &Property| *property != Property::Race || flags_races;
-    options.properties.iter().copied().filter(tells).collect()
+    let decides = |property: &Property| *property != Property::Race || flags_races;
+    options.properties.iter().copied().filter(decides).collect()
 }
 
 /// Something wrong, and the thread that cannot go on because of it.
@@ -259,12 +259,12 @@ impl Search<'_, '_> {
 
     /// Whether each use happens before the end of its object.
     fn ordered(&self, encoding: &mut Encoding, uses: &[Use]) -> Vec<Literal> {
-        let mut told = encoding.before.clone().into_iter();
+        let mut known = encoding.before.clone().into_iter();
         let mut all = Vec::with_capacity(uses.len());
         for late in uses {
             let mut ways = Vec::new();
             for last in &late.lasts {
-                let before = told.next().unwrap_or(Literal::FALSE);
+                let before = known.next().unwrap_or(Literal::FALSE);
                 ways.push(encoding.circuit.and(&[encoding.executed[*last], before]));
             }
             all.push(encoding.circuit.or(&ways));

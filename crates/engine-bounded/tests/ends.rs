@@ -14,7 +14,7 @@ use parallax_verdict::{Conclusion, Verdict};
 const READS: [&str; 4] = ["[A, RLX]", "[A, ACQ]", "[A, SC]", "[NA]"];
 const WRITES: [&str; 4] = ["[A, RLX]", "[A, REL]", "[A, SC]", "[NA]"];
 
-/// One step of a thread: with the object, or with what threads tell one another.
+/// One step of a thread: with the object, or with what threads signal one another.
 fn step(random: &mut Random) -> String {
     let (flag, value) = (random.pick(&["x", "y"]), random.below(3));
     let (read, write) = (random.pick(&READS[..3]), random.pick(&WRITES[..3]));
@@ -110,10 +110,10 @@ fn machines_agree_with_the_language() {
             let machine = Machine::of_model(&model(name)).expect("a machine");
             let compiled = compile(&program, machine).expect("a program");
             let verdict = bounded(&compiled, name, Framework::Cat);
-            let told = format!("seed {seed}, {name}, {:?}:\n{text}", verdict.reason);
-            assert_ne!(verdict.conclusion(), Conclusion::Unknown, "{told}");
+            let context = format!("seed {seed}, {name}, {:?}:\n{text}", verdict.reason);
+            assert_ne!(verdict.conclusion(), Conclusion::Unknown, "{context}");
             let is_safe = verdict.conclusion() == Conclusion::Safe;
-            assert!(is_safe || language.conclusion() == Conclusion::Unsafe, "{told}");
+            assert!(is_safe || language.conclusion() == Conclusion::Unsafe, "{context}");
             found[usize::from(is_safe)] += 1;
         }
     }

@@ -195,7 +195,7 @@ impl Search<'_, '_, '_, '_> {
         found < self.context.witnesses && (found == 0 || !large)
     }
 
-    /// Tells the checker which accesses have different values, where the model asks.
+    /// Says to the checker which accesses have different values, where the model asks.
     fn give_values(&mut self) {
         let Some(unequal) = self.checker.unequal_values_mut() else {
             return;

@@ -71,7 +71,7 @@ fn lines(threads: &[&[&str]]) -> Program {
     program(&threads.iter().map(|lines| lines.join("\n")).collect::<Vec<_>>())
 }
 
-/// Store buffering, where both threads look at their own store first: that tells nobody else about it.
+/// Store buffering, where both threads look at their own store first: that says nothing to anybody else.
 #[test]
 fn own_stores_are_seen_early() {
     let thread = |own: &str, other: &str| {

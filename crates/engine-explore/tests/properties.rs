@@ -323,15 +323,15 @@ fn loops_that_store_what_is_there_on_their_stack_wait() {
 
 #[test]
 fn stores_to_a_stack_that_others_write_to_are_no_waiting() {
-    let tells = "store.8 &p, a [A, REL]";
+    let publishes = "store.8 &p, a [A, REL]";
     let helper = |does: &str| {
         format!(
             "look:\na = load.8 &p [A, ACQ]\nbranch a == 0:64, look, do\ndo:\n{does}\n\
              store.4 &x, 1:32 [A, RLX]"
         )
     };
-    expect_safe(&waits_with_a_copy(tells, &helper("v = load.4 a [A, RLX]")), "sc");
-    let text = waits_with_a_copy(tells, &helper("store.4 a, 7:32 [A, RLX]"));
+    expect_safe(&waits_with_a_copy(publishes, &helper("v = load.4 a [A, RLX]")), "sc");
+    let text = waits_with_a_copy(publishes, &helper("store.4 a, 7:32 [A, RLX]"));
     let text = format!("program p pointers 64\nglobal x: 4\nglobal y: 4\n{text}");
     let program = parse_program("p", &text).expect("a program");
     let count = |unroll: u32| {
@@ -414,7 +414,7 @@ fn endless_waits_are_found_without_reductions() {
 }
 
 #[test]
-fn loops_that_are_cut_and_do_not_wait_are_told() {
+fn loops_that_are_cut_and_do_not_wait_are_reported() {
     let text = waits_and_stores("rmw.add.4 &y, 1:32 [A, RLX] [A, RLX]", "");
     let text = format!("program p pointers 64\nglobal x: 4\nglobal y: 4\n{text}");
     let program = parse_program("p", &text).expect("a program");

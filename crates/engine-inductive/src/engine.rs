@@ -6,12 +6,12 @@
 use std::time::Duration;
 
 use parallax_control::Control;
-use parallax_engine_bounded::{Options, verify as bounded};
+use parallax_engine_bounded::{Figures, Options, verify as bounded};
 use parallax_memory::Model;
 use parallax_program::{
     Diagnostic, Diagnostics, Expr, Help, InstKind, Location, Program, Property, Setting, Span,
 };
-use parallax_query::{Answer, Engine, NumberOrder, Query, Subject, Wanted};
+use parallax_query::{Answer, Engine, NumberOrder, Query, SolverWork, Subject, Wanted};
 use parallax_verdict::{
     Counts, Gaps, NONE_ENDS, Reason, Scope, Searched, Verdict, no_execution_passes,
 };
@@ -93,8 +93,10 @@ fn answer(
         properties: vec![Property::Assert],
         counts: Counts { events: proof.figures.events, ..Counts::default() },
         violations: Vec::new(),
-        notes: proof.invariants.iter().map(told).collect(),
+        notes: proof.invariants.iter().map(described).collect(),
     };
+    let Figures { variables, clauses, encoding, solving, .. } = proof.figures;
+    let solver = Some(SolverWork { variables, clauses, encoding, solving });
     let mut candidate = None;
     match proof.conclusion {
         Conclusion::Proved { vacuous } => match first_assumption(searched).filter(|_| vacuous) {
@@ -112,14 +114,14 @@ fn answer(
             let what = what_fails(&unproved);
             if let Some(mut refuted) = refuted(searched, model, &search) {
                 refuted.notes.push(format!("{what}; a search up to a bound has found this"));
-                return Ok(Answer::new(refuted, "inductive"));
+                return Ok(Answer { solver, ..Answer::new(refuted, "inductive") });
             }
             seen.gaps.add(not_proved(what, unproved.place));
             candidate = Some(unproved.candidate);
         }
         Conclusion::Unknown(reason) => seen.gaps.add(reason),
     }
-    Ok(Answer { candidate, ..Answer::new(seen.conclude(), "inductive") })
+    Ok(Answer { solver, candidate, ..Answer::new(seen.conclude(), "inductive") })
 }
 
 /// The first instruction that assumes something, unless it is that nothing comes after an assertion
@@ -145,7 +147,7 @@ fn first_assumption(program: &Program) -> Option<Span> {
 }
 
 /// What is said about an invariant that a proof stands on.
-fn told(invariant: &Invariant) -> String {
+fn described(invariant: &Invariant) -> String {
     let place = &invariant.place;
     match &invariant.proposed {
         None => format!("invariant at {place}: as it is written"),

@@ -10,7 +10,7 @@ use crate::flow::predecessors;
 use crate::loops::{Loop, loops};
 use crate::marks::Mark;
 
-/// Gives outer loops headers of their own, where marks tell them from inner ones.
+/// Gives outer loops headers of their own, where marks distinguish them from inner ones.
 pub fn separate(function: &mut Function, marks: &[Mark]) {
     for mark in marks {
         let Some(found) = loops(function) else { return };
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_inner_loop_is_told_by_its_mark() {
+    fn an_inner_loop_is_said_by_its_mark() {
         let text = "program t pointers 64\nfn f() {\nvar c: 1\njump h\nh:\nbranch c, mark, rest\n\
                     mark:\njump h\nrest:\nbranch c, h, end\nend:\nreturn\n}\nthread P = f()";
         let mut function = parse_program("t.program", text).unwrap().functions.remove(0);

@@ -89,7 +89,7 @@ fn nobody_has_to_write_their_invariants() {
 }
 
 #[test]
-fn what_was_found_is_told() {
+fn what_was_found_is_said() {
     let text = "loc [X];
         thread P1 { instr{ v := 0 }; do { instr{ v := v + 1; [X] := v } } while(v < 4) }
         thread P2 { instr{ u := [X] }; assert(u <= 4) }";

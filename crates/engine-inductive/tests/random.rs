@@ -1,5 +1,5 @@
 //! Random programs with loops, loops in loops, and invariants that are anything: what is proved, the
-//! search through states finds nothing wrong with. The loops end after a few rounds, so it can tell.
+//! search through states finds nothing wrong with. The loops end after a few rounds, so it can decide.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -113,7 +113,7 @@ fn thread(has_loop: bool) -> impl Strategy<Value = Vec<Statement>> {
     })
 }
 
-/// A thread that looks twice, so that it can tell iterations of the other apart.
+/// A thread that looks twice, so that it can distinguish iterations of the other.
 fn reader() -> impl Strategy<Value = Vec<Statement>> {
     condition().prop_map(|condition| {
         let [first, second] = ["a = load.4 &x", "b = load.4 &x"].map(Statement::Plain);

@@ -89,7 +89,7 @@ fn straight() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// The loops run three times, so the search through states can tell.
+    /// The loops run three times, so the search through states can decide.
     #[test]
     fn what_is_proved_is_true(
         first in looped(),

@@ -24,7 +24,7 @@ pub fn claim(
         (0..count).map(|thread| ending(&mut system, thread, failed, &mut log)).collect();
     let mut story = Story::new(log.records(), count as usize);
     for record in log.records() {
-        story.tell(record);
+        story.add(record);
     }
     let too_late = story.too_late(|address| system.freed_object(address));
     story.flush_all();

@@ -26,7 +26,7 @@ pub struct Options<'a> {
     /// What inputs may be; None if programs with inputs are beyond the engine.
     pub nondet: Option<(i128, i128)>,
     pub control: Control<'a>,
-    /// Is told the way to each violation that was confirmed.
+    /// Gets the way to each violation that was confirmed.
     pub way: Option<&'a Way<'a>>,
     /// What is asked of final states: one that satisfies the proposition is a violation. What it
     /// mentions is part of a final state; otherwise only memory is.

@@ -1,7 +1,7 @@
 //! The programs in `examples/c` under the models that have a machine: the same answers as
 //! `expected.csv` has, which the exploring engine gives.
 //!
-//! `EXAMPLES=part-of-a-name` runs a part and tells more.
+//! `EXAMPLES=part-of-a-name` runs a part and prints more.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

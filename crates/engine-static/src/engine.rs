@@ -122,7 +122,7 @@ fn reason(program: &Program, conclusion: Conclusion) -> Option<Reason> {
             help: Some(Help::with(
                 Setting::Property,
                 format!("{property},race"),
-                "may tell, by another engine",
+                "may decide it, by another engine",
             )),
         },
         Conclusion::Lost { message, span } => Reason {

@@ -1,4 +1,4 @@
-//! Expressions on sets of values, and what a branch tells about variables.
+//! Expressions on sets of values, and what a branch says about variables.
 
 use parallax_program::{BinaryOp, Expr, RmwOp, UnaryOp, Var};
 

@@ -35,7 +35,7 @@
 //! front end does not support ends the analysis too.
 //!
 //! Calls are followed as they are made, each with its own state; functions that call themselves are run
-//! until what they do is settled. Threads are told apart by where and as how manyth they are
+//! until what they do is settled. Threads are distinguished by where and as how manyth they are
 //! started, up to a limit; after that one stands for many.
 
 mod analysis;
@@ -176,20 +176,20 @@ fn attempt(
             assumed = match (world.obligations.iter().find(|owed| assumption.covers(owed)), &late) {
                 (Some(owed), _) => Some((owed.message.clone(), at(owed.span))),
                 (None, Some(late)) if assumption == Assumption::Definedness => {
-                    Some((told(program, &judge, late), late.first.place()))
+                    Some((described(program, &judge, late), late.first.place()))
                 }
                 _ => None,
             };
             if let Some((span, what)) = gap {
                 Conclusion::Lost { message: what.clone(), span: Some(at(*span)) }
             } else if let Some(suspicion) = judge.suspicions().first() {
-                let message = told(program, &judge, suspicion);
+                let message = described(program, &judge, suspicion);
                 Conclusion::Suspected { message, span: suspicion.first.place() }
             } else if let Some(owed) = owed {
                 let (property, message) = (owed.property, owed.message.clone());
                 Conclusion::Owed { property, message, span: at(owed.span) }
             } else if let Some(late) = late.filter(|_| assumption == Assumption::Nothing) {
-                let message = told(program, &judge, &late);
+                let message = described(program, &judge, &late);
                 Conclusion::Owed { property: Property::Memory, message, span: late.first.place() }
             } else if let Some(span) = vacuous(world) {
                 Conclusion::Vacuous { span: at(span) }
@@ -215,7 +215,7 @@ fn vacuous(world: &World) -> Option<(u32, u32)> {
 }
 
 /// Two accesses, in words.
-fn told(program: &Program, judge: &Judge<'_>, suspicion: &Suspicion) -> String {
+fn described(program: &Program, judge: &Judge<'_>, suspicion: &Suspicion) -> String {
     let Suspicion { first, second, what } = suspicion;
     let kind = |access: &world::Access| match access.kind {
         world::Kind::Read => "the read of",

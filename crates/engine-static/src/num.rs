@@ -17,7 +17,7 @@ pub struct Num {
     pub step: i128,
 }
 
-/// The widest interval that is told apart from all numbers.
+/// The widest interval that is distinguished from all numbers.
 const WIDEST: u32 = 100;
 
 fn size(width: u32) -> i128 {

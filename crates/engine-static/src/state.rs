@@ -84,7 +84,7 @@ impl Key {
         }
     }
 
-    /// One that stands for many: locks are kept, if that is told.
+    /// One that stands for many: locks are kept, if that is asked for.
     pub fn coarse(&self, keeps_locks: bool) -> Key {
         let created = self.created.keys().map(|site| (*site, Count::Many)).collect();
         let (locks, others) = match keeps_locks {

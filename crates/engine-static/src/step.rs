@@ -13,7 +13,7 @@ use crate::state::{Count, Hold, Lock, Mode, SpawnSite, State};
 use crate::value::{Base, ObjectId, Renamed, Value};
 use crate::world::{Access, Kind, Object, Origin};
 
-/// So many threads that are started at one place are told apart.
+/// So many threads that are started at one place are distinguished.
 const MOST_TOLD_APART: u16 = 20;
 
 /// Tags by which the library says what an access is for: one that takes a lock, for the thread alone or

@@ -103,7 +103,7 @@ impl Value {
         })
     }
 
-    /// A part of it, or something made of it, in which addresses cannot be told any more.
+    /// A part of it, or something made of it, in which addresses cannot be known any more.
     pub fn blurred(&self, width: u32) -> Value {
         if self.is_none() {
             return Value::none();

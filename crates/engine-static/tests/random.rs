@@ -226,7 +226,7 @@ fn what_is_proved_has_no_race() {
         open += u64::from(found.is_none());
     }
     println!(
-        "{count} programs: {proved} proved, {racy} with a race, {open} that exploration cannot tell"
+        "{count} programs: {proved} proved, {racy} with a race, {open} that exploration cannot decide"
     );
     assert!(proved * 10 > count && racy * 20 > count, "{proved} proved, {racy} racy of {count}");
 }

@@ -206,7 +206,7 @@ fn threads_of_a_loop_without_a_bound_meet() {
 }
 
 #[test]
-fn objects_are_told_apart() {
+fn objects_are_distinguished() {
     let text = "struct s { int a, b; }; void *w(void *p) { struct s *s = p; s->a = 1; return 0; } \
                 int main(void) { pthread_t t; struct s x; pthread_create(&t, 0, w, &x); x.b = 2; \
                 pthread_join(t, 0); return x.a; }";

@@ -48,7 +48,7 @@ impl<'p> Machine<'_, 'p> {
             }
             Value::Open(_) => address,
         };
-        // Locks are told apart by where they are.
+        // Locks are distinguished by where they are.
         let is_buffered = kind != Kind::Load && self.memory != MemoryKind::Sc;
         if facts.iter().any(|facts| facts.is_atomic) || is_buffered {
             return self.numbers(run, thread, address, |machine, run, bits| {
@@ -182,14 +182,46 @@ impl<'p> Machine<'_, 'p> {
                 machine.arrive(run, thread, kind.clone(), Value::Known(bits), bytes)
             });
         }
+        let (mut all, rest) = self.beside_locks(run, thread, &kind, address, bytes)?;
+        let Some(run) = rest else { return Ok(all) };
         let site = run.state.thread(thread).and_then(|local| local.thread.site());
         let places: Arc<[u64]> = (first..=last).step_by(stride as usize).collect();
         let access = Access { kind, address, places, bytes, facts, site };
-        self.stand_at(run, thread, access)
+        all.append(&mut self.stand_at(run, thread, access)?);
+        Ok(all)
+    }
+
+    /// Whoever writes to a lock that it holds does not hold it any more. So it is decided first
+    /// whether a write goes there; what is left goes elsewhere.
+    #[allow(clippy::type_complexity)]
+    fn beside_locks(
+        &mut self,
+        run: Run<'p>,
+        thread: u32,
+        kind: &Kind,
+        address: Value,
+        bytes: u32,
+    ) -> Result<(Vec<Run<'p>>, Option<Run<'p>>), Halt> {
+        let held = match run.state.thread(thread) {
+            Some(local) if *kind != Kind::Load => local.held.clone(),
+            _ => Vec::new(),
+        };
+        let (mut all, mut rest) = (Vec::new(), Some(run));
+        for lock in held {
+            let Some(run) = rest.take() else { break };
+            let there = Value::Known(Bits::new(self.values.width(address), u128::from(lock)));
+            let is_there = self.values.equal(address, there);
+            let (yes, no) = self.split(run, thread, is_there)?;
+            if let Some(run) = yes {
+                all.append(&mut self.arrive(run, thread, kind.clone(), there, bytes)?);
+            }
+            rest = no;
+        }
+        Ok((all, rest))
     }
 
     /// Whether it matters which bytes of an object were never written, and there are some: then an
-    /// access must be told by its place.
+    /// access must be known by its place.
     fn minds_undefined(&mut self, run: &Run<'p>, target: &Target, facts: &[Facts; 3]) -> bool {
         if !self.options.wants(Property::Memory) || facts[0].marks.is_copy() {
             return false;
@@ -496,7 +528,7 @@ impl<'p> Machine<'_, 'p> {
         }
         let takes_lock = access.facts[1].marks.takes_lock();
         if let Some(local) = run.state.local(thread) {
-            local.held.retain(|held| *held != range.start);
+            local.held.retain(|held| !access.is_known() || *held != range.start);
             if takes_lock {
                 local.held.push(range.start);
             }

@@ -25,7 +25,7 @@ pub fn suspicion(machine: &Machine<'_, '_>, found: &Found) -> Result<Suspicion, 
     let touches = std::mem::take(&mut replay.touches);
     let log = replica.log.take().unwrap_or_default();
     let mut story = Story::new(&log, count);
-    let parts: Vec<_> = log.iter().map(|record| story.tell(record)).collect();
+    let parts: Vec<_> = log.iter().map(|record| story.add(record)).collect();
     let race: Vec<usize> = found
         .accesses
         .iter()

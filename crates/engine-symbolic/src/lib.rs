@@ -99,7 +99,7 @@ fn unanswered(stop: Stop) -> Reason {
     match stop {
         Stop::Outside(stop) => stopped(stop),
         Stop::Incomplete => {
-            let message = "the solver cannot tell which inputs lead along a path".to_string();
+            let message = "the solver cannot decide which inputs lead along a path".to_string();
             Reason { message, place: None, help: None }
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! A search along paths ([`crate::search`]) never ends where a loop takes an input in each round, though
 //! there may be few states. Here states are matched: one that is covered by another ([`crate::shape`])
-//! is not followed. Which orders of steps are left out cannot be told from a path then, as a path has no
+//! is not followed. Which orders of steps are left out cannot be seen from a path then, as a path has no
 //! meaning of its own; it is learned from what follows, as the search through states does for machines
 //! of numbers, and by its rules ([`parallax_machine::reduction`], where the reasons are).
 //!

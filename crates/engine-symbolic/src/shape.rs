@@ -107,7 +107,7 @@ impl<'v, 'a> Shaper<'v, 'a> {
         let mut held = local.held.clone();
         held.sort_unstable();
         self.words(&held);
-        local.thread.tell(code, live, &mut |part| match part {
+        local.thread.for_each_part(code, live, &mut |part| match part {
             Part::Word(word) => self.digest.add_wide(word),
             Part::Value(value) => self.value(*value),
         });

@@ -104,7 +104,7 @@ pub struct Trace {
     pub events: Vec<Event>,
     /// For each eight bytes, the events that access some of them.
     places: FxHashMap<u64, Vec<u32>>,
-    /// Those that access more than can be told so.
+    /// Those that access more than can be said so.
     wide: Vec<u32>,
 }
 

@@ -1,7 +1,7 @@
 //! The programs in `examples/c` under sequential consistency: no other answers than `expected.csv` has,
 //! and few of them unknown.
 //!
-//! `EXAMPLES=part-of-a-name` runs a part and tells more.
+//! `EXAMPLES=part-of-a-name` runs a part and prints more.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -70,22 +70,22 @@ fn examples_give_the_expected_verdicts() {
         let first = found.violations.first().map(|violation| violation.property.name());
         let answer = found.conclusion().name();
         let reason = found.reason.map(|reason| reason.message);
-        let told = format!("{line}: {answer} {first:?} {reason:?} {:?}", start.elapsed());
+        let said = format!("{line}: {answer} {first:?} {reason:?} {:?}", start.elapsed());
         if part.is_some() {
-            println!("{told} {:?} {:?}", found.counts, found.notes);
+            println!("{said} {:?} {:?}", found.counts, found.notes);
         }
         match answer {
             _ if reason.is_some_and(|it| it.contains("replayed") || it.contains("repeated")) => {
-                wrong.push(told);
+                wrong.push(said);
             }
-            "unknown" if verdict != "unknown" => open.push(told),
-            _ if answer != verdict => wrong.push(told),
+            "unknown" if verdict != "unknown" => open.push(said),
+            _ if answer != verdict => wrong.push(said),
             // Where there are several errors, another one may be the first.
             "unsafe" if first != Some(property) => {
                 let all = verify(&row, true).violations;
                 match all.iter().any(|violation| violation.property.name() == property) {
                     true => right += 1,
-                    false => open.push(told),
+                    false => open.push(said),
                 }
             }
             _ => right += 1,

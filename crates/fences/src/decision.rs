@@ -12,7 +12,7 @@ use parallax_program::{Location, Order, Tags};
 pub struct Choice {
     /// How people call it: `acq_rel`, `mfence`; `none` for no fence.
     pub name: String,
-    /// The tags of the event; None for a fence that is not there. Of accesses, those that tell the
+    /// The tags of the event; None for a fence that is not there. Of accesses, those that say the
     /// order.
     pub tags: Option<Vec<&'static str>>,
     pub features: u32,

@@ -1,7 +1,7 @@
 //! From spans of a program to places in the texts that it was read from, and back.
 //!
 //! Programs in C have their texts for a source. Programs that come by way of machine code have a
-//! listing, which tells for each of its lines the line of the assembler file.
+//! listing, which has for each of its lines the line of the assembler file.
 
 use std::collections::BTreeMap;
 
@@ -88,7 +88,7 @@ impl Locator {
 impl Listing {
     fn new(program: &Program, name: &str, text: &str) -> Listing {
         let assembly = Assembly::new(text);
-        // The assembler is told other folders.
+        // The assembler gets other folders.
         let name = name.rsplit('/').next().unwrap_or(name);
         let mut listing = Listing::default();
         for span in spans(program) {

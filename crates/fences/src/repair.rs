@@ -126,8 +126,8 @@ pub fn repair(job: Job<'_>, helpers: &mut Helpers<'_>) -> Result<Repaired, Diagn
         Ending::Hopeless { violation } => {
             repaired.give_up(&task, &prepared.plain, violation.map(|it| *it), helpers)?;
             if means.repair == Repair::Fences && !repaired.is_plain_bug {
-                let crowded = repaired.violation.as_ref().and_then(crowded);
-                let message = match &crowded {
+                let shared = repaired.violation.as_ref().and_then(place_of_several);
+                let message = match &shared {
                     None => "no fence forbids this execution".to_string(),
                     Some(place) => format!(
                         "no fence that can be written forbids this execution: the accesses at \
@@ -136,7 +136,7 @@ pub fn repair(job: Job<'_>, helpers: &mut Helpers<'_>) -> Result<Repaired, Diagn
                 };
                 repaired.reason = Some(Reason {
                     message,
-                    place: crowded,
+                    place: shared,
                     help: Some(Help::with(
                         Setting::Repair,
                         "both",
@@ -151,7 +151,7 @@ pub fn repair(job: Job<'_>, helpers: &mut Helpers<'_>) -> Result<Repaired, Diagn
 
 /// Where a thread makes several accesses at one place in the source, so that nothing can be put
 /// between them.
-fn crowded(violation: &Violation) -> Option<Location> {
+fn place_of_several(violation: &Violation) -> Option<Location> {
     let is_access = |event: &&Event| {
         event.thread.is_some() && event.kind.footprint().is_some() && event.kind.life().is_none()
     };

@@ -1,7 +1,7 @@
 //! Whether two programs do the same, instruction by instruction, wherever these are in the source.
 //!
 //! A fence that is not there may leave a block behind in which nothing happens. So the two are
-//! walked through side by side, and jumps are followed as if they were nothing. Assertions tell the
+//! walked through side by side, and jumps are followed as if they were nothing. Assertions say the
 //! line that they are on, which may be another one when there are more lines before it.
 
 use std::collections::HashSet;

@@ -6,7 +6,7 @@
 //! or the use of an object that another thread frees, is also gone where the two events are ordered.
 //!
 //! More fences forbid more, and order more. So the plans that leave an execution alive are closed
-//! under weakening, and a *largest* one that does tells much: every plan that kills the execution has
+//! under weakening, and a *largest* one that does says much: every plan that kills the execution has
 //! at some place an option that the largest does not cover. See [`crate::synthesis`].
 
 use std::collections::HashMap;

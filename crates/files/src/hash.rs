@@ -1,4 +1,4 @@
-//! What tells files apart.
+//! What distinguishes files.
 
 use std::fmt::Write;
 

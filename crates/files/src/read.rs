@@ -37,7 +37,7 @@ fn check_kind(kind: FileType) -> io::Result<()> {
 /// The contents of a regular file of so many bytes at most.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // The size that a file system tells may not be the true one.
+    // The size that a file system reports may not be the true one.
     open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     match bytes.len() as u64 > most {
         true => Err(io::Error::new(io::ErrorKind::InvalidData, too_long(most))),

@@ -1,5 +1,5 @@
 //! A folder for files that other programs need: its name cannot be foreseen, nobody else may look
-//! into it, and it goes away with its owner, or when the process is told to end.
+//! into it, and it goes away with its owner, or when the process is asked to end.
 
 use std::fs::DirBuilder;
 use std::hash::{BuildHasher, RandomState};

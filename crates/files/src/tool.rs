@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_told_by_the_last_part() {
+    fn lists_are_reported_by_the_last_part() {
         let is_list = |path: &str| is_taken_for_list(Path::new(path));
         assert!(is_list("@a.c") && is_list("/b/@a.c"));
         assert!(!is_list("@b/a.c") && !is_list("a@.c") && !is_list(""));

@@ -151,7 +151,7 @@ fn run_clang(
     run(beside(args), &source)
 }
 
-/// What clang is told about the data model. Headers of C libraries for 64 bits know the types for 32
+/// What clang gets to know of the data model. Headers of C libraries for 64 bits know the types for 32
 /// bits too, so a machine needs no others: they are looked at last, and what only says which functions
 /// such a library lacks is [ours](headers).
 fn width_args(options: &Options) -> Vec<&'static str> {

@@ -18,7 +18,7 @@
 //! the rest may assume that programs have no races and no undefined behaviour, which is what
 //! is to be found out.
 //!
-//! Clang is told `-O1` all the same (without `__OPTIMIZE__`, so that headers do not notice),
+//! Clang gets `-O1` all the same (without `__OPTIMIZE__`, so that headers do not notice),
 //! because it then writes down which scalars the copy of a structure is made of; its passes are
 //! disabled. Modules that are given as `.ll` or `.bc` are taken as they are.
 //!
@@ -115,7 +115,7 @@ pub struct Options {
 pub struct Input {
     pub name: String,
     pub text: String,
-    /// Whether places are to be shown in this text, where it does not tell others.
+    /// Whether places are to be shown in this text, where it does not name others.
     pub is_source: bool,
 }
 

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_that_are_outlived_are_told_from_others() {
+    fn objects_that_are_outlived_are_reported_from_others() {
         let is_outlived = |between: &str| {
             let text = format!(
                 "define i32 @f() {{\n  %1 = alloca ptr, align 8\n  %2 = alloca i32, align 4\n  \

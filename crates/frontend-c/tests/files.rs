@@ -1,6 +1,6 @@
 //! Files of all kinds: several units, modules, places, and what is wrong with input.
 
-mod world;
+use crate::world;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -77,7 +77,7 @@ fn places_are_those_of_the_source() {
     let is_load = |kind: &InstKind| matches!(kind, InstKind::Load { .. });
     assert_eq!(place(&program, "main", is_load), "tests/units/main.c:11:12");
     assert_eq!(place(&program, "helper", is_load), "tests/units/other.c:4:42");
-    // The source is not there, but the module tells the line.
+    // The source is not there, but the module has the line.
     let program = loaded(&["ll/typed_pointers.ll"]);
     assert_eq!(place(&program, "main", is_load), "old.c:3:1");
     let program = loaded(&["ll/unnamed.ll"]);

@@ -1,6 +1,6 @@
 //! Small programs, each run by the interpreter: how it ends is said in its first line.
 
-mod world;
+use crate::world;
 
 use std::path::{Path, PathBuf};
 

@@ -2,15 +2,13 @@
 //!
 //! As in herd7's grammar, `\/` binds weakest, then `/\`, then `=>` (to the right), then `not`.
 
+use parallax_program::parsing::Descent;
 use parallax_program::{Diagnostic, Quantifier, SourceFile, Span};
 
 use crate::asm::SymbolicUses;
 use crate::cursor::Cursor;
 use crate::init::register;
-use crate::lexer::{Token, TokenKind};
-
-/// How deep parentheses and negations may nest.
-const MAX_DEPTH: usize = 256;
+use crate::lexer::{Spanned, Token};
 
 /// Something with a final value, as written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -117,19 +115,18 @@ impl Location {
 
 pub fn parse(
     source: &SourceFile,
-    tokens: &[Token<'_>],
-    section: Span,
+    tokens: &[Spanned<'_>],
     symbolic: &SymbolicUses,
 ) -> Result<Condition, Diagnostic> {
-    let mut parser = Parser { cursor: Cursor::new(source, tokens, section), symbolic, depth: 0 };
+    let mut parser = Parser { cursor: Cursor::new(source, tokens), symbolic };
     let mut locations = Vec::new();
     let mut filter = None;
     loop {
-        if parser.cursor.eat_word("locations") {
+        if parser.cursor.accept_word("locations") {
             locations.extend(parser.locations()?);
-        } else if parser.cursor.eat_word("filter") {
+        } else if parser.cursor.accept_word("filter") {
             filter = Some(parser.proposition()?);
-        } else if !parser.cursor.eat(";") {
+        } else if !parser.cursor.accept(";") {
             break;
         }
     }
@@ -141,30 +138,29 @@ pub fn parse(
 struct Parser<'a> {
     cursor: Cursor<'a>,
     symbolic: &'a SymbolicUses,
-    depth: usize,
 }
 
 impl Parser<'_> {
     fn quantified(&mut self) -> Result<(Quantifier, Proposition), Diagnostic> {
-        if self.cursor.peek().is_none() {
+        if self.cursor.is_at_end() {
             return Ok((Quantifier::ForAll, Proposition::True));
         }
-        if self.cursor.eat_word("exists") || self.cursor.eat_word("final") {
+        if self.cursor.accept_word("exists") || self.cursor.accept_word("final") {
             return Ok((Quantifier::Exists, self.proposition()?));
         }
-        if self.cursor.eat_word("forall") {
+        if self.cursor.accept_word("forall") {
             return Ok((Quantifier::ForAll, self.proposition()?));
         }
-        if self.cursor.eat_word("observed") || self.cursor.eat_word("Observed") {
+        if self.cursor.accept_word("observed") || self.cursor.accept_word("Observed") {
             return Ok((Quantifier::Exists, self.observed()?));
         }
-        if self.cursor.eat("~") || self.cursor.eat_word("not") {
-            if !self.cursor.eat_word("exists") {
+        if self.cursor.accept("~") || self.cursor.accept_word("not") {
+            if !self.cursor.accept_word("exists") {
                 return Err(self.cursor.expected("'exists'"));
             }
             return Ok((Quantifier::NotExists, self.proposition()?));
         }
-        if self.cursor.at_sign("(") {
+        if self.cursor.is_next("(") {
             return Ok((Quantifier::Exists, self.proposition()?));
         }
         Err(self.cursor.expected("exists, ~exists or forall"))
@@ -173,8 +169,8 @@ impl Parser<'_> {
     /// What may follow a condition: `;`, and the old `with model: ~exists; …`, which says
     /// what its author expected of each model and decides nothing.
     fn end(&mut self) -> Result<(), Diagnostic> {
-        while self.cursor.eat(";") {}
-        if self.cursor.peek().is_none() || self.cursor.at_word("with") {
+        while self.cursor.accept(";") {}
+        if self.cursor.is_at_end() || self.cursor.is_word("with") {
             Ok(())
         } else {
             Err(self.cursor.expected("the end of the condition"))
@@ -186,28 +182,28 @@ impl Parser<'_> {
         let mut states = Vec::new();
         loop {
             let mut atoms = Vec::new();
-            while self.cursor.peek().is_some() && !self.cursor.at_word("and") {
+            while !self.cursor.is_at_end() && !self.cursor.is_word("and") {
                 atoms.push(self.atom()?);
-                if !self.cursor.eat(";") {
+                if !self.cursor.accept(";") {
                     break;
                 }
             }
             states.push(Proposition::And(atoms));
-            if !self.cursor.eat_word("and") {
+            if !self.cursor.accept_word("and") {
                 return Ok(Proposition::Or(states));
             }
         }
     }
 
     fn locations(&mut self) -> Result<Vec<ShownLocation>, Diagnostic> {
-        self.cursor.expect("[")?;
+        self.cursor.symbol("[")?;
         let mut shown = Vec::new();
-        while !self.cursor.eat("]") {
-            if self.cursor.eat(";") {
+        while !self.cursor.accept("]") {
+            if self.cursor.accept(";") {
                 continue;
             }
             shown.push(self.shown_location()?);
-            if !self.cursor.at_sign("]") && !self.cursor.at_sign(";") {
+            if !self.cursor.is_next("]") && !self.cursor.is_next(";") {
                 return Err(self.cursor.expected("';' or ']'"));
             }
         }
@@ -218,12 +214,12 @@ impl Parser<'_> {
     fn shown_location(&mut self) -> Result<ShownLocation, Diagnostic> {
         let mut type_words = Vec::new();
         let mut stars = 0;
-        while let Some(TokenKind::Name(word)) = self.cursor.peek() {
-            let is_type = match self.cursor.peek_at(1) {
-                Some(TokenKind::Name(after)) => is_type_word(word) || !is_type_word(after),
-                Some(TokenKind::Number(..) | TokenKind::Percent(_)) => true,
-                Some(TokenKind::Sign("*")) => {
-                    !matches!(self.cursor.peek_at(2), Some(TokenKind::Sign(";" | "]")) | None)
+        while let Token::Name(word) = self.cursor.peek() {
+            let is_type = match self.cursor.peek_after(1) {
+                Token::Name(after) => is_type_word(word) || !is_type_word(after),
+                Token::Number(..) | Token::Percent(_) => true,
+                Token::Sign("*") => {
+                    !matches!(self.cursor.peek_after(2), Token::Sign(";" | "]") | Token::End)
                 }
                 _ => false,
             };
@@ -232,16 +228,16 @@ impl Parser<'_> {
             }
             type_words.push(word.to_string());
             self.cursor.next();
-            while self.cursor.eat("*") {
+            while self.cursor.accept("*") {
                 stars += 1;
             }
         }
         let location = self.location()?;
-        while let Some(TokenKind::Name(word)) = self.cursor.peek() {
+        while let Token::Name(word) = self.cursor.peek() {
             type_words.push(word.to_string());
             self.cursor.next();
         }
-        while self.cursor.eat("*") {
+        while self.cursor.accept("*") {
             stars += 1;
         }
         Ok(ShownLocation { location, type_words, stars })
@@ -249,7 +245,7 @@ impl Parser<'_> {
 
     fn proposition(&mut self) -> Result<Proposition, Diagnostic> {
         let mut parts = vec![self.conjunction()?];
-        while self.cursor.eat("\\/") {
+        while self.cursor.accept("\\/") {
             parts.push(self.conjunction()?);
         }
         Ok(single_or(parts, Proposition::Or))
@@ -257,33 +253,29 @@ impl Parser<'_> {
 
     fn conjunction(&mut self) -> Result<Proposition, Diagnostic> {
         let mut parts = vec![self.implication()?];
-        while self.cursor.eat("/\\") {
+        while self.cursor.accept("/\\") {
             parts.push(self.implication()?);
         }
         Ok(single_or(parts, Proposition::And))
     }
 
     fn implication(&mut self) -> Result<Proposition, Diagnostic> {
-        let mut parts = vec![self.negation()?];
-        while self.cursor.eat("=>") {
-            parts.push(self.negation()?);
-            self.check_depth(parts.len())?;
+        let premise = self.negation()?;
+        if !self.cursor.accept("=>") {
+            return Ok(premise);
         }
-        let mut result = parts.pop().unwrap_or(Proposition::True);
-        while let Some(premise) = parts.pop() {
-            result = Proposition::Implies(Box::new(premise), Box::new(result));
-        }
-        Ok(result)
+        let conclusion = self.deeper(Self::implication)?;
+        Ok(Proposition::Implies(Box::new(premise), Box::new(conclusion)))
     }
 
     fn negation(&mut self) -> Result<Proposition, Diagnostic> {
-        if self.cursor.eat("~") || self.cursor.eat_word("not") {
+        if self.cursor.accept("~") || self.cursor.accept_word("not") {
             let inner = self.deeper(Self::negation)?;
             return Ok(Proposition::Not(Box::new(inner)));
         }
-        if self.cursor.eat("(") {
+        if self.cursor.accept("(") {
             let inner = self.deeper(Self::proposition)?;
-            self.cursor.expect(")")?;
+            self.cursor.symbol(")")?;
             return Ok(inner);
         }
         self.atom()
@@ -293,31 +285,22 @@ impl Parser<'_> {
         &mut self,
         parse: impl FnOnce(&mut Self) -> Result<Proposition, Diagnostic>,
     ) -> Result<Proposition, Diagnostic> {
-        self.depth += 1;
-        self.check_depth(self.depth)?;
+        self.cursor.enter()?;
         let result = parse(self);
-        self.depth -= 1;
+        self.cursor.leave();
         result
     }
 
-    fn check_depth(&self, depth: usize) -> Result<(), Diagnostic> {
-        if depth <= MAX_DEPTH {
-            return Ok(());
-        }
-        let message = format!("this condition nests deeper than {MAX_DEPTH}");
-        Err(self.cursor.error(self.cursor.last_span(), message))
-    }
-
     fn atom(&mut self) -> Result<Proposition, Diagnostic> {
-        if self.cursor.eat_word("true") {
+        if self.cursor.accept_word("true") {
             return Ok(Proposition::True);
         }
-        if self.cursor.eat_word("false") {
+        if self.cursor.accept_word("false") {
             return Ok(Proposition::False);
         }
         let location = self.location()?;
-        let equal = self.cursor.eat("=") || self.cursor.eat("==");
-        if !equal && !self.cursor.eat("<>") {
+        let equal = self.cursor.accept("=") || self.cursor.accept("==");
+        if !equal && !self.cursor.accept("<>") {
             return Err(self.cursor.expected("'=' or '<>'"));
         }
         let value = self.value()?;
@@ -329,77 +312,77 @@ impl Parser<'_> {
     fn location(&mut self) -> Result<Location, Diagnostic> {
         let start = self.cursor.span();
         let kind = self.location_kind()?;
-        Ok(Location { kind, span: start.to(self.cursor.last_span()) })
+        Ok(Location { kind, span: start.to(self.cursor.previous_span()) })
     }
 
     fn location_kind(&mut self) -> Result<LocationKind, Diagnostic> {
-        if self.cursor.eat("[") {
+        if self.cursor.accept("[") {
             let name = self.cursor.name("the name of a location")?.to_string();
             let index = self.index()?;
-            self.cursor.expect("]")?;
+            self.cursor.symbol("]")?;
             return Ok(LocationKind::Memory { name, index });
         }
-        self.cursor.eat("*");
+        self.cursor.accept("*");
         if let Some((thread, name)) = register(&mut self.cursor, self.symbolic)? {
             return Ok(LocationKind::Register { thread, name: name.to_string() });
         }
         let span = self.cursor.span();
         let name = self.cursor.name("a location or a register")?.to_string();
-        if matches!(self.cursor.peek(), Some(TokenKind::Sign("(" | ":"))) {
+        if matches!(self.cursor.peek(), Token::Sign("(" | ":")) {
             let message = format!("'{name}(…)' is not supported in conditions");
-            return Err(self.cursor.error(span, message));
+            return Err(self.cursor.error_at(span, message));
         }
         let index = self.index()?;
         Ok(LocationKind::Memory { name, index })
     }
 
     fn index(&mut self) -> Result<Option<u64>, Diagnostic> {
-        if !self.cursor.eat("[") {
+        if !self.cursor.accept("[") {
             return Ok(None);
         }
         let index = self.cursor.unsigned()?;
-        self.cursor.expect("]")?;
+        self.cursor.symbol("]")?;
         Ok(Some(index))
     }
 
     fn value(&mut self) -> Result<Value, Diagnostic> {
-        if self.cursor.eat("{") {
+        if self.cursor.accept("{") {
             let mut list = vec![self.scalar()?];
-            while self.cursor.eat(",") {
+            while self.cursor.accept(",") {
                 list.push(self.scalar()?);
             }
-            self.cursor.expect("}")?;
+            self.cursor.symbol("}")?;
             return Ok(Value::List(list));
         }
         self.scalar()
     }
 
     fn scalar(&mut self) -> Result<Value, Diagnostic> {
-        let symbolic = matches!(self.cursor.peek(), Some(TokenKind::Percent(_)));
-        let place = symbolic || self.cursor.at_sign("*") || self.cursor.at_sign("[");
-        if place || self.cursor.sign_at(1, ":") {
+        let symbolic = matches!(self.cursor.peek(), Token::Percent(_));
+        let place = symbolic || self.cursor.is_next("*") || self.cursor.is_next("[");
+        if place || self.cursor.peek_after(1) == Token::Sign(":") {
             return Ok(Value::Location(self.location()?));
         }
-        if matches!(self.cursor.peek(), Some(TokenKind::Number(..) | TokenKind::Sign("-"))) {
+        if matches!(self.cursor.peek(), Token::Number(..) | Token::Sign("-")) {
             return Ok(Value::Integer(self.cursor.signed_number()?));
         }
         let start = self.cursor.span();
-        self.cursor.eat("&");
+        self.cursor.accept("&");
         let name = self.cursor.name("a value")?.to_string();
-        if self.cursor.at_sign("(") {
+        if self.cursor.is_next("(") {
             let message = format!("the value '{name}(…)' is not supported");
-            return Err(self.cursor.error(start, message));
+            return Err(self.cursor.error_at(start, message));
         }
         let offset = self.offset()?;
-        Ok(Value::Address { name, offset, span: start.to(self.cursor.last_span()) })
+        Ok(Value::Address { name, offset, span: start.to(self.cursor.previous_span()) })
     }
 
     fn offset(&mut self) -> Result<Offset, Diagnostic> {
-        if self.cursor.eat("+") {
+        if self.cursor.accept("+") {
             let span = self.cursor.span();
             let bytes = self.cursor.signed_number()?;
             let bytes = i64::try_from(bytes)
-                .map_err(|_| self.cursor.error(span, "this offset is too big"))?;
+                .map_err(|_| self.cursor.error_at(span, "this offset is too big"))?;
             return Ok(Offset::Bytes(bytes));
         }
         Ok(self.index()?.map_or(Offset::None, Offset::Elements))

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
+use parallax_program::parsing::Descent;
 use parallax_program::{BinaryOp, Cell, Diagnostic, Diagnostics, Expr, GlobalId, SourceFile, Span};
 
 use crate::asm::SymbolicUses;
 use crate::cursor::Cursor;
 use crate::globals::Globals;
-use crate::lexer::{Token, TokenKind};
+use crate::lexer::{Spanned, Token};
 use crate::types::ScalarType;
 
 /// A constant of the initial state.
@@ -90,15 +91,14 @@ enum Subject<'a> {
 /// Reads the initial state. Entries with errors are left out and reported.
 pub fn parse(
     source: &SourceFile,
-    tokens: &[Token<'_>],
-    section: Span,
+    tokens: &[Spanned<'_>],
     pointer_width: u32,
     symbolic: &SymbolicUses,
     globals: &mut Globals,
     errors: &mut Diagnostics,
 ) -> Init {
     let mut parser = Parser {
-        cursor: Cursor::new(source, tokens, section),
+        cursor: Cursor::new(source, tokens),
         pointer_width,
         symbolic,
         globals,
@@ -106,7 +106,7 @@ pub fn parse(
     };
     // Twice, because `0:X1=t[1]` may come before the declaration of `t`.
     parser.entries();
-    parser.cursor = Cursor::new(source, tokens, section);
+    parser.cursor = Cursor::new(source, tokens);
     parser.init = Init::default();
     errors.extend(parser.entries());
     let init = parser.init;
@@ -126,8 +126,8 @@ impl<'a> Parser<'a> {
     /// Reads all entries and returns what is wrong with them.
     fn entries(&mut self) -> Diagnostics {
         let mut errors = Diagnostics::new();
-        while self.cursor.peek().is_some() {
-            if self.cursor.eat(";") {
+        while !self.cursor.is_at_end() {
+            if self.cursor.accept(";") {
                 continue;
             }
             if let Err(error) = self.entry() {
@@ -141,9 +141,9 @@ impl<'a> Parser<'a> {
     fn entry(&mut self) -> Result<(), Diagnostic> {
         let start = self.cursor.span();
         let (words, stars) = self.type_words();
-        let type_span = start.to(self.cursor.last_span());
+        let type_span = start.to(self.cursor.previous_span());
         let subject = self.subject()?;
-        let span = start.to(self.cursor.last_span());
+        let span = start.to(self.cursor.previous_span());
         let count = self.array_length()?;
         let ty = self.declared_type(&words, stars, type_span)?;
         match subject {
@@ -153,14 +153,14 @@ impl<'a> Parser<'a> {
                     None if count.is_some() => self.globals.declare(name, ScalarType::INT, count),
                     None => self.globals.get(name),
                 };
-                let values = if self.cursor.eat("=") { self.values(count)? } else { Vec::new() };
+                let values = if self.cursor.accept("=") { self.values(count)? } else { Vec::new() };
                 if values.iter().any(|v| v.is_wide(self.pointer_width)) {
                     self.globals.mark_wide(global);
                 }
                 self.init.memory.push(MemoryInit { global, values, span });
             }
             Subject::Register(thread, name) => {
-                let value = if self.cursor.eat("=") { Some(self.value()?) } else { None };
+                let value = if self.cursor.accept("=") { Some(self.value()?) } else { None };
                 self.init.registers.push(RegisterInit {
                     thread,
                     name: name.to_string(),
@@ -170,9 +170,9 @@ impl<'a> Parser<'a> {
                 });
             }
         }
-        match self.cursor.peek() {
-            None => Ok(()),
-            _ => self.cursor.expect(";"),
+        match self.cursor.is_at_end() {
+            true => Ok(()),
+            false => self.cursor.symbol(";"),
         }
     }
 
@@ -181,22 +181,17 @@ impl<'a> Parser<'a> {
         let mut words = Vec::new();
         let mut stars = 0;
         loop {
-            if self.cursor.eat("*") {
+            if self.cursor.accept("*") {
                 stars += 1;
                 continue;
             }
-            let Some(TokenKind::Name(word)) = self.cursor.peek() else {
+            let Token::Name(word) = self.cursor.peek() else {
                 return (words, stars);
             };
-            let more = match self.cursor.peek_at(1) {
-                Some(
-                    TokenKind::Name(_)
-                    | TokenKind::Number(..)
-                    | TokenKind::Percent(_)
-                    | TokenKind::Sign("*"),
-                ) => true,
-                Some(TokenKind::Sign("[")) => {
-                    matches!(self.cursor.peek_at(2), Some(TokenKind::Name(_)))
+            let more = match self.cursor.peek_after(1) {
+                Token::Name(_) | Token::Number(..) | Token::Percent(_) | Token::Sign("*") => true,
+                Token::Sign("[") => {
+                    matches!(self.cursor.peek_after(2), Token::Name(_))
                 }
                 _ => false,
             };
@@ -221,16 +216,16 @@ impl<'a> Parser<'a> {
             Some(ty) => Ok(Some(ty)),
             None => {
                 let message = format!("unknown type '{}'", words.join(" "));
-                Err(self.cursor.error(span, message))
+                Err(self.cursor.error_at(span, message))
             }
         }
     }
 
     /// `x`, `[x]`, `0:EAX` or `P0:EAX`.
     fn subject(&mut self) -> Result<Subject<'a>, Diagnostic> {
-        if self.cursor.eat("[") {
+        if self.cursor.accept("[") {
             let name = self.cursor.name("the name of a location")?;
-            self.cursor.expect("]")?;
+            self.cursor.symbol("]")?;
             return Ok(Subject::Memory(name));
         }
         if let Some((thread, name)) = register(&mut self.cursor, self.symbolic)? {
@@ -239,71 +234,70 @@ impl<'a> Parser<'a> {
         let what = "a location or a register";
         let span = self.cursor.span();
         let name = self.cursor.name(what)?;
-        if matches!(self.cursor.peek(), Some(TokenKind::Sign("(" | ":"))) {
+        if matches!(self.cursor.peek(), Token::Sign("(" | ":")) {
             let message = format!("'{name}(…)' and tagged locations are not supported here");
-            return Err(self.cursor.error(span, message));
+            return Err(self.cursor.error_at(span, message));
         }
         Ok(Subject::Memory(name))
     }
 
     fn array_length(&mut self) -> Result<Option<u64>, Diagnostic> {
-        if !self.cursor.eat("[") {
+        if !self.cursor.accept("[") {
             return Ok(None);
         }
         let span = self.cursor.span();
         let length = self.cursor.unsigned()?;
-        self.cursor.expect("]")?;
+        self.cursor.symbol("]")?;
         if length == 0 || length > MAX_ARRAY {
             let message = format!("arrays have from 1 to {MAX_ARRAY} elements");
-            return Err(self.cursor.error(span, message));
+            return Err(self.cursor.error_at(span, message));
         }
         Ok(Some(length))
     }
 
     fn values(&mut self, count: Option<u64>) -> Result<Vec<InitValue>, Diagnostic> {
         let span = self.cursor.span();
-        if !self.cursor.eat("{") {
+        if !self.cursor.accept("{") {
             if count.is_some() {
                 return Err(self.cursor.expected("'{' and the elements of the array"));
             }
             return Ok(vec![self.value()?]);
         }
         let mut values = vec![self.value()?];
-        while self.cursor.eat(",") {
+        while self.cursor.accept(",") {
             values.push(self.value()?);
         }
-        self.cursor.expect("}")?;
+        self.cursor.symbol("}")?;
         let declared = count.unwrap_or(1);
         if values.len() as u64 != declared {
             let message = format!("{} values for {declared} elements", values.len());
-            return Err(self.cursor.error(span, message));
+            return Err(self.cursor.error_at(span, message));
         }
         Ok(values)
     }
 
     fn value(&mut self) -> Result<InitValue, Diagnostic> {
-        if self.cursor.eat_word("ATOMIC_INIT") {
-            self.cursor.expect("(")?;
+        if self.cursor.accept_word("ATOMIC_INIT") {
+            self.cursor.symbol("(")?;
             let value = self.value_inside()?;
-            self.cursor.expect(")")?;
+            self.cursor.symbol(")")?;
             return Ok(value);
         }
         self.value_inside()
     }
 
     fn value_inside(&mut self) -> Result<InitValue, Diagnostic> {
-        let is_number =
-            matches!(self.cursor.peek(), Some(TokenKind::Number(..) | TokenKind::Sign("-")));
+        let is_number = matches!(self.cursor.peek(), Token::Number(..) | Token::Sign("-"));
         if is_number {
             let value = self.cursor.signed_number()?;
-            if self.cursor.at_sign(":") {
+            if self.cursor.is_next(":") {
                 return Err(self.cursor.expected("';' (labels and tags are no values here)"));
             }
             return Ok(InitValue::Integer(value));
         }
-        self.cursor.eat("&");
+        self.cursor.accept("&");
         let name = self.cursor.name("a number or the name of a location")?;
-        if matches!(self.cursor.peek(), Some(TokenKind::Sign("(" | ":"))) {
+        if matches!(self.cursor.peek(), Token::Sign("(" | ":")) {
             return Err(self.cursor.expected("';' (this kind of value is not supported)"));
         }
         let global = self.globals.get(name);
@@ -320,18 +314,18 @@ pub fn register<'a>(
     cursor: &mut Cursor<'a>,
     symbolic: &SymbolicUses,
 ) -> Result<Option<(u32, &'a str)>, Diagnostic> {
-    if let Some(TokenKind::Percent(name)) = cursor.peek() {
+    if let Token::Percent(name) = cursor.peek() {
         let owner = symbolic.owner(name.trim_start_matches('%'));
-        let thread = owner.map_err(|message| cursor.error(cursor.span(), message))?;
+        let thread = owner.map_err(|message| cursor.error_at(cursor.span(), message))?;
         cursor.next();
         return Ok(Some((thread, name)));
     }
-    if !cursor.sign_at(1, ":") {
+    if cursor.peek_after(1) != Token::Sign(":") {
         return Ok(None);
     }
     let thread = match cursor.peek() {
-        Some(TokenKind::Number(_, value)) => u32::try_from(value).ok(),
-        Some(TokenKind::Name(name)) => {
+        Token::Number(_, value) => u32::try_from(value).ok(),
+        Token::Name(name) => {
             let Some(number) = name.strip_prefix('P') else {
                 return Ok(None);
             };
@@ -345,7 +339,7 @@ pub fn register<'a>(
     cursor.next();
     cursor.next();
     match cursor.peek() {
-        Some(TokenKind::Name(name) | TokenKind::Percent(name)) => {
+        Token::Name(name) | Token::Percent(name) => {
             cursor.next();
             Ok(Some((thread, name)))
         }
@@ -360,14 +354,14 @@ pub fn address_offset(
     global: GlobalId,
 ) -> Result<i64, Diagnostic> {
     let span = cursor.span();
-    let too_big = |cursor: &Cursor<'_>| cursor.error(span, "this offset is too big");
-    if cursor.eat("+") {
+    let too_big = |cursor: &Cursor<'_>| cursor.error_at(span, "this offset is too big");
+    if cursor.accept("+") {
         let offset = cursor.signed_number()?;
         return i64::try_from(offset).map_err(|_| too_big(cursor));
     }
-    if cursor.eat("[") {
+    if cursor.accept("[") {
         let index = cursor.unsigned()?;
-        cursor.expect("]")?;
+        cursor.symbol("]")?;
         let bytes = u64::from(globals.observed(global).bytes);
         let offset = index.checked_mul(bytes).and_then(|n| i64::try_from(n).ok());
         return offset.ok_or_else(|| too_big(cursor));

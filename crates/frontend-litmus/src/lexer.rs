@@ -1,10 +1,11 @@
 //! Words and signs of the initial state and of the final condition.
 
+use parallax_program::parsing::{self, Scanner};
 use parallax_program::{Diagnostic, SourceFile, Span};
 
-/// A token's meaning; names borrow from the source.
+/// Names borrow from the source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TokenKind<'a> {
+pub enum Token<'a> {
     Name(&'a str),
     /// A number as written, with its value.
     Number(&'a str, i128),
@@ -12,116 +13,101 @@ pub enum TokenKind<'a> {
     Percent(&'a str),
     /// One of `; : , = == <> => /\ \/ ~ & * + - [ ] ( ) { }`; `!=` is read as `<>`.
     Sign(&'static str),
+    End,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub struct Token<'a> {
-    pub kind: TokenKind<'a>,
-    pub span: Span,
+pub type Spanned<'a> = parsing::Spanned<Token<'a>>;
+
+impl parsing::Token for Token<'_> {
+    const END: Self = Token::End;
+
+    fn symbol(&self) -> Option<&str> {
+        if let Token::Sign(sign) = self { Some(sign) } else { None }
+    }
+
+    fn word(&self) -> Option<&str> {
+        if let Token::Name(name) = self { Some(name) } else { None }
+    }
+
+    fn shown(&self) -> String {
+        match self {
+            Token::Name(text)
+            | Token::Number(text, _)
+            | Token::Percent(text)
+            | Token::Sign(text) => format!("'{text}'"),
+            Token::End => "the end of the section".to_string(),
+        }
+    }
 }
 
-/// Longest first, so that `==` is not read as two signs.
-const SIGNS: &[(&str, &str)] = &[
-    ("/\\", "/\\"),
-    ("\\/", "\\/"),
-    ("&&", "/\\"),
-    ("||", "\\/"),
-    ("==", "=="),
-    ("=>", "=>"),
-    ("<>", "<>"),
-    ("!=", "<>"),
-    ("=", "="),
-    (";", ";"),
-    (":", ":"),
-    (",", ","),
-    ("~", "~"),
-    ("!", "~"),
-    ("&", "&"),
-    ("*", "*"),
-    ("+", "+"),
-    ("-", "-"),
-    ("[", "["),
-    ("]", "]"),
-    ("(", "("),
-    (")", ")"),
-    ("{", "{"),
-    ("}", "}"),
+const SIGNS: [&str; 24] = [
+    "/\\", "\\/", "&&", "||", "==", "=>", "<>", "!=", "=", ";", ":", ",", "~", "!", "&", "*", "+",
+    "-", "[", "]", "(", ")", "{", "}",
 ];
 
-/// The tokens of a section whose comments have been blanked out; `text` is the whole file.
+/// One spelling for each meaning.
+fn meant(sign: &'static str) -> &'static str {
+    match sign {
+        "&&" => "/\\",
+        "||" => "\\/",
+        "!=" => "<>",
+        "!" => "~",
+        _ => sign,
+    }
+}
+
+/// The tokens of a section whose comments have been blanked out, and the end; `text` is the whole
+/// file.
 pub fn tokens<'a>(
     source: &SourceFile,
     text: &'a str,
     section: Span,
-) -> Result<Vec<Token<'a>>, Diagnostic> {
-    let end = (section.end as usize).min(text.len());
-    let mut at = section.start as usize;
-    let mut tokens = Vec::new();
-    while let Some(rest) = text.get(at..end) {
-        let Some(first) = rest.chars().next() else {
-            break;
-        };
-        if first.is_whitespace() {
-            at += first.len_utf8();
-            continue;
-        }
-        let Some((kind, length)) = token(rest) else {
-            let span = Span::new(at, at + first.len_utf8());
+) -> Result<Vec<Spanned<'a>>, Diagnostic> {
+    let mut scanner = Scanner::within(text, section.start as usize..section.end as usize);
+    let mut tokens: Vec<Spanned<'a>> = Vec::new();
+    loop {
+        scanner.take_while(char::is_whitespace);
+        let start = scanner.position();
+        let Some(first) = scanner.first() else { break };
+        let Some(token) = token(&mut scanner, first) else {
+            let span = Span::new(start, start + first.len_utf8());
             return Err(source.error(span, format!("unexpected character '{first}'")));
         };
-        tokens.push(Token { kind, span: Span::new(at, at + length) });
-        at += length;
+        tokens.push(Spanned { token, span: scanner.since(start) });
     }
+    let end = tokens.last().map_or(section.start, |last| last.span.end);
+    tokens.push(Spanned { token: Token::End, span: Span { start: end, end } });
     Ok(tokens)
 }
 
-/// The token at the start of `rest`, with its length in bytes.
-fn token(rest: &str) -> Option<(TokenKind<'_>, usize)> {
-    let first = rest.chars().next()?;
+/// The next token, unless nothing starts so.
+fn token<'a>(scanner: &mut Scanner<'a>, first: char) -> Option<Token<'a>> {
     if first.is_ascii_digit() {
-        return number(rest);
+        let spelling = scanner.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
+        return Some(Token::Number(spelling, parse_number(spelling)?));
     }
     if is_name_start(first) {
-        let length = name_length(rest);
-        return Some((TokenKind::Name(rest.get(..length)?), length));
+        return Some(Token::Name(scanner.take(name_length(scanner.rest()))));
     }
     if first == '%' {
-        let length = 1 + name_length(rest.get(1..)?);
-        let name = rest.get(..length).filter(|name| name.len() > 1)?;
-        return Some((TokenKind::Percent(name), length));
+        let length = 1 + name_length(scanner.rest().get(1..)?);
+        let name = Some(scanner.take(length)).filter(|name| name.len() > 1);
+        return name.map(Token::Percent);
     }
     if first == '\'' {
-        let mut characters = rest.chars().skip(1);
-        let letter = characters.next().filter(char::is_ascii)?;
-        let spelling = rest.get(..3)?;
-        return (characters.next() == Some('\''))
-            .then_some((TokenKind::Number(spelling, letter as i128), 3));
+        let spelling = scanner.take(3);
+        return match spelling.as_bytes() {
+            [_, letter, b'\''] => Some(Token::Number(spelling, i128::from(*letter))),
+            _ => None,
+        };
     }
-    let (spelling, sign) = SIGNS.iter().find(|(sign, _)| rest.starts_with(sign))?;
-    Some((TokenKind::Sign(sign), spelling.len()))
-}
-
-fn number(rest: &str) -> Option<(TokenKind<'_>, usize)> {
-    let word = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
-    let spelling = rest.get(..word)?;
-    let value = parse_number(spelling)?;
-    Some((TokenKind::Number(spelling, value), word))
+    scanner.take_longest(SIGNS).map(|sign| Token::Sign(meant(sign)))
 }
 
 /// The value of a decimal, hexadecimal, octal (`0o17`) or binary number, with C's suffixes.
 pub fn parse_number(spelling: &str) -> Option<i128> {
     let digits = spelling.trim_end_matches(['u', 'U', 'l', 'L']);
-    let lower = digits.to_ascii_lowercase();
-    let value = if let Some(hex) = lower.strip_prefix("0x") {
-        u128::from_str_radix(hex, 16)
-    } else if let Some(binary) = lower.strip_prefix("0b") {
-        u128::from_str_radix(binary, 2)
-    } else if let Some(octal) = lower.strip_prefix("0o") {
-        u128::from_str_radix(octal, 8)
-    } else {
-        lower.parse()
-    };
-    i128::try_from(value.ok()?).ok()
+    i128::try_from(parsing::number(digits)?).ok()
 }
 
 fn is_name_start(c: char) -> bool {
@@ -152,17 +138,17 @@ fn name_length(text: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn kinds(text: &str) -> Vec<TokenKind<'_>> {
+    fn lex(text: &str) -> Vec<Token<'_>> {
         let source = SourceFile::new("t", text);
         let tokens = tokens(&source, text, Span::new(0, text.len())).expect("tokens");
-        tokens.into_iter().map(|token| token.kind).collect()
+        tokens.into_iter().map(|spanned| spanned.token).collect()
     }
 
     #[test]
     fn names_numbers_and_signs() {
-        use TokenKind::*;
+        use Token::*;
         assert_eq!(
-            kinds("0:EAX=-0x1f /\\x<>y/\\ %rax!='a'"),
+            lex("0:EAX=-0x1f /\\x<>y/\\ %rax!='a'"),
             vec![
                 Number("0", 0),
                 Sign(":"),
@@ -178,6 +164,7 @@ mod tests {
                 Percent("%rax"),
                 Sign("<>"),
                 Number("'a'", 97),
+                End,
             ]
         );
     }
@@ -185,8 +172,6 @@ mod tests {
     #[test]
     fn numbers_in_every_base() {
         assert_eq!(parse_number("42"), Some(42));
-        assert_eq!(parse_number("0x2A"), Some(42));
-        assert_eq!(parse_number("0b101010"), Some(42));
         assert_eq!(parse_number("42UL"), Some(42));
         assert_eq!(parse_number("4x"), None);
         assert_eq!(parse_number(&"9".repeat(60)), None);

@@ -169,7 +169,6 @@ impl<'a> Reader<'a> {
             Ok(tokens) => init::parse(
                 self.source,
                 &tokens,
-                section,
                 self.pointer_width,
                 symbolic,
                 &mut self.globals,
@@ -237,7 +236,7 @@ impl<'a> Reader<'a> {
         let section = self.sections.condition;
         let tokens = lexer::tokens(self.source, &self.sections.text, section);
         let tokens = self.keep(tokens.map_err(|error| vec![error]))?;
-        let condition = condition::parse(self.source, &tokens, section, symbolic);
+        let condition = condition::parse(self.source, &tokens, symbolic);
         self.keep(condition.map_err(|error| vec![error]))
     }
 

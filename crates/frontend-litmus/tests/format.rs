@@ -138,7 +138,7 @@ fn global(test: &LitmusTest, name: &str) -> (u64, Vec<(u64, u32, Expr)>) {
 }
 
 #[test]
-fn memory_starts_as_told() {
+fn memory_starts_as_written() {
     let test = read(&x86("int a[2]={1,-1}; uint8_t b=255; c=5; d=&a", ""));
     let cells = vec![(0, 32, Expr::signed(32, 1)), (4, 32, Expr::signed(32, -1))];
     assert_eq!(global(&test, "a"), (8, cells));
@@ -149,7 +149,7 @@ fn memory_starts_as_told() {
 }
 
 #[test]
-fn registers_start_as_told() {
+fn registers_start_as_written() {
     let test = read(&aarch64("0:X0=-1; 0:X1=x; 0:W2=-1", ""));
     let block = &test.program.functions[0].blocks[0];
     let assigned = block.insts.iter().filter_map(|inst| match &inst.kind {
@@ -308,9 +308,9 @@ fn nesting_has_a_limit() {
     let deep = |n: usize| format!("exists {}x=1{}", "(".repeat(n), ")".repeat(n));
     read(&x86("", &deep(200)));
     let found = errors(&x86("", &deep(100_000)));
-    assert!(found[0].contains("nests deeper"), "{found:?}");
+    assert!(found[0].contains("nested more than"), "{found:?}");
     let found = errors(&x86("", &format!("exists {}x=1", "~".repeat(100_000))));
-    assert!(found[0].contains("nests deeper"), "{found:?}");
+    assert!(found[0].contains("nested more than"), "{found:?}");
     let comments = format!("{}{}", "(*".repeat(100_000), "*)".repeat(100_000));
     read(&x86(&comments, "exists (x=1)"));
 }

@@ -1,10 +1,11 @@
 //! Words, numbers and symbols. Line ends mean nothing; comments are those of C.
 
-use parallax_program::{Diagnostics, SourceFile, Span};
+use parallax_program::parsing::{self, Comment, Scanner};
+use parallax_program::{Diagnostics, SourceFile};
 
 use crate::MOST_ERRORS;
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Token<'a> {
     Word(&'a str),
     Number(u32),
@@ -12,87 +13,81 @@ pub enum Token<'a> {
     End,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Spanned<'a> {
-    pub token: Token<'a>,
-    pub span: Span,
+pub type Spanned<'a> = parsing::Spanned<Token<'a>>;
+
+impl parsing::Token for Token<'_> {
+    const END: Self = Token::End;
+
+    fn symbol(&self) -> Option<&str> {
+        if let Token::Symbol(symbol) = self { Some(symbol) } else { None }
+    }
+
+    fn word(&self) -> Option<&str> {
+        if let Token::Word(word) = self { Some(word) } else { None }
+    }
+
+    fn shown(&self) -> String {
+        match self {
+            Token::Word(word) => format!("'{word}'"),
+            Token::Number(number) => format!("'{number}'"),
+            Token::Symbol(symbol) => format!("'{symbol}'"),
+            Token::End => "the end of the file".to_string(),
+        }
+    }
 }
 
-/// Longest first where one starts another.
 const SYMBOLS: [&str; 23] = [
     ":=", "||", "/\\", "\\/", "!=", "<=", ">=", "{", "}", "(", ")", "[", "]", ";", ",", "=", "<",
     ">", "+", "-", "?", ":", "*",
 ];
 
+const COMMENTS: [Comment; 2] = [Comment::Line("//"), Comment::Block("/*", "*/")];
+
 /// All tokens of the file, the last of which is [`Token::End`].
 pub fn tokens<'a>(source: &'a SourceFile, errors: &mut Diagnostics) -> Vec<Spanned<'a>> {
-    let text = source.text();
+    let mut scanner = Scanner::new(source.text());
     let mut tokens = Vec::new();
-    let mut at = 0;
-    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        if errors.len() >= MOST_ERRORS {
-            break;
+    while errors.len() < MOST_ERRORS {
+        if let Err(span) = scanner.skip_blanks(char::is_whitespace, &COMMENTS) {
+            errors.push(source.error(span, "this comment has no end"));
         }
-        let skipped = blank(rest);
-        if skipped > 0 {
-            at += skipped;
-            continue;
-        }
-        let (length, token) = next(rest);
-        let span = Span::new(at, at + length);
+        let start = scanner.position();
+        let Some(token) = next(&mut scanner) else { break };
+        let span = scanner.since(start);
         match token {
             Ok(token) => tokens.push(Spanned { token, span }),
             Err(message) => errors.push(source.error(span, message)),
         }
-        at += length;
     }
-    tokens.push(Spanned { token: Token::End, span: Span::new(text.len(), text.len()) });
+    let end = scanner.since(scanner.position());
+    tokens.push(Spanned { token: Token::End, span: end });
     tokens
 }
 
-/// How much white space and comment comes first.
-fn blank(rest: &str) -> usize {
-    if rest.starts_with("//") {
-        return rest.find('\n').unwrap_or(rest.len());
-    }
-    if let Some(comment) = rest.strip_prefix("/*")
-        && let Some(end) = comment.find("*/")
-    {
-        return end + 4;
-    }
-    rest.len() - rest.trim_start().len()
-}
-
-/// The length of the first token, and what it is.
-fn next(rest: &str) -> (usize, Result<Token<'_>, String>) {
-    let first = rest.chars().next().unwrap_or(' ');
+/// The next token, or what is wrong with it.
+fn next<'a>(scanner: &mut Scanner<'a>) -> Option<Result<Token<'a>, String>> {
+    let first = scanner.first()?;
     if first.is_ascii_digit() {
-        let length = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
-        return (length, number(&rest[..length]));
+        return Some(number(scanner.take_while(|c| c.is_ascii_alphanumeric())));
     }
     if first.is_ascii_alphabetic() || first == '_' {
         let goes_on = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '\'');
-        let length = rest.find(|c| !goes_on(c)).unwrap_or(rest.len());
-        return (length, Ok(Token::Word(&rest[..length])));
+        return Some(Ok(Token::Word(scanner.take_while(goes_on))));
     }
-    if rest.starts_with("/*") {
-        return (rest.len(), Err("this comment has no end".to_string()));
-    }
-    match SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)) {
-        Some(symbol) => (symbol.len(), Ok(Token::Symbol(symbol))),
-        None => (first.len_utf8(), Err(format!("unexpected character {first:?}"))),
-    }
+    Some(match scanner.take_longest(SYMBOLS) {
+        Some(symbol) => Ok(Token::Symbol(symbol)),
+        None => {
+            scanner.take_first();
+            Err(format!("unexpected character {first:?}"))
+        }
+    })
 }
 
 fn number(digits: &str) -> Result<Token<'_>, String> {
-    let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-        Some(hex) => u128::from_str_radix(hex, 16),
-        None => digits.parse(),
-    };
-    match value.map(u32::try_from) {
-        Ok(Ok(value)) => Ok(Token::Number(value)),
-        Ok(Err(_)) => Err(format!("{digits} does not fit into a word: values are below 2^32")),
-        Err(_) => Err(format!("'{digits}' is no number below 2^32")),
+    match parsing::number(digits).map(u32::try_from) {
+        Some(Ok(value)) => Ok(Token::Number(value)),
+        Some(Err(_)) => Err(format!("{digits} does not fit into a word: values are below 2^32")),
+        None => Err(format!("'{digits}' is no number below 2^32")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is wrong with a file is told with its place: `errors/NAME` has the file, `errors/NAME.txt`
+//! What is wrong with a file is reported with its place: `errors/NAME` has the file, `errors/NAME.txt`
 //! what is said of it. With `UPDATE_EXPECTED=1` in the environment the second is written anew.
 
 use std::fs;

@@ -37,7 +37,7 @@ fn changes() -> impl Strategy<Value = Vec<(usize, usize, u8)>> {
 
 proptest! {
     #[test]
-    fn broken_structures_are_read_or_told(
+    fn broken_structures_are_read_or_refused(
         text in prop::sample::select(examples("ops")),
         changes in changes(),
     ) {
@@ -57,7 +57,7 @@ proptest! {
     }
 
     #[test]
-    fn broken_code_is_translated_or_told(
+    fn broken_code_is_translated_or_refused(
         text in prop::sample::select(examples("asm")),
         changes in changes(),
     ) {

@@ -1,6 +1,6 @@
 //! What is printed reads back as the same.
 
-mod common;
+use crate::common;
 
 use common::{
     TEMPORARIES, condition, element, exp, instr, move_operation, op, structures, target, text,
@@ -36,7 +36,7 @@ fn several(mut parts: Vec<Ex>, make: fn(Vec<Ex>) -> Ex) -> Ex {
 }
 
 /// Sequences are not directly inside of sequences, nor is anything in any order inside of the
-/// same; what nobody can tell apart is one thing.
+/// same; what nobody can distinguish is one thing.
 fn flat(ex: Ex) -> Ex {
     let all = |parts: Vec<Ex>, make: fn(Vec<Ex>) -> Ex| {
         let mut list = Vec::new();

@@ -2,8 +2,8 @@
 //! semantics says: a slow interpreter of the trees, after P. Maleehuan's dissertation, section
 //! 3.2.4, with all interleavings.
 
-mod common;
-mod reference;
+use crate::common;
+use crate::reference;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

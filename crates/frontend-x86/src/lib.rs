@@ -6,7 +6,7 @@
 //! (`parallax_library`); all other code runs as it is.
 //!
 //! The source of the program, which places point into, is a *listing*: one line for each
-//! instruction, with its place in its function and, where the file tells, the line of the source
+//! instruction, with its place in its function and, where the file has it, the line of the source
 //! it was compiled from.
 
 mod build;

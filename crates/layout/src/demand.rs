@@ -1,6 +1,6 @@
 //! What has to hold of operands so that an operator gives the same in every layout, as an expression.
 //!
-//! A value that may be an address or a number is told by what it is: objects lie far from zero, so
+//! A value that may be an address or a number is decided by what it is: objects lie far from zero, so
 //! small numbers are none, nor are those right below zero. That two addresses are of one object shows in the
 //! [slots](parallax_program::Slots) that they are in, or in the bounds of a global.
 

@@ -61,14 +61,14 @@ pub struct Flow<'p> {
     callers: Vec<BTreeSet<FunctionId>>,
 }
 
-/// With more instructions that allocate, those that make the same are not told apart; with many
+/// With more instructions that allocate, those that make the same are not distinguished; with many
 /// more, none.
 const MANY: usize = 64;
 
 /// By so many calls an allocation is distinguished.
 const DEEPEST: u32 = 2;
 
-/// More places of one object are not told apart: copies within it would go on for ever.
+/// More places of one object are not distinguished: copies within it would go on for ever.
 const MOST_STORED: usize = 64;
 
 /// Copies of bytes, which leave everything at the place that it had in its object. What they do
@@ -170,11 +170,11 @@ impl<'p> Flow<'p> {
                 }
             }
         }
-        let is_told_apart = found.len() <= MANY;
+        let is_distinguished = found.len() <= MANY;
         let mut alike: HashMap<String, u32> = HashMap::new();
         for (site, mut made) in found {
             let next = self.made.len() as u32;
-            let number = match is_told_apart {
+            let number = match is_distinguished {
                 true => next,
                 false => {
                     made.depth = DEEPEST;
@@ -430,7 +430,7 @@ impl<'p> Flow<'p> {
     fn returned(&mut self, target: FunctionId, site: Site) -> Value {
         let Value { number, places } = self.results[target.0 as usize].clone();
         let own = |flow: &mut Self, base: Base| match base {
-            Base::Made(made) if flow.made[made as usize].is_told_apart(target) => {
+            Base::Made(made) if flow.made[made as usize].is_distinguished(target) => {
                 Base::Made(flow.made_by_call(made, site))
             }
             _ => base,
@@ -486,8 +486,8 @@ impl<'p> Flow<'p> {
 }
 
 impl Made {
-    /// Whether a call of a function tells apart what it returns of this.
-    fn is_told_apart(&self, function: FunctionId) -> bool {
+    /// Whether a call of a function distinguishes what it returns of this.
+    fn is_distinguished(&self, function: FunctionId) -> bool {
         self.home == function && self.depth < DEEPEST
     }
 }

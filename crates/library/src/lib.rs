@@ -11,7 +11,7 @@
 //! *variants*: `"pthread_mutex_lock [kinds]"` stands in for `pthread_mutex_lock` where the program
 //! may have recursive mutexes; the plain one need not care. [`Features`] decides.
 //!
-//! Tags beside those of C11 tell engines what an access is for:
+//! Tags beside those of C11 say to engines what an access is for:
 //!
 //! | tag | on |
 //! | --- | --- |

@@ -161,7 +161,7 @@ impl<'p> Linker<'p> {
         if message::takes_condition(&transfer.name)
             && let Some(text) = args.first().and_then(|arg| message::text(self.program, arg))
         {
-            message::tell(&mut body, &text);
+            message::report(&mut body, &text);
         }
         let caller = &mut self.program.functions[caller.0 as usize];
         inline(caller, at, body, args, transfer.dst, Places::OfTheCall);

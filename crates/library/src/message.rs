@@ -29,7 +29,7 @@ pub(crate) fn is_constant(program: &Program, expr: &Expr) -> bool {
 }
 
 /// Puts the text into the assertions of the function.
-pub(crate) fn tell(function: &mut Function, condition: &str) {
+pub(crate) fn report(function: &mut Function, condition: &str) {
     for inst in function.blocks.iter_mut().flat_map(|block| &mut block.insts) {
         if let InstKind::Assert { message, .. } = &mut inst.kind {
             *message = format!("assertion failed: {condition}");

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn inputs_are_told_by_their_names() {
+    fn inputs_are_known_by_their_names() {
         assert!(is_input("__VERIFIER_nondet_u16", 0) && is_input("__VERIFIER_nondet_my_type", 0));
         assert!(!is_input("__VERIFIER_nondet_memory", 2) && !is_input("__VERIFIER_nondet_int", 1));
         assert!(!is_input("__VERIFIER_nondet_bool", 0) && !is_input("nondet_int", 0));

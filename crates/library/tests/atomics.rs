@@ -1,6 +1,6 @@
 //! Library calls for atomic accesses.
 
-mod world;
+use crate::world;
 
 use parallax_machine::Code;
 use parallax_program::{InstKind, Tags};
@@ -23,7 +23,7 @@ fn every_size_reads_and_modifies() {
              v = call extern __sync_add_and_fetch_{size}(&x, 1:{width})\n  \
              assert v == 8:{width}, \"new\"\n  \
              ok = call extern __atomic_compare_exchange_{size}(&x, &e, 1:{width}, 5:32, 0:32)\n  \
-             assert ~ok, \"unequal\"\n  v = load.{size} &e\n  assert v == 8:{width}, \"told\"\n  \
+             assert ~ok, \"unequal\"\n  v = load.{size} &e\n  assert v == 8:{width}, \"stored\"\n  \
              ok = call extern __atomic_compare_exchange({size}:64, &x, &e, &e, 5:32, 0:32)\n  \
              assert ok, \"equal\"\n  return\n}}\n"
         );

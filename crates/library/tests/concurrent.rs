@@ -1,6 +1,6 @@
 //! Threads together, in all sequentially consistent interleavings.
 
-mod world;
+use crate::world;
 
 use parallax_library::Options;
 use world::{End, all_ends, all_ends_with, all_values};
@@ -179,7 +179,7 @@ fn barrier(threads: usize, needed: usize, times: usize, family: &str, size: usiz
 }
 
 #[test]
-fn barriers_open_for_all_and_one_is_told() {
+fn barriers_open_for_all_and_one_is_the_last() {
     for (family, size) in [("pthread_barrier", 32), ("__VERIFIER_barrier", 4)] {
         assert_eq!(all_values(&barrier(2, 2, 2, family, size), &["serial"]), [[2]], "{family}");
         assert_eq!(all_values(&barrier(3, 3, 1, family, size), &["serial"]), [[1]], "{family}");

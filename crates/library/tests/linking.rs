@@ -1,6 +1,6 @@
 //! Linking: all there is at once, only what is needed, and what does not fit.
 
-mod world;
+use crate::world;
 
 use std::collections::BTreeMap;
 
@@ -159,7 +159,7 @@ fn places_in_the_library_name_its_files() {
 }
 
 #[test]
-fn a_failed_assertion_tells_its_condition() {
+fn a_failed_assertion_names_its_condition() {
     let text = "global text: 7 constant = { 0: 0x31203d3d2078:48 }\nfn main() {\n  \
         call extern __assert_fail(&text, &text, 3:32, &text)\n  return\n}\nthread main = main()\n";
     let program = program(text);

@@ -1,6 +1,6 @@
 //! The lives of threads: results, thread-specific data, one-time initialisation, exits.
 
-mod world;
+use crate::world;
 
 use parallax_library::{Errors, Options};
 use parallax_program::Property;

@@ -1,7 +1,7 @@
 //! Mutexes of all kinds, read-write locks, spin locks, semaphores and barriers, used by one
 //! thread at a time.
 
-mod world;
+use crate::world;
 
 use parallax_program::Property;
 use world::{End, ends};

@@ -1,7 +1,7 @@
 //! The library under weak memory: what its functions promise holds in every execution that a
 //! model allows, and what is wrong with their users is found.
 
-mod world;
+use crate::world;
 
 use parallax_engine_explore::{Options, Reductions, explore};
 use parallax_memory::Model;

@@ -1,6 +1,6 @@
 //! Functions on bytes, strings, numbers and arrays, against Rust's own.
 
-mod world;
+use crate::world;
 
 use parallax_machine::Code;
 use parallax_program::{Program, Property};
@@ -185,7 +185,7 @@ proptest! {
 }
 
 #[test]
-fn the_end_of_a_number_is_told() {
+fn the_end_of_a_number_is_given() {
     let read =
         prepared("  call extern strtol(&a, &r, 10:32)\n  d = load.8 &r\n  store.8 &r, d - &a");
     assert_eq!(run(&read, b" 12x", &[], [0; 3]).0, 3);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use parallax_program::{
-    Bits, BlockId, Callee, Expr, FunctionId, Global, InstKind, Location, Program, Span,
+    Bits, BlockId, Callee, Expr, FunctionId, Global, Inst, InstKind, Location, Program, Span,
 };
 
 use crate::busy::busy;
@@ -41,7 +41,7 @@ pub struct Limits {
     /// endless.
     pub steps: u32,
     pub depth: u32,
-    /// Whether a loop that only waits is told, rather than repeated.
+    /// Whether a loop that only waits is reported, rather than repeated.
     pub spins: bool,
     /// How many rounds that change nothing a thread goes before it is said to wait. One that has no
     /// more rounds left is said to wait in any case.
@@ -97,6 +97,17 @@ impl<'p> Code<'p> {
     /// Whether an instruction is in a loop of its function.
     pub fn can_repeat(&self, site: Site) -> bool {
         self.loops(site.function).repeating(site.block).is_some()
+    }
+
+    /// Whether a thread that stands there is about to begin a round of a loop.
+    pub fn begins_round(&self, site: Site) -> bool {
+        site.index == 0 && self.loops(site.function).head(site.block).is_some()
+    }
+
+    /// The instruction at a place, if that is not the end of a block.
+    pub fn instruction(&self, site: Site) -> Option<&'p Inst> {
+        let block = &self.program.function(site.function).blocks[site.block.0 as usize];
+        block.insts.get(site.index as usize)
     }
 
     /// Which variables of a function are the thread's registers, if it sees them.

@@ -41,7 +41,8 @@ impl Live {
         live
     }
 
-    pub(crate) fn at(&self, site: Site) -> &[u32] {
+    /// The variables that matter to a thread that stands there.
+    pub fn at(&self, site: Site) -> &[u32] {
         self.find(&self.sites, site)
     }
 
@@ -159,22 +160,22 @@ impl<'p> Analysis<'p> {
         changed
     }
 
-    /// Tells the called functions what their callers want to know.
+    /// Passes to the called functions what their callers want to know.
     fn calls(&mut self, number: usize, function: &'p Function) -> bool {
         let registers = self.registers(function);
-        let mut told = Vec::new();
+        let mut passed = Vec::new();
         for block in &function.blocks {
             self.walk(number, function, block, &mut |_, kind, live| {
                 if let InstKind::Call { callee, .. } = kind {
                     let mut behind = Set::new(registers.len());
                     let among = registers.clone().filter(|register| live.contains(*register));
                     among.for_each(|register| behind.insert(register - registers.start));
-                    told.push((callee, behind));
+                    passed.push((callee, behind));
                 }
             });
         }
         let mut changed = false;
-        for (callee, behind) in told {
+        for (callee, behind) in passed {
             for target in self.targets(callee) {
                 let sees = self.program.functions[target].registers;
                 changed |= match (function.registers, sees) {

@@ -2,7 +2,7 @@
 //!
 //! A thread that comes back to the head of a loop with the same values in all variables that
 //! are still used, and has changed nothing outside of itself, will do the same again unless it
-//! reads something else: it waits. To tell, one needs the heads of loops and the variables that
+//! reads something else: it waits. To decide that, one needs the heads of loops and the variables that
 //! are live there.
 
 use std::ops::Range;

@@ -35,7 +35,7 @@ pub enum Operation<'p, V> {
         read_tags: &'p Tags,
         write_tags: &'p Tags,
     },
-    /// Goes on with [`Thread::results`]: the old value, and the bit that tells success.
+    /// Goes on with [`Thread::results`]: the old value, and the bit that says success.
     Cas {
         address: V,
         expected: V,

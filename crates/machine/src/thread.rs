@@ -127,6 +127,44 @@ impl<V: Clone> Thread<V> {
         }
     }
 
+    /// A thread that stands at these instructions, one for each of its calls and the innermost last,
+    /// with these values of its variables there. It has counted nothing yet, and its registers are not
+    /// told: this is where control is, and nothing of how it came there.
+    pub fn standing(code: &Code<'_>, stack: &[Site], vars: Vec<Vec<V>>) -> Thread<V> {
+        let mut frames: Vec<Frame<V>> = Vec::with_capacity(stack.len());
+        for (site, vars) in stack.iter().zip(vars) {
+            let caller = frames.last().map(Frame::site);
+            let result = caller.and_then(|caller| match &code.instruction(caller)?.kind {
+                InstKind::Call { dst, .. } => *dst,
+                _ => None,
+            });
+            frames.push(Frame {
+                function: site.function,
+                block: site.block,
+                index: site.index as usize,
+                vars,
+                result,
+                visits: vec![Visit::default(); code.loops(site.function).count()],
+                rounds: Vec::new(),
+            });
+        }
+        Thread {
+            frames,
+            registers: Vec::new(),
+            control: Vec::new(),
+            decided: 0,
+            chosen: 0,
+            operations: 0,
+            effects: 0,
+            deeds: 0,
+            is_silent: false,
+            is_store: false,
+            forgiven: 0,
+            asleep: None,
+            wakes: false,
+        }
+    }
+
     /// The instruction that the thread stands at.
     pub fn site(&self) -> Option<Site> {
         self.frames.last().map(Frame::site)
@@ -147,7 +185,7 @@ impl<V: Clone> Thread<V> {
         self.frames.first().and_then(|frame| frame.vars.get(var.0 as usize))
     }
 
-    /// The value of a variable in one of the calls that [`Thread::stack`] tells, by its place there.
+    /// The value of a variable in one of the calls that [`Thread::stack`] lists, by its place there.
     pub fn value(&self, call: usize, var: VarId) -> Option<&V> {
         self.frames.get(call).and_then(|frame| frame.vars.get(var.0 as usize))
     }
@@ -436,7 +474,7 @@ impl<V: Clone> Thread<V> {
         spins.or_else(|| (!within).then_some(Operation::Cut))
     }
 
-    /// What [`Thread::branch`] leaves open where waiting loops are told: whether the thread is
+    /// What [`Thread::branch`] leaves open where waiting loops are reported: whether the thread is
     /// back at the head of one.
     pub fn after_branch<'p, D: Domain<Value = V>>(
         &mut self,
@@ -557,9 +595,9 @@ impl Thread<Bits> {
         own.unwrap_or(&self.registers).get(register).copied()
     }
 
-    /// Tells all that decides what the thread will do, as words.
+    /// All that decides what the thread will do, as words.
     pub(crate) fn add_to(&self, code: &Code<'_>, live: &Live, add: &mut impl FnMut(u128)) {
-        self.tell(code, live, &mut |part| match part {
+        self.for_each_part(code, live, &mut |part| match part {
             Part::Word(word) => add(word),
             Part::Value(value) => {
                 add(value.unsigned());
@@ -581,9 +619,14 @@ pub enum Part<'t, V> {
 }
 
 impl<V> Thread<V> {
-    /// Tells all that decides what the thread will do: where its calls stand, and the variables
+    /// Visits all that decides what the thread will do: where its calls stand, and the variables
     /// that matter there.
-    pub fn tell<'t>(&'t self, code: &Code<'_>, live: &Live, add: &mut impl FnMut(Part<'t, V>)) {
+    pub fn for_each_part<'t>(
+        &'t self,
+        code: &Code<'_>,
+        live: &Live,
+        add: &mut impl FnMut(Part<'t, V>),
+    ) {
         for frame in &self.frames {
             let site = frame.site();
             add(Part::Word(u128::from(site.function.0) << 64 | u128::from(site.block.0)));

@@ -113,7 +113,7 @@ impl<'m> Checker<'m> {
         self.evaluation = None;
     }
 
-    /// Tells [`Checker::may_be_allowed`] whether `rf` is final and only `co` still grows, so
+    /// Says to [`Checker::may_be_allowed`] whether `rf` is final and only `co` still grows, so
     /// that it can look at more. False after [`Checker::begin`].
     pub fn set_rf_complete(&mut self, complete: bool) {
         self.rf_is_complete = complete;

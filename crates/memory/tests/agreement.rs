@@ -1,7 +1,7 @@
 //! The plan says what the reference evaluator says, on random executions; executions that are
 //! refused early are never allowed in the end; and what models are said to imply is true.
 
-mod common;
+use crate::common;
 #[path = "common/random.rs"]
 mod random;
 

@@ -1,7 +1,7 @@
 //! The language, construct by construct, on one small execution; and what is wrong with wrong
 //! models.
 
-mod common;
+use crate::common;
 
 use common::{fill, set_co, set_rf};
 use parallax_memory::reference::{self, Inputs};

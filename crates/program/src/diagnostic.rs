@@ -27,7 +27,7 @@ impl Span {
 }
 
 /// A text with a name, and the line starts needed to turn a [`Span`] into a place. It may be put
-/// together from several files; spans then point into the whole, and places tell the file.
+/// together from several files; spans then point into the whole, and places name the file.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
     text: Arc<str>,
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_a_listing_tell_where_they_come_from() {
+    fn lines_of_a_listing_say_where_they_come_from() {
         let listing = SourceFile::new("a.out", "main:\n  ret\n");
         let (first, second) = (listing.span_at(0, 1, 1), listing.span_at(0, 2, 1));
         let listing = listing.with_origins([(second, "a.c", 7)]).and([("more", "text")]);
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn places_tell_the_file() {
+    fn places_name_the_file() {
         let whole = SourceFile::several([("a.c", "one\ntwo"), ("b.c", "  three\n"), ("c.c", "")]);
         let span = whole.span_at(1, 1, 0);
         assert_eq!(whole.location(span).to_string(), "b.c:1:3");

@@ -17,6 +17,7 @@ mod function;
 mod help;
 mod order;
 mod outcome;
+pub mod parsing;
 mod program;
 mod property;
 mod shape;

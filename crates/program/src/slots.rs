@@ -2,7 +2,7 @@
 //!
 //! Each thread has a region of its own, so that addresses do not depend on what other threads do. Each
 //! object begins a slot of its own there, so that two addresses are of one object if they are of one
-//! slot (unless it is larger than that), and what is left of the slot tells accesses out of
+//! slot (unless it is larger than that), and what is left of the slot distinguishes accesses out of
 //! bounds. Addresses are never used again.
 //!
 //! Where pointers have 32 bits there is less room: slots are smaller, and of the upper half of all addresses the

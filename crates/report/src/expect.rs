@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_are_told_and_counted() {
+    fn differences_are_reported_and_counted() {
         let expected = row("a.litmus", "tso", true);
         assert_eq!(compare(&expected, Answer::Holds(true)), None);
         let differs = compare(&expected, Answer::Holds(false)).expect("differs");

@@ -64,11 +64,11 @@ pub fn repair_text(run: &RepairRun<'_>) -> String {
     for step in &run.steps {
         line(format!("  {}", described(step)));
         if let Some(without) = step.without {
-            line(format!("    without: {}", told(without)));
+            line(format!("    without: {}", place_and_message(without)));
         }
     }
     if let Some(violation) = run.violation {
-        line(format!("  {}", told(violation)));
+        line(format!("  {}", place_and_message(violation)));
     }
     if let Some(reason) = run.reason {
         line(format!("  {reason}"));
@@ -139,7 +139,7 @@ fn described(step: &RepairStep<'_>) -> String {
     }
 }
 
-fn told(violation: &Violation) -> String {
+fn place_and_message(violation: &Violation) -> String {
     match &violation.place {
         Some(place) => format!("{place}: {}", violation.message),
         None => violation.message.clone(),
@@ -175,7 +175,7 @@ pub fn repair_json(run: &RepairRun<'_>) -> String {
         demands: run.demands,
         candidates: run.candidates,
         under_sc: run.is_plain_bug,
-        violation: run.violation.map(told),
+        violation: run.violation.map(place_and_message),
         checked: needless.map(Vec::is_empty),
         untouched: run.untouched,
         unwritten: run.unwritten.iter().map(Location::to_string).collect(),
@@ -235,7 +235,7 @@ impl<'a> Step<'a> {
             kind: if step.is_fence { "fence" } else { "access" },
             from: step.from,
             order: step.to,
-            without: step.without.map(told),
+            without: step.without.map(place_and_message),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Logs and JSON against expected texts.
 
-#[allow(dead_code)]
-mod support;
+use crate::support;
 
 use std::time::Duration;
 

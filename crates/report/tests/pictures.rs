@@ -1,6 +1,6 @@
 //! Pictures against expected files.
 
-mod support;
+use crate::support;
 
 use parallax_report::{Caption, dot, sketch, svg};
 use parallax_verdict::Execution;

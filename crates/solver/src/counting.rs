@@ -6,7 +6,7 @@
 
 use crate::{Gates, Literal, Solver};
 
-/// More sums than this in one node are not told apart one by one.
+/// More sums than this in one node are not distinguished one by one.
 const MOST_SUMS: usize = 2000;
 
 /// Up to as many literals, every pair is ruled out; beyond, a chain of helpers is shorter.

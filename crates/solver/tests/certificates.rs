@@ -1,6 +1,6 @@
 //! Certificates hold, and no longer hold when anything in them is changed for the worse.
 
-mod support;
+use crate::support;
 
 use parallax_solver::{
     Answer, Cadical, Certificate, Control, Edge, Flaw, Lemma, Literal, Problem, Solver, Step,

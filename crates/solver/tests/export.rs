@@ -1,6 +1,6 @@
 //! What is exported has the answer of what it was exported from.
 
-mod support;
+use crate::support;
 
 use parallax_solver::{Answer, Cadical, Control, Edge, Literal, Problem, Solver};
 use proptest::prelude::*;

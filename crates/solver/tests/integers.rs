@@ -67,7 +67,7 @@ fn what_integers_do_not_have_is_left_open() {
 }
 
 #[test]
-fn large_numbers_are_told() {
+fn large_numbers_are_reported() {
     let mut terms = Terms::new();
     number(&mut terms, -5);
     terms.constant(Bits::new(64, u128::MAX));

@@ -1,6 +1,6 @@
 //! Solvers against trying everything, on random problems that grow between questions.
 
-mod support;
+use crate::support;
 
 use parallax_control::{Gate, Stop as Outside};
 use parallax_solver::{Answer, Cadical, Control, Literal, Problem, Solver, Stop, Z3};
@@ -143,12 +143,12 @@ fn pigeons(solver: &mut dyn Solver, holes: usize) {
 }
 
 #[test]
-fn a_search_ends_when_it_is_told_to() {
-    ends_when_told(&mut Cadical::new());
-    ends_when_told(&mut Z3::new());
+fn a_search_ends_when_it_is_said_to() {
+    ends_when_asked(&mut Cadical::new());
+    ends_when_asked(&mut Z3::new());
 }
 
-fn ends_when_told(solver: &mut dyn Solver) {
+fn ends_when_asked(solver: &mut dyn Solver) {
     pigeons(solver, 14);
     let stopped = |stop| Answer::Stopped(Stop::Outside(stop));
     let cancelled = Control::default();

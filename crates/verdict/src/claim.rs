@@ -1,6 +1,6 @@
 //! What an engine claims happened in one execution of a program: the least that determines it.
 //!
-//! A claim names no address, no value and no tag that the program itself tells: those follow
+//! A claim names no address, no value and no tag that the program itself has: those follow
 //! when the threads run once more. It has only what was decided outside of the threads, which is
 //! where each read got its value, in which order the writes of a location came, and which
 //! choices were made. [`rebuild`](crate::rebuild()) turns a claim into an

@@ -10,7 +10,7 @@ use parallax_program::{Help, Location, Property, Setting};
 
 use crate::{Conclusion, Counts, Ending, Reason, Scope, Verdict, Violation};
 
-/// Why a search may have missed something. The first reason is the one that people are told.
+/// Why a search may have missed something. The first reason is the one that people see.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Gaps {
     first: Option<Reason>,

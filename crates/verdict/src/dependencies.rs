@@ -25,7 +25,7 @@ pub enum Done {
     Answer(Bits),
     /// Did something without an answer.
     Pass,
-    /// Part of a step that the program does not tell apart.
+    /// Part of a step that the program does not distinguish.
     Look,
     End,
 }

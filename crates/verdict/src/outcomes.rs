@@ -54,7 +54,7 @@ pub struct Outcomes {
     pub negative: u64,
     /// Whether `positive` and `negative` count every total coherence order apart. Otherwise
     /// executions that differ only in coherence between writes that no read, no observed
-    /// location and no axiom tells apart are counted once.
+    /// location and no axiom distinguishes are counted once.
     pub counts_are_total: bool,
     /// Flags that the model raised in some execution, each once, in the model's order.
     pub flags: Vec<String>,

@@ -71,7 +71,7 @@ impl Claim {
     }
 }
 
-/// `is_later` tells that the source comes only after the read.
+/// `is_later` says that the source comes only after the read.
 fn step(kind: &EventKind, source: Option<StepId>, is_later: bool) -> Result<Step, String> {
     let of_thread = || source.ok_or("a thread begins or ends without a reason");
     Ok(match (kind.life(), kind) {

@@ -33,7 +33,7 @@ pub struct Story {
 }
 
 impl Story {
-    /// Of these records, which are told one after the other, by so many threads at least.
+    /// Of these records, which are added one after the other, by so many threads at least.
     pub fn new(records: &[Record], threads: usize) -> Story {
         let mut cuts = BTreeSet::new();
         for record in records {
@@ -81,7 +81,7 @@ impl Story {
     }
 
     /// The next record, as steps: of an access its parts, each with the address where it begins.
-    pub fn tell(&mut self, record: &Record) -> Parts {
+    pub fn add(&mut self, record: &Record) -> Parts {
         let thread = record.thread;
         let step = match record.what {
             What::Read { address, bytes, .. } => return self.read(thread, address, bytes),

@@ -272,7 +272,7 @@ impl<'a, 'p> Walker<'a, 'p> {
         }
     }
 
-    /// Tells whether what is due a decision succeeds.
+    /// Says whether what is due a decision succeeds.
     pub(crate) fn decide(&mut self, succeeds: bool, derived: &mut Derived) -> Result<(), String> {
         let Some(access) = &mut self.access else {
             return Ok(());

@@ -34,6 +34,9 @@ pub struct Response {
 /// Exploration is alone for so long: most programs are answered by then.
 const HEAD_START: u64 = 200_000_000;
 
+/// Abstraction refinement comes in where the others would not end.
+const PROOFS_START: u64 = 1_500_000_000;
+
 /// The search through states joins when the easy ones are through, with a smaller share: it is quick where
 /// there are few states, and else takes memory.
 const SOON: u64 = 20_000_000;
@@ -157,7 +160,9 @@ impl Prepared {
                 let symbolic = first("symbolic").filter(|symbolic| {
                     has_open_inputs(query) && symbolic.engine.admits(query).is_ok()
                 });
-                vec![first("explore"), symbolic, later("bounded"), states]
+                let abstraction = entrant("abstract", Start::At(PROOFS_START), 1)
+                    .filter(|it| it.engine.admits(query).is_ok() && covers(it.engine, query));
+                vec![first("explore"), symbolic, later("bounded"), states, abstraction]
             }
         }
         .into_iter()

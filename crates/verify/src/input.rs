@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_the_kind() {
+    fn names_say_the_kind() {
         let kind = |names: &[&str]| {
             let paths: Vec<PathBuf> = names.iter().map(PathBuf::from).collect();
             kind(&paths).map_err(|errors| errors[0].message.clone())

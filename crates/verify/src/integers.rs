@@ -1,6 +1,6 @@
 //! Operation structures whose values are integers.
 //!
-//! That nothing is wrong with integers is told as it is. Something that is wrong is looked for again with
+//! That nothing is wrong with integers is said as it is. Something that is wrong is looked for again with
 //! words, as machines have them: only what they do is shown.
 
 use parallax_engine_bounded::Asking;

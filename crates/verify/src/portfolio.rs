@@ -8,7 +8,9 @@
 //! This is conservative parallel simulation (K. M. Chandy, J. Misra, Asynchronous distributed
 //! simulation via a sequence of parallel computations, CACM 1981), with engines for processes.
 //!
-//! As many engines run at a time as there are threads; those with the smallest times go first.
+//! As many engines run at a time as there are threads; those with the smallest times go first. Each runs
+//! on one thread, even where others are idle: exploration on several threads looks at graphs that one
+//! thread would not have come to before it has found something, so its work would be a matter of chance.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;

@@ -47,7 +47,7 @@ fn unknown(name: &str) -> String {
 }
 
 impl Properties {
-    /// All but leaks, which many programs have on purpose. In machine code there is no telling
+    /// All but leaks, which many programs have on purpose. In machine code nobody knows
     /// which accesses were meant to be atomic, so none of them race. Operation structures have
     /// nothing but assertions.
     pub fn usual_of(kind: Kind) -> Properties {

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use parallax_engine_abstract::Abstract;
 use parallax_engine_bounded::Bounded;
 use parallax_engine_enumerate::Enumerate;
 use parallax_engine_explore::Explore;
@@ -11,9 +12,9 @@ use parallax_engine_static::Static;
 use parallax_engine_symbolic::Symbolic;
 use parallax_query::Engine;
 
-/// In the order in which people are told of them.
-pub static ENGINES: [&dyn Engine; 7] =
-    [&Explore, &States, &Symbolic, &Bounded, &Inductive, &Static, &Enumerate];
+/// In the order in which people see them.
+pub static ENGINES: [&dyn Engine; 8] =
+    [&Explore, &States, &Symbolic, &Abstract, &Bounded, &Inductive, &Static, &Enumerate];
 
 /// Who is to answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

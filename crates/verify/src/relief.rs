@@ -32,14 +32,14 @@ pub fn is_proved(answer: &Answer) -> bool {
     verdict.conclusion() == Conclusion::Safe && verdict.scope == Some(Scope::Complete)
 }
 
-/// An answer, with what the analysis could not prove where nobody can tell and nothing else was asked.
+/// An answer, with what the analysis could not prove where nobody can decide and nothing else was asked.
 pub fn noted(mut answer: Answer, analysed: &Answer, query: &Query<'_>) -> Answer {
     let is_open = answer.verdict.conclusion() == Conclusion::Unknown;
     if let (true, Some(reason)) = (is_open, &analysed.verdict.reason)
         && query.properties == [Property::Race]
     {
         let at = reason.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
-        let note = format!("'{}' cannot tell: {}{at}", analysed.engine, reason.message);
+        let note = format!("'{}' cannot decide: {}{at}", analysed.engine, reason.message);
         answer.verdict.notes.push(note);
     }
     answer

@@ -12,7 +12,7 @@ use parallax_verdict::{Conclusion, Counts, Gaps, Reason, Scope, Searched, stoppe
 use parallax_verify::portfolio::{Entrant, Said, Start, Terms, race};
 use parallax_verify::stack::run;
 
-/// Works for a while, at some pace, and says what it is told to say.
+/// Works for a while, at some pace, and says what it is made to say.
 struct Toy {
     name: &'static str,
     /// Nominal milliseconds.

@@ -32,8 +32,8 @@ pub struct VerifyArguments {
     pub model: Option<String>,
 
     /// How to search: auto, explore, states (the machines of sc, tso and pso), symbolic (all inputs, path
-    /// by path, under sc), bounded (a solver), inductive (proofs by loop invariants), or static (proofs
-    /// that there are no races)
+    /// by path, under sc), abstract (proofs by abstraction refinement, under sc), bounded (a solver),
+    /// inductive (proofs by loop invariants), or static (proofs that there are no races)
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub engine: Choice,
 
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_are_told_by_their_names() {
+    fn pictures_are_reported_by_their_names() {
         assert!(picture("a/b.svg").is_ok() && picture("b.dot").is_ok());
         assert!(picture("b.png").is_err() && picture("svg").is_err());
         assert!(question("b.cnf").is_ok() && question("b.smt").is_err());

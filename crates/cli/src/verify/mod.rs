@@ -17,7 +17,8 @@ use parallax_query::{Extensions, Reductions};
 use parallax_verdict::Conclusion;
 use parallax_verify::stack::with_stack;
 use parallax_verify::{
-    Asking, Backend, Format, Framework, Properties, Request, Response, Ruling, schedules,
+    Abstraction, Asking, Backend, Choice, Format, Framework, Properties, Request, Response, Ruling,
+    schedules,
 };
 
 pub use arguments::VerifyArguments;
@@ -128,6 +129,9 @@ fn extensions(options: &VerifyArguments) -> Extensions {
     }
     if schedule(options).is_some() {
         extensions = extensions.with(schedules());
+    }
+    if options.verbose && options.engine == Choice::Named("abstract") {
+        extensions = extensions.with(Abstraction { tells: true, ..Abstraction::default() });
     }
     extensions
 }

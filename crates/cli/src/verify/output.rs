@@ -172,7 +172,7 @@ fn deliver_file(path: &Path, text: &str) -> Result<(), Exit> {
     })
 }
 
-/// The most memory that this process has had, as Linux tells it; 0 elsewhere.
+/// The most memory that this process has had, as Linux reports it; 0 elsewhere.
 fn peak_rss_kib() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -61,7 +61,7 @@ fn hashes(files: &[PathBuf]) -> Result<Vec<(String, String)>, Diagnostic> {
     files.iter().map(|path| Ok((shown(path), sha256(&read(path)?)))).collect()
 }
 
-/// Where lines that debug information tells are in the file that was given.
+/// Where lines that debug information has are in the file that was given.
 fn lines(files: &[PathBuf]) -> Result<Vec<WitnessLines>, Diagnostic> {
     let [only] = files else { return Ok(Vec::new()) };
     let stretches = Lines::of(&String::from_utf8_lossy(&read(only)?)).0.into_iter();
@@ -79,9 +79,9 @@ fn uuid(hash: &str) -> String {
 
 /// Now, or as `SOURCE_DATE_EPOCH` has it.
 fn creation_time() -> String {
-    let told = env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse::<u64>().ok());
+    let given = env::var("SOURCE_DATE_EPOCH").ok().and_then(|text| text.parse::<u64>().ok());
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
-    date(told.unwrap_or_else(now))
+    date(given.unwrap_or_else(now))
 }
 
 /// Seconds since 1970 as ISO 8601 has them, in UTC.

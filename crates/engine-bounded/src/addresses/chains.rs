@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::{Analysis, Possible};
 use crate::components::components;
 
-/// What was found once tells more the next time, but not for ever.
+/// What was found once helps to find more the next time, but not for ever.
 const MOST_REFINEMENTS: usize = 4;
 
 impl Analysis<'_> {

@@ -39,7 +39,7 @@ impl Reads {
         self.events.get(&value).copied()
     }
 
-    /// The writes that a read may take its value from, as far as program order tells.
+    /// The writes that a read may take its value from, as far as program order says.
     pub fn candidates<'a>(
         &'a self,
         events: &'a [Event],

@@ -5,7 +5,7 @@
 //! into one total order, *xo*, that keeps what the model demands of conflicting accesses. This is
 //! the framework of K. Gharachorloo, Memory consistency models for shared-memory multiprocessors,
 //! dissertation, Stanford 1995, with the conditions for SC and TSO in the form that P. Maleehuan,
-//! dissertation, JAIST 2018, gives to solvers. PSO is told like TSO, with fewer pairs of program
+//! dissertation, JAIST 2018, gives to solvers. PSO is like TSO, with fewer pairs of program
 //! order that count.
 //!
 //! Nothing here looks into a `.cat` file: what is shared with the other framework are events,

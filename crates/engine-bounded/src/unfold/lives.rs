@@ -91,7 +91,7 @@ impl Unfolder<'_, '_, '_> {
         let base = values.bits(Bits::new(64, u128::from(Program::thread_address(0)) + 8));
         let offset = values.binary(BinaryOp::Mul, &wide, &step);
         let address = values.binary(BinaryOp::Add, &base, &offset);
-        // Where a thread comes from is nothing that a model is told about the join.
+        // Where a thread comes from is nothing that a model learns of the join.
         let address = values.plain(address.term);
         let has_ended = values.terms.variable(1);
         let before = self.stop(state);

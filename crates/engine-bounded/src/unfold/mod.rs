@@ -41,7 +41,7 @@ pub struct Plan {
     pub nondet: Option<(i128, i128)>,
     /// Accesses are split into parts of so many bytes.
     pub granule: Option<u32>,
-    /// Whether models are told where values come from.
+    /// Whether models ask where values come from.
     pub traces: bool,
     /// For each thread the variables whose last values are asked for.
     pub asked: Vec<Vec<VarId>>,

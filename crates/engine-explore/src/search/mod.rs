@@ -169,7 +169,7 @@ impl<'a, 'p> Search<'a, 'p> {
     }
 
     /// Whether the model allows the graph with new events. A search that is over goes on with none:
-    /// what is left out then is told.
+    /// what is left out then is said.
     fn allows(&mut self, new: &[Id], is_latest: bool) -> bool {
         if !self.judge.needs_file(is_latest) {
             return self.judge.allows(&self.graph, new, is_latest);
@@ -178,7 +178,7 @@ impl<'a, 'p> Search<'a, 'p> {
     }
 
     /// Whether the model's file is not to judge the graph: the search is over, or it would take too
-    /// long, which is told.
+    /// long, which is said.
     fn is_too_long(&mut self) -> bool {
         let events = self.graph.order.len();
         let is_too_long = events > Self::MOST_FOR_FILE;

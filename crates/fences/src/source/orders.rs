@@ -1,4 +1,4 @@
-//! Memory orders in C, as arguments of calls: which word tells the order of an access, and how
+//! Memory orders in C, as arguments of calls: which word says the order of an access, and how
 //! another order is written in its place.
 
 use std::ops::Range;

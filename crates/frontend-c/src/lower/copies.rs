@@ -1,5 +1,5 @@
 //! Copies and fillings of memory whose size is known, as accesses to the scalars that the object
-//! is made of: those that the types, or clang's notes on the copy, tell. Where nothing is known,
+//! is made of: those that the types, or clang's notes on the copy, list. Where nothing is known,
 //! as accesses of eight bytes and a rest. Reads of a copy carry the tag `COPY`: what they read
 //! may be uninitialised, as long as nobody looks at it.
 
@@ -35,9 +35,9 @@ impl Body<'_> {
         if name == "memcpy" && instruction.copy_layout.is_none() {
             self.require_apart(to, from, bytes)?;
         }
-        let told =
+        let listed =
             instruction.copy_layout.and_then(|layout| self.noted_copy(layout, bytes, [to, from]));
-        if let Some(pieces) = told.filter(|told| told.len() <= MOST_PIECES) {
+        if let Some(pieces) = listed.filter(|listed| listed.len() <= MOST_PIECES) {
             return self.copy_pieces(to, from, &pieces);
         }
         if let Some(stride) = self.stride(to, bytes).or_else(|| self.stride(from, bytes)) {

@@ -114,7 +114,7 @@ fn real(path: &Path) -> PathBuf {
 }
 
 impl File {
-    /// The text; without the file itself, as many empty lines as are needed to tell lines.
+    /// The text; without the file itself, as many empty lines as are needed to count lines.
     fn text(&self) -> String {
         const MOST_LINES: u32 = 1_000_000;
         match parallax_files::read(&self.path, parallax_files::MOST_TEXT) {
@@ -184,7 +184,7 @@ impl Files {
     }
 }
 
-/// The file that a place, or the innermost scope around it that tells, is in.
+/// The file that a place, or the innermost scope around it that says so, is in.
 fn file_of<'m>(module: &'m Module, place: &'m Node) -> Option<&'m Node> {
     let mut scope = place;
     for _ in 0..MAX_SCOPES {

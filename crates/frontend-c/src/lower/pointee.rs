@@ -186,8 +186,8 @@ impl Body<'_> {
         Some(natural)
     }
 
-    /// The scalars that a copy copies, where `!tbaa.struct` tells the fields. A field that is an
-    /// array is told as one; types of that size with such fields say more.
+    /// The scalars that a copy copies, where `!tbaa.struct` lists the fields. A field that is an
+    /// array is listed as one; types of that size with such fields say more.
     pub fn noted_copy(
         &self,
         layout: MetadataId,
@@ -276,7 +276,7 @@ impl Body<'_> {
     }
 }
 
-/// A field as the note on a copy tells it.
+/// A field as the note on a copy lists it.
 struct NotedField {
     offset: u64,
     bytes: u64,
@@ -290,7 +290,7 @@ const CHARACTERS: &str = "omnipotent char";
 /// Whether every scalar lies in a field, and every field starts with one.
 fn agrees(natural: &[Piece], fields: &[NotedField]) -> bool {
     let starts = |field: &NotedField| natural.iter().any(|piece| piece.offset == field.offset);
-    let told = |piece: &Piece| {
+    let listed = |piece: &Piece| {
         let end = piece.offset + u64::from(piece.bytes);
         fields.iter().any(|field| {
             field.offset <= piece.offset
@@ -298,7 +298,7 @@ fn agrees(natural: &[Piece], fields: &[NotedField]) -> bool {
                 && (!field.scalar || u64::from(piece.bytes) == field.bytes)
         })
     };
-    fields.iter().all(starts) && natural.iter().all(told)
+    fields.iter().all(starts) && natural.iter().all(listed)
 }
 
 /// The same accesses, and others for what lies between them.

@@ -5,8 +5,7 @@ use parallax_program::{Block, BlockId, Function, Terminator};
 
 /// Done after the joins of branches are set.
 pub fn tidy(function: &mut Function) {
-    let targets: Vec<BlockId> =
-        (0..function.blocks.len()).map(|block| destination(function, block)).collect();
+    let targets = destinations(function);
     for block in &mut function.blocks {
         for target in references(&mut block.terminator) {
             *target = targets[target.0 as usize];
@@ -17,19 +16,29 @@ pub fn tidy(function: &mut Function) {
     remove_unreachable(function);
 }
 
-/// Where a jump to a block leads in the end.
-fn destination(function: &Function, block: usize) -> BlockId {
-    let mut at = block;
-    for _ in 0..function.blocks.len() {
-        match &function.blocks[at] {
-            Block { insts, terminator: Terminator::Jump(next), .. } if insts.is_empty() => {
-                at = next.0 as usize;
+/// Where a jump to each block leads in the end. Empty blocks that go round in a circle lead to one of
+/// them.
+fn destinations(function: &Function) -> Vec<BlockId> {
+    let mut known: Vec<Option<BlockId>> = vec![None; function.blocks.len()];
+    for block in 0..function.blocks.len() {
+        let mut path = Vec::new();
+        let mut at = block;
+        let end = loop {
+            if let Some(end) = known[at] {
+                break end;
             }
-            _ => return BlockId(at as u32),
-        }
+            known[at] = Some(BlockId(at as u32));
+            path.push(at);
+            match &function.blocks[at] {
+                Block { insts, terminator: Terminator::Jump(next), .. } if insts.is_empty() => {
+                    at = next.0 as usize;
+                }
+                _ => break BlockId(at as u32),
+            }
+        };
+        path.into_iter().for_each(|passed| known[passed] = Some(end));
     }
-    // Empty blocks that go round in a circle.
-    BlockId(block as u32)
+    known.into_iter().flatten().collect()
 }
 
 fn references(terminator: &mut Terminator) -> Vec<&mut BlockId> {
@@ -117,6 +126,7 @@ mod tests {
     #[test]
     fn loops_stay() {
         assert_eq!(tidied("jump a\na: jump a"), "entry:|jump a|a:|jump a");
+        assert_eq!(tidied("jump a\na: jump b\nb: jump a"), "entry:|jump a|a:|jump a");
         let body = "jump h\nh: branch c, b, x join x\nb: fence [x]\njump e\ne: jump h\nx: return";
         let expected = "entry:|jump h|h:|branch c, b, x join x|b:|fence [x]|jump h|x:|return";
         assert_eq!(tidied(body), expected);

@@ -6,16 +6,40 @@
 
 use std::ops::Range;
 
+use parallax_program::parsing::{self, Comment, Scanner};
 use parallax_program::{Diagnostic, SourceFile, Span};
 
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum TokenKind<'a> {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Token<'a> {
     /// Keywords included.
     Name(&'a str),
     Number(Number),
     Punctuation(&'static str),
     /// Closes every list of tokens.
     End,
+}
+
+pub type Spanned<'a> = parsing::Spanned<Token<'a>>;
+
+impl parsing::Token for Token<'_> {
+    const END: Self = Token::End;
+
+    fn symbol(&self) -> Option<&str> {
+        if let Token::Punctuation(sign) = self { Some(sign) } else { None }
+    }
+
+    fn word(&self) -> Option<&str> {
+        if let Token::Name(name) = self { Some(name) } else { None }
+    }
+
+    fn shown(&self) -> String {
+        match self {
+            Token::Name(name) => format!("'{name}'"),
+            Token::Number(number) => format!("'{}'", number.value),
+            Token::Punctuation(sign) => format!("'{sign}'"),
+            Token::End => "the end of the program".to_string(),
+        }
+    }
 }
 
 /// An integer literal and what its suffix and value say about its type.
@@ -27,118 +51,83 @@ pub struct Number {
     pub long: bool,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Token<'a> {
-    pub kind: TokenKind<'a>,
-    pub span: Span,
-}
-
-/// Longer ones first, so that the first match is the right one.
-const PUNCTUATION: &[&str] = &[
+const PUNCTUATION: [&str; 46] = [
     "<<=", ">>=", "...", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=",
     "-=", "*=", "/=", "%=", "&=", "|=", "^=", "+", "-", "*", "/", "%", "&", "|", "^", "~", "!",
     "<", ">", "=", "?", ":", ";", ",", ".", "(", ")", "{", "}", "[", "]",
 ];
+
+const COMMENTS: [Comment; 2] = [Comment::Line("//"), Comment::Block("/*", "*/")];
+
+/// Those that may be between functions as well.
+const OUTER_COMMENTS: [Comment; 3] =
+    [Comment::Line("//"), Comment::Block("/*", "*/"), Comment::Nested("(*", "*)")];
 
 /// The tokens of a part of a file. What cannot be read is reported and left out.
 pub fn tokens<'a>(
     source: &'a SourceFile,
     range: Range<usize>,
     errors: &mut Vec<Diagnostic>,
-) -> Vec<Token<'a>> {
+) -> Vec<Spanned<'a>> {
     let end = range.end.min(source.text().len());
-    let text = source.text().get(..end).unwrap_or("");
-    let mut lexer = Lexer { source, text, at: range.start.min(end), braces: 0, errors };
+    let scanner = Scanner::within(source.text(), range.start..end);
+    let mut lexer = Lexer { source, scanner, braces: 0, errors };
     let mut tokens = Vec::new();
     while let Some(token) = lexer.next() {
         tokens.push(token);
     }
-    tokens.push(Token { kind: TokenKind::End, span: Span::new(end.saturating_sub(1), end) });
+    tokens.push(Spanned { token: Token::End, span: Span::new(end.saturating_sub(1), end) });
     tokens
 }
 
 struct Lexer<'a, 'e> {
     source: &'a SourceFile,
-    text: &'a str,
-    at: usize,
+    scanner: Scanner<'a>,
     /// How many are open.
     braces: u32,
     errors: &'e mut Vec<Diagnostic>,
 }
 
 impl<'a> Lexer<'a, '_> {
-    fn rest(&self) -> &'a str {
-        self.text.get(self.at..).unwrap_or("")
-    }
-
     fn error(&mut self, start: usize, message: impl Into<String>) {
-        let span = Span::new(start, self.at);
-        self.errors.push(self.source.error(span, message));
+        self.errors.push(self.source.error(self.scanner.since(start), message));
     }
 
-    fn next(&mut self) -> Option<Token<'a>> {
+    fn next(&mut self) -> Option<Spanned<'a>> {
         loop {
             self.skip_blanks();
-            let start = self.at;
-            let first = self.rest().chars().next()?;
-            let kind = if first.is_ascii_alphabetic() || first == '_' {
-                Some(TokenKind::Name(self.word()))
+            let start = self.scanner.position();
+            let first = self.scanner.first()?;
+            let token = if first.is_ascii_alphabetic() || first == '_' {
+                Some(Token::Name(self.word()))
             } else if first.is_ascii_digit() {
-                Some(TokenKind::Number(self.number(start)))
+                Some(Token::Number(self.number(start)))
             } else if first == '\'' {
-                self.character(start).map(TokenKind::Number)
+                self.character(start).map(Token::Number)
             } else {
                 self.punctuation(start, first)
             };
-            if let Some(kind) = kind {
-                let span = Span::new(start, self.at);
-                return Some(Token { kind, span });
+            if let Some(token) = token {
+                return Some(Spanned { token, span: self.scanner.since(start) });
             }
         }
     }
 
     fn skip_blanks(&mut self) {
-        loop {
-            let rest = self.rest();
-            let trimmed = rest.trim_start();
-            self.at += rest.len() - trimmed.len();
-            if trimmed.starts_with("//") {
-                self.at += trimmed.find('\n').unwrap_or(trimmed.len());
-            } else if let Some(body) = trimmed.strip_prefix("/*") {
-                self.skip_comment(body.find("*/").map(|length| length + 4));
-            } else if self.braces == 0 && trimmed.starts_with("(*") {
-                self.skip_comment(litmus_comment(trimmed));
-            } else {
-                return;
-            }
-        }
-    }
-
-    /// Skips a comment of that length, if it has an end.
-    fn skip_comment(&mut self, length: Option<usize>) {
-        let start = self.at;
-        match length {
-            Some(length) => self.at += length,
-            None => {
-                self.at += 2;
-                self.error(start, "comment without end");
-                self.at = self.text.len();
-            }
+        let comments: &[Comment] = if self.braces == 0 { &OUTER_COMMENTS } else { &COMMENTS };
+        if let Err(span) = self.scanner.skip_blanks(char::is_whitespace, comments) {
+            self.errors.push(self.source.error(span, "this comment has no end"));
         }
     }
 
     fn word(&mut self) -> &'a str {
-        let rest = self.rest();
-        let length =
-            rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
-        self.at += length;
-        rest.get(..length).unwrap_or("")
+        self.scanner.take_while(|c| c.is_ascii_alphanumeric() || c == '_')
     }
 
     fn number(&mut self, start: usize) -> Number {
         let word = self.word();
-        if self.rest().starts_with('.') {
-            self.at += 1;
+        if self.scanner.rest().starts_with('.') {
+            self.scanner.take_first();
             self.word();
             self.error(start, "floating-point numbers are not supported");
         }
@@ -150,18 +139,18 @@ impl<'a> Lexer<'a, '_> {
     }
 
     fn character(&mut self, start: usize) -> Option<Number> {
-        let mut chars = self.rest().char_indices().skip(1);
+        let mut chars = self.scanner.rest().char_indices().skip(1);
         let (escaped, first) = match chars.next() {
             Some((_, '\\')) => (true, chars.next()),
             other => (false, other),
         };
         let close = chars.next();
         let (Some((_, c)), Some((end, '\''))) = (first, close) else {
-            self.at += 1;
+            self.scanner.take_first();
             self.error(start, "character literal without end");
             return None;
         };
-        self.at += end + 1;
+        self.scanner.take(end + 1);
         let value = match (escaped, c) {
             (true, '0') => 0,
             (true, 'n') => 10,
@@ -175,54 +164,29 @@ impl<'a> Lexer<'a, '_> {
         Some(Number { value, unsigned: false, long: false })
     }
 
-    fn punctuation(&mut self, start: usize, first: char) -> Option<TokenKind<'a>> {
-        let rest = self.rest();
-        if let Some(found) = PUNCTUATION.iter().find(|p| rest.starts_with(**p)) {
-            self.at += found.len();
-            match *found {
+    fn punctuation(&mut self, start: usize, first: char) -> Option<Token<'a>> {
+        if let Some(found) = self.scanner.take_longest(PUNCTUATION) {
+            match found {
                 "{" => self.braces += 1,
                 "}" => self.braces = self.braces.saturating_sub(1),
                 _ => {}
             }
-            return Some(TokenKind::Punctuation(found));
+            return Some(Token::Punctuation(found));
         }
-        self.at += first.len_utf8();
+        self.scanner.take_first();
         match first {
             '#' => {
-                self.at += self.rest().find('\n').unwrap_or(self.rest().len());
+                self.scanner.take_line();
                 self.error(start, "preprocessor directives are not supported");
             }
             '"' => {
-                let rest = self.rest();
-                self.at += rest.find('"').map_or(rest.len(), |end| end + 1);
+                self.scanner.take_while(|c| c != '"');
+                self.scanner.take_first();
                 self.error(start, "string literals are not supported");
             }
             _ => self.error(start, format!("unexpected character '{first}'")),
         }
         None
-    }
-}
-
-/// The length of the comment that `text` starts with; comments nest.
-fn litmus_comment(text: &str) -> Option<usize> {
-    let mut depth = 0u32;
-    let mut at = 0;
-    loop {
-        let rest = text.get(at..)?;
-        let next = rest.find(['(', '*'])?;
-        let mark = rest.get(next..)?;
-        if mark.starts_with("(*") {
-            depth += 1;
-            at += next + 2;
-        } else if mark.starts_with("*)") {
-            depth -= 1;
-            at += next + 2;
-        } else {
-            at += next + 1;
-        }
-        if depth == 0 {
-            return Some(at);
-        }
     }
 }
 
@@ -265,11 +229,11 @@ mod tests {
         let source = SourceFile::new("t", text);
         let mut errors = Vec::new();
         let tokens = tokens(&source, 0..text.len(), &mut errors);
-        let words = tokens.iter().map(|token| match &token.kind {
-            TokenKind::Name(name) => name.to_string(),
-            TokenKind::Number(number) => number.value.to_string(),
-            TokenKind::Punctuation(p) => p.to_string(),
-            TokenKind::End => "end".to_string(),
+        let words = tokens.iter().map(|token| match &token.token {
+            Token::Name(name) => name.to_string(),
+            Token::Number(number) => number.value.to_string(),
+            Token::Punctuation(p) => p.to_string(),
+            Token::End => "end".to_string(),
         });
         let errors = errors.into_iter().map(|error| error.message);
         (words.collect(), errors.collect())

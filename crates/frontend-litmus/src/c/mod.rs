@@ -24,7 +24,7 @@ use crate::globals::Globals;
 use crate::init::RegisterInit;
 use crate::types::ScalarType;
 use ast::{FunctionDef, Stmt, StmtKind};
-use lexer::TokenKind;
+use lexer::Token;
 use lower::{Lowering, Unit};
 use types::CType;
 
@@ -39,7 +39,7 @@ pub struct CContext<'a> {
     pub globals: &'a mut Globals,
     /// `0:r1=3` in the initial state.
     pub registers: &'a [RegisterInit],
-    /// Kernel dialect, as told by [`is_kernel`].
+    /// Kernel dialect, as decided by [`is_kernel`].
     pub kernel: bool,
 }
 
@@ -72,7 +72,7 @@ pub fn is_kernel(text: &str) -> bool {
     let tokens = lexer::tokens(&source, 0..text.len(), &mut Vec::new());
     let mut kernel = false;
     for token in &tokens {
-        if let TokenKind::Name(name) = token.kind {
+        if let Token::Name(name) = token.token {
             if name.starts_with("memory_order") || atomics::is_atomic_function(name) {
                 return false;
             }
@@ -143,7 +143,7 @@ fn check(
     }
 }
 
-/// The threads, and whether some pointer's type does not tell the size of what it points to.
+/// The threads, and whether some pointer's type does not say the size of what it points to.
 fn lower_all(
     context: &CContext<'_>,
     threads: &[&FunctionDef],

@@ -1,6 +1,6 @@
 //! Assertions. One that counts only in complete executions is remembered by its thread; at its
-//! end, the thread waits for all others and tells. Should several threads wait for one another in
-//! this way, each may also end without telling: somebody tells in some execution.
+//! end, the thread waits for all others and reports. Should several threads wait for one another in
+//! this way, each may also end without a report: somebody reports in some execution.
 
 use parallax_program::{
     Expr, InstKind, Observable, Operand, Place, Prop, Property, Quantifier, Question, Span,

@@ -32,9 +32,9 @@ pub const WIDTH: u32 = 32;
 pub enum Judging {
     /// At once.
     AtOnce,
-    /// When all threads have ended: who has failed waits for the others and tells.
+    /// When all threads have ended: who has failed waits for the others and reports.
     AtEnd,
-    /// As `AtEnd`, but it is the question for final states that tells. For engines that know no
+    /// As `AtEnd`, but it is the question for final states that reports. For engines that know no
     /// assertions.
     ByQuestion,
 }

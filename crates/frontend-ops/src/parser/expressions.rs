@@ -3,6 +3,7 @@
 //! Parentheses may be around either, so one pass reads both and says which it was.
 
 use parallax_program::Span;
+use parallax_program::parsing::Descent;
 
 use super::cursor::{Parsed, Parser};
 use crate::lexer::Token;
@@ -100,7 +101,7 @@ impl<'a> Parser<'a> {
         let left = self.sum()?;
         let found = Comparison::ALL.iter().find(|(_, symbol)| self.is_next(symbol));
         // A `>` before a brace is the end of an invariant.
-        let ends = self.is_next(">") && *self.peek_after(1) == Token::Symbol("}");
+        let ends = self.is_next(">") && self.peek_after(1) == Token::Symbol("}");
         let Some((comparison, _)) = found.filter(|_| !ends) else {
             return Ok(left);
         };
@@ -137,7 +138,7 @@ impl<'a> Parser<'a> {
         match self.peek() {
             Token::Number(number) => {
                 self.next();
-                Ok(Term::Value(Exp::Number(*number)))
+                Ok(Term::Value(Exp::Number(number)))
             }
             Token::Symbol("[") => self.location_in_exp(span),
             Token::Symbol("(") => self.parenthesised(),

@@ -7,6 +7,7 @@ mod operations;
 
 use std::collections::HashSet;
 
+use parallax_program::parsing::{Descent, Tokens};
 use parallax_program::{Diagnostic, Diagnostics, SourceFile};
 
 use crate::isa::Isa;
@@ -45,10 +46,8 @@ pub fn parse(name: &str, text: &str) -> Result<Structures, Diagnostics> {
     let tokens = tokens(&source, &mut errors);
     let mut parser = Parser {
         source: &source,
-        tokens: &tokens,
-        at: 0,
+        tokens: Tokens::new(&tokens),
         errors,
-        nesting: 0,
         operators: 0,
         scope: Scope::default(),
     };
@@ -60,7 +59,7 @@ pub fn parse(name: &str, text: &str) -> Result<Structures, Diagnostics> {
         source: source.clone(),
     };
     while !parser.gives_up() {
-        let before = parser.at;
+        let before = parser.position();
         if let Err(error) = parser.item(&mut structures) {
             parser.errors.push(error);
             parser.skip_item(before);
@@ -85,10 +84,8 @@ pub fn parse_condition(source: &SourceFile) -> Result<Condition, Diagnostic> {
     }
     let mut parser = Parser {
         source,
-        tokens: &tokens,
-        at: 0,
+        tokens: Tokens::new(&tokens),
         errors: Vec::new(),
-        nesting: 0,
         operators: 0,
         scope: Scope { any_location: true, ..Scope::default() },
     };
@@ -119,7 +116,7 @@ impl Parser<'_> {
             }
             Token::Word("loc") => {
                 self.next();
-                self.list(|parser| {
+                self.separated(|parser| {
                     let location = parser.location()?;
                     structures.locations.push(location);
                     Ok(())
@@ -127,7 +124,7 @@ impl Parser<'_> {
             }
             Token::Word("reg") => {
                 self.next();
-                self.list(|parser| {
+                self.separated(|parser| {
                     let register = parser.register()?;
                     structures.registers.push(register);
                     Ok(())
@@ -144,14 +141,6 @@ impl Parser<'_> {
                 Err(self.error_at(span.to(self.previous_span()), "this has no ';' at its end"))
             }
         }
-    }
-
-    fn list(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
-        item(self)?;
-        while self.accept(",") {
-            item(self)?;
-        }
-        Ok(())
     }
 
     fn isa(&mut self) -> Parsed<Isa> {
@@ -215,7 +204,7 @@ impl Parser<'_> {
     fn elements(&mut self) -> Parsed<Vec<Element>> {
         let mut elements = Vec::new();
         while !self.gives_up() && !self.is_next("}") && !self.is_next("<") {
-            let start = self.at;
+            let start = self.position();
             match self.element() {
                 Ok(element) => {
                     elements.push(element);

@@ -1,6 +1,7 @@
 //! What is inside an instruction.
 
 use parallax_program::Span;
+use parallax_program::parsing::Descent;
 
 use super::cursor::{Parsed, Parser, is_reserved};
 use crate::isa::Fence;
@@ -87,7 +88,7 @@ impl<'a> Parser<'a> {
             Token::Word("ll") => self.load_linked()?,
             Token::Word("sc") => self.store_conditional()?,
             Token::Word("branch") => self.branch()?,
-            Token::Word(_) if *self.peek_after(1) == Token::Symbol(":=") => self.assignment()?,
+            Token::Word(_) if self.peek_after(1) == Token::Symbol(":=") => self.assignment()?,
             Token::Word(word) if !is_reserved(word) => self.fence()?,
             _ => return Err(self.expected("an operation")),
         };
@@ -209,7 +210,7 @@ impl<'a> Parser<'a> {
 
     /// `[x]`, or `[*a]` for the location whose number is in a temporary.
     fn target(&mut self) -> Parsed<Target> {
-        if *self.peek_after(1) == Token::Symbol("*") {
+        if self.peek_after(1) == Token::Symbol("*") {
             self.symbol("[")?;
             self.symbol("*")?;
             let temporary = self.temporary()?;

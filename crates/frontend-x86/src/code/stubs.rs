@@ -16,7 +16,7 @@ pub struct Calls<'a> {
 }
 
 impl<'a> Calls<'a> {
-    /// `is_modelled` tells functions of the program itself that are not to run as they are.
+    /// `is_modelled` says which functions of the program itself are not to run as they are.
     pub fn new(image: &'a Image, is_modelled: impl Fn(&str) -> bool) -> Calls<'a> {
         let functions = image.symbols.functions.iter();
         let wanted = functions.filter(|(_, named)| is_modelled(&named.name));

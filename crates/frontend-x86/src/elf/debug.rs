@@ -13,7 +13,7 @@ type Reader = EndianArcSlice<LittleEndian>;
 /// The debug sections of a file, by name.
 pub type Sections = BTreeMap<String, Vec<u8>>;
 
-/// Lines by address; empty where a file does not tell.
+/// Lines by address; empty where a file does not have them.
 #[derive(Default)]
 pub struct Lines {
     context: Option<addr2line::Context<Reader>>,

@@ -26,7 +26,7 @@ pub type Loaded<T> = Result<T, String>;
 
 type File<'data> = ElfFile64<'data, Endianness, &'data [u8]>;
 
-/// Reads an executable, or a relocatable object as if it were linked alone. `is_known` tells
+/// Reads an executable, or a relocatable object as if it were linked alone. `is_known` says
 /// the functions that something outside of the file stands in for.
 pub fn load(bytes: &[u8], is_known: &dyn Fn(&str) -> bool) -> Loaded<Image> {
     match FileKind::parse(bytes) {

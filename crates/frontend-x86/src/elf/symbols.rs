@@ -66,7 +66,7 @@ impl Symbols {
         self.functions.iter().find(|(_, named)| named.name == name).map(|(address, _)| *address)
     }
 
-    /// The function that an address is in, as far as symbols tell, and where that starts.
+    /// The function that an address is in, as far as symbols say, and where that starts.
     pub fn enclosing(&self, address: u64) -> Option<(u64, &Named)> {
         let (start, named) = self.functions.range(..=address).next_back()?;
         let inside = named.size == 0 || address - start < named.size;
@@ -95,13 +95,13 @@ pub fn is_part(name: &str) -> bool {
     name.ends_with(".cold") || name.contains(".cold.")
 }
 
-/// What a symbol is. Assembler sources often do not tell: what others can see in code is a
-/// function, the rest are labels. Elsewhere, symbols that do not tell are of no interest.
-pub fn kind(told: elf::SymbolType, is_local: bool, is_code: bool) -> Option<elf::SymbolType> {
-    match (told, is_code) {
+/// What a symbol is. Assembler sources often do not say: what others can see in code is a
+/// function, the rest are labels. Elsewhere, symbols that do not say are of no interest.
+pub fn kind(declared: elf::SymbolType, is_local: bool, is_code: bool) -> Option<elf::SymbolType> {
+    match (declared, is_code) {
         (elf::STT_NOTYPE, true) if !is_local => Some(elf::STT_FUNC),
         (elf::STT_NOTYPE, false) => None,
-        _ => Some(told),
+        _ => Some(declared),
     }
 }
 

@@ -217,7 +217,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// The union of what each position gives, told how many bits of the mask were before it.
+    /// The union of what each position gives, which knows how many bits of the mask were before it.
     fn by_mask(&mut self, part: fn(Expr, Expr, u32, Expr, u32) -> Expr) -> Lifted<()> {
         let width = self.width_of_first()?;
         let (source, mask) = (self.source(1, width)?, self.source(2, width)?);

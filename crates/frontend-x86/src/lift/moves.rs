@@ -111,7 +111,7 @@ impl Step<'_> {
         self.store_tagged(&place, value)
     }
 
-    /// A store that models of weaker memory may tell from others.
+    /// A store that models of weaker memory may distinguish from others.
     pub fn store_tagged(&mut self, place: &Place, value: Expr) -> Lifted<()> {
         let Place::Memory { address, size } = place.clone() else {
             return Err(self.refused("has an operand of another kind"));

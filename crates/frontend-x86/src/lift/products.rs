@@ -56,7 +56,7 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// Carry and overflow tell that the upper half matters; the others are undefined.
+    /// Carry and overflow say that the upper half matters; the others are undefined.
     fn product_flags(&mut self, product: &Expr, width: u32, signed: bool) {
         let low = product.clone().extract(0, width);
         let extended = if signed { low.sign_extend(2 * width) } else { low.zero_extend(2 * width) };

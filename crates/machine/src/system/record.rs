@@ -1,4 +1,4 @@
-//! What really happened in a step, for those who want to tell others.
+//! What really happened in a step, for those who want to report it.
 
 use parallax_program::Bits;
 

@@ -2,6 +2,8 @@
 //! `|`, `++`, `;` (these three to the right), `\` (to the left), `&` (to the right), then
 //! `*` between sets, prefix `~`, and the postfix operators.
 
+use parallax_program::parsing::Descent;
+
 use super::ast::*;
 use super::lexer::Token;
 use super::parser::{Parsed, Parser};
@@ -23,7 +25,7 @@ impl Parser<'_> {
                 }
                 _ => return parser.tuple(),
             };
-            let place = parser.since(start);
+            let place = parser.place_since(start);
             Ok(Expr { kind, place })
         })
     }
@@ -35,18 +37,18 @@ impl Parser<'_> {
             return Ok(first);
         }
         let mut parts = vec![first];
-        while self.eat_symbol(",") {
+        while self.accept(",") {
             parts.push(self.operators()?);
         }
-        Ok(Expr { kind: ExprKind::Tuple(parts), place: self.since(start) })
+        Ok(Expr { kind: ExprKind::Tuple(parts), place: self.place_since(start) })
     }
 
     /// `let [rec] a = … and f(x) = …`, from the `let` on.
     pub(super) fn bindings(&mut self) -> Parsed<Bindings> {
-        self.expect_keyword("let")?;
-        let recursive = self.eat_keyword("rec");
+        self.keyword("let")?;
+        let recursive = self.accept_word("rec");
         let mut bindings = vec![self.binding()?];
-        while self.eat_keyword("and") {
+        while self.accept_word("and") {
             bindings.push(self.binding()?);
         }
         Ok(Bindings { recursive, bindings })
@@ -54,17 +56,17 @@ impl Parser<'_> {
 
     fn binding(&mut self) -> Parsed<Binding> {
         let start = self.here();
-        let (pattern, function) = match (self.peek(), self.peek_at(1)) {
+        let (pattern, function) = match (self.peek(), self.peek_after(1)) {
             (Token::Name(name), Token::Symbol("(" | "_") | Token::Name(_)) => {
-                self.advance();
+                self.next();
                 (Pattern::One(Some(name.into())), Some(self.parameters()?))
             }
             (Token::Symbol("("), _) => (self.parameters()?, None),
             _ => (self.bare_pattern()?, None),
         };
-        self.expect_symbol("=")?;
+        self.symbol("=")?;
         let body = self.expression()?;
-        let place = self.since(start);
+        let place = self.place_since(start);
         let value = match function {
             None => body,
             Some(parameters) => {
@@ -76,14 +78,14 @@ impl Parser<'_> {
 
     /// `x`, `_` or `(x, _, …)`.
     pub(super) fn parameters(&mut self) -> Parsed<Pattern> {
-        if !self.eat_symbol("(") {
+        if !self.accept("(") {
             return self.slot().map(Pattern::One);
         }
-        if self.eat_symbol(")") {
+        if self.accept(")") {
             return Ok(Pattern::Tuple(Vec::new()));
         }
         let pattern = self.bare_pattern()?;
-        self.expect_symbol(")")?;
+        self.symbol(")")?;
         Ok(pattern)
     }
 
@@ -93,14 +95,14 @@ impl Parser<'_> {
             return Ok(Pattern::One(first));
         }
         let mut slots = vec![first];
-        while self.eat_symbol(",") {
+        while self.accept(",") {
             slots.push(self.slot()?);
         }
         Ok(Pattern::Tuple(slots))
     }
 
     fn slot(&mut self) -> Parsed<Option<Name>> {
-        if self.eat_symbol("_") {
+        if self.accept("_") {
             return Ok(None);
         }
         self.expect_name().map(Some)
@@ -108,40 +110,40 @@ impl Parser<'_> {
 
     fn let_in(&mut self) -> Parsed<ExprKind> {
         let bindings = self.bindings()?;
-        self.expect_keyword("in")?;
+        self.keyword("in")?;
         let body = Box::new(self.expression()?);
         Ok(ExprKind::Let { bindings, body })
     }
 
     fn function(&mut self) -> Parsed<ExprKind> {
-        self.advance();
+        self.next();
         let parameters = self.parameters()?;
-        self.expect_symbol("->")?;
+        self.symbol("->")?;
         let body = self.expression()?;
         Ok(ExprKind::Function(Box::new(Function { parameters, body })))
     }
 
     fn try_with(&mut self) -> Parsed<ExprKind> {
-        self.advance();
+        self.next();
         let attempt = Box::new(self.expression()?);
-        self.expect_keyword("with")?;
+        self.keyword("with")?;
         let otherwise = Box::new(self.expression()?);
         Ok(ExprKind::Try(attempt, otherwise))
     }
 
     fn if_expression(&mut self) -> Parsed<ExprKind> {
-        self.advance();
+        self.next();
         let condition = Box::new(self.condition()?);
-        self.expect_keyword("then")?;
+        self.keyword("then")?;
         let then = Box::new(self.expression()?);
-        self.expect_keyword("else")?;
+        self.keyword("else")?;
         let otherwise = Box::new(self.expression()?);
         Ok(ExprKind::If { condition, then, otherwise })
     }
 
     fn condition(&mut self) -> Parsed<Condition> {
-        let opened = (0..).take_while(|i| self.peek_at(*i) == Token::Symbol("(")).count();
-        if let Token::Text(_) | Token::Keyword("not") = self.peek_at(opened) {
+        let opened = (0..).take_while(|i| self.peek_after(*i) == Token::Symbol("(")).count();
+        if let Token::Text(_) | Token::Keyword("not") = self.peek_after(opened) {
             return self.variant().map(Condition::Variant);
         }
         let left = self.expression()?;
@@ -149,9 +151,9 @@ impl Parser<'_> {
             Token::Symbol("=") => Condition::Equal,
             Token::Keyword("subset") => Condition::Subset,
             Token::Keyword("in") => Condition::Member,
-            _ => return Err(self.unexpected("'=', 'subset' or 'in'")),
+            _ => return Err(self.expected("'=', 'subset' or 'in'")),
         };
-        self.advance();
+        self.next();
         Ok(make(left, self.expression()?))
     }
 
@@ -160,7 +162,7 @@ impl Parser<'_> {
         self.nested(|parser| {
             let mut left = parser.variant_factor()?;
             let mut length = 0;
-            while parser.eat_symbol("||") {
+            while parser.accept("||") {
                 length += 1;
                 parser.check_chain(length)?;
                 left = Variant::Or(Box::new(left), Box::new(parser.variant_factor()?));
@@ -172,7 +174,7 @@ impl Parser<'_> {
     fn variant_factor(&mut self) -> Parsed<Variant> {
         let mut left = self.variant_atom()?;
         let mut length = 0;
-        while self.eat_symbol("&&") {
+        while self.accept("&&") {
             length += 1;
             self.check_chain(length)?;
             left = Variant::And(Box::new(left), Box::new(self.variant_atom()?));
@@ -182,35 +184,35 @@ impl Parser<'_> {
 
     fn variant_atom(&mut self) -> Parsed<Variant> {
         self.nested(|parser| {
-            if parser.eat_keyword("not") {
+            if parser.accept_word("not") {
                 return Ok(Variant::Not(Box::new(parser.variant_atom()?)));
             }
-            if parser.eat_symbol("(") {
+            if parser.accept("(") {
                 let inner = parser.variant()?;
-                parser.expect_symbol(")")?;
+                parser.symbol(")")?;
                 return Ok(inner);
             }
             match parser.peek() {
                 Token::Text(name) => {
-                    parser.advance();
+                    parser.next();
                     Ok(Variant::Set(name.into()))
                 }
-                _ => Err(parser.unexpected("the name of a variant in double quotes")),
+                _ => Err(parser.expected("the name of a variant in double quotes")),
             }
         })
     }
 
     fn match_expression(&mut self) -> Parsed<ExprKind> {
-        self.advance();
+        self.next();
         let subject = Box::new(self.expression()?);
-        self.expect_keyword("with")?;
-        self.eat_symbol("||");
+        self.keyword("with")?;
+        self.accept("||");
         let tags = matches!(
-            (self.peek(), self.peek_at(1)),
+            (self.peek(), self.peek_after(1)),
             (Token::Tag(_), _) | (Token::Symbol("_"), Token::Symbol("->"))
         );
         let kind = if tags { self.tag_clauses(subject)? } else { self.set_clauses(subject)? };
-        self.expect_keyword("end")?;
+        self.keyword("end")?;
         Ok(kind)
     }
 
@@ -219,18 +221,18 @@ impl Parser<'_> {
         loop {
             match self.peek() {
                 Token::Tag(tag) => {
-                    self.advance();
-                    self.expect_symbol("->")?;
+                    self.next();
+                    self.symbol("->")?;
                     clauses.push((tag.into(), self.expression()?));
                 }
                 Token::Symbol("_") => {
-                    self.advance();
-                    self.expect_symbol("->")?;
+                    self.next();
+                    self.symbol("->")?;
                     default = Some(Box::new(self.expression()?));
                 }
-                _ => return Err(self.unexpected("a tag or '_'")),
+                _ => return Err(self.expected("a tag or '_'")),
             }
-            if default.is_some() || !self.eat_symbol("||") {
+            if default.is_some() || !self.accept("||") {
                 return Ok(ExprKind::MatchTag { subject, clauses, default });
             }
         }
@@ -239,34 +241,34 @@ impl Parser<'_> {
     fn set_clauses(&mut self, subject: Box<Expr>) -> Parsed<ExprKind> {
         if self.peek() == Token::Symbol("{") {
             let empty = Box::new(self.empty_clause()?);
-            self.expect_symbol("||")?;
+            self.symbol("||")?;
             let (split, otherwise) = self.split_clause()?;
             return Ok(ExprKind::MatchSet { subject, empty, split, otherwise });
         }
         let (split, otherwise) = self.split_clause()?;
-        self.expect_symbol("||")?;
+        self.symbol("||")?;
         let empty = Box::new(self.empty_clause()?);
         Ok(ExprKind::MatchSet { subject, empty, split, otherwise })
     }
 
     fn empty_clause(&mut self) -> Parsed<Expr> {
-        self.expect_symbol("{")?;
-        self.expect_symbol("}")?;
-        self.expect_symbol("->")?;
+        self.symbol("{")?;
+        self.symbol("}")?;
+        self.symbol("->")?;
         self.expression()
     }
 
     fn split_clause(&mut self) -> Parsed<(Split, Box<Expr>)> {
         let first = self.slot()?;
-        let split = if self.eat_symbol("|") {
+        let split = if self.accept("|") {
             let element = self.slot()?;
-            self.expect_symbol("++")?;
+            self.symbol("++")?;
             Split::Middle { before: first, element, after: self.slot()? }
         } else {
-            self.expect_symbol("++")?;
+            self.symbol("++")?;
             Split::First { element: first, rest: self.slot()? }
         };
-        self.expect_symbol("->")?;
+        self.symbol("->")?;
         Ok((split, Box::new(self.expression()?)))
     }
 
@@ -275,7 +277,7 @@ impl Parser<'_> {
         self.nested(|parser| {
             let start = parser.here();
             let mut parts = vec![parser.insertion()?];
-            while parser.eat_symbol("|") {
+            while parser.accept("|") {
                 parts.push(parser.insertion()?);
             }
             Ok(parser.joined(start, parts, ExprKind::Union))
@@ -292,7 +294,7 @@ impl Parser<'_> {
             (Some(only), true) => only,
             (last, _) => {
                 parts.extend(last);
-                Expr { kind: make(parts), place: self.since(start) }
+                Expr { kind: make(parts), place: self.place_since(start) }
             }
         }
     }
@@ -300,7 +302,7 @@ impl Parser<'_> {
     fn insertion(&mut self) -> Parsed<Expr> {
         let start = self.here();
         let left = self.sequence()?;
-        if !self.eat_symbol("++") {
+        if !self.accept("++") {
             return Ok(left);
         }
         let right = self.nested(|parser| parser.insertion())?;
@@ -310,14 +312,14 @@ impl Parser<'_> {
     fn binary(&self, op: BinaryOp, start: Place, left: Expr, right: Expr) -> Expr {
         Expr {
             kind: ExprKind::Binary(op, Box::new(left), Box::new(right)),
-            place: self.since(start),
+            place: self.place_since(start),
         }
     }
 
     fn sequence(&mut self) -> Parsed<Expr> {
         let start = self.here();
         let mut parts = vec![self.difference()?];
-        while self.eat_symbol(";") {
+        while self.accept(";") {
             parts.push(self.difference()?);
         }
         Ok(self.joined(start, parts, ExprKind::Sequence))
@@ -327,7 +329,7 @@ impl Parser<'_> {
         let start = self.here();
         let mut left = self.intersection()?;
         let mut length = 0;
-        while self.eat_symbol("\\") {
+        while self.accept("\\") {
             let right = self.intersection()?;
             left = self.binary(BinaryOp::Difference, start, left, right);
             length += 1;
@@ -349,7 +351,7 @@ impl Parser<'_> {
     fn intersection(&mut self) -> Parsed<Expr> {
         let start = self.here();
         let left = self.product()?;
-        if !self.eat_symbol("&") {
+        if !self.accept("&") {
             return Ok(left);
         }
         let right = self.nested(|parser| parser.intersection())?;
@@ -360,8 +362,8 @@ impl Parser<'_> {
     fn product(&mut self) -> Parsed<Expr> {
         let start = self.here();
         let left = self.prefix()?;
-        if self.peek() == Token::Symbol("*") && starts_operand(self.peek_at(1)) {
-            self.advance();
+        if self.peek() == Token::Symbol("*") && starts_operand(self.peek_after(1)) {
+            self.next();
             let right = self.prefix()?;
             return Ok(self.binary(BinaryOp::Product, start, left, right));
         }
@@ -370,13 +372,13 @@ impl Parser<'_> {
 
     fn prefix(&mut self) -> Parsed<Expr> {
         let start = self.here();
-        if !self.eat_symbol("~") {
+        if !self.accept("~") {
             return self.postfix();
         }
         let operand = self.nested(|parser| parser.prefix())?;
         Ok(Expr {
             kind: ExprKind::Unary(UnaryOp::Complement, Box::new(operand)),
-            place: self.since(start),
+            place: self.place_since(start),
         })
     }
 
@@ -385,21 +387,23 @@ impl Parser<'_> {
         let mut operand = self.application()?;
         let mut length = 0;
         loop {
-            let op = match (self.peek(), self.peek_at(1)) {
+            let op = match (self.peek(), self.peek_after(1)) {
                 (Token::Symbol("+"), _) => UnaryOp::Plus,
                 (Token::Symbol("?"), _) => UnaryOp::Optional,
                 (Token::Symbol("*"), next) if !starts_operand(next) => UnaryOp::Star,
                 (Token::Symbol("^"), Token::Symbol("-1")) => {
-                    self.advance();
+                    self.next();
                     UnaryOp::Inverse
                 }
                 _ => return Ok(operand),
             };
-            self.advance();
+            self.next();
             length += 1;
             self.check_chain(length)?;
-            operand =
-                Expr { kind: ExprKind::Unary(op, Box::new(operand)), place: self.since(start) };
+            operand = Expr {
+                kind: ExprKind::Unary(op, Box::new(operand)),
+                place: self.place_since(start),
+            };
         }
     }
 
@@ -417,7 +421,7 @@ impl Parser<'_> {
             self.check_chain(length)?;
             function = Expr {
                 kind: ExprKind::Apply(Box::new(function), Box::new(argument)),
-                place: self.since(start),
+                place: self.place_since(start),
             };
         }
         Ok(function)
@@ -433,53 +437,53 @@ impl Parser<'_> {
             Token::Symbol("_") => ExprKind::Universe,
             Token::Symbol("(") => return self.parenthesised(),
             Token::Keyword("begin") => {
-                self.advance();
+                self.next();
                 let inner = self.expression()?;
-                self.expect_keyword("end")?;
+                self.keyword("end")?;
                 return Ok(inner);
             }
             Token::Symbol("[") => {
-                self.advance();
+                self.next();
                 let inner = self.expression()?;
                 if self.peek() != Token::Symbol("]") {
-                    return Err(self.unexpected("']'"));
+                    return Err(self.expected("']'"));
                 }
                 ExprKind::Unary(UnaryOp::Identity, Box::new(inner))
             }
             Token::Symbol("{") => {
-                self.advance();
+                self.next();
                 let kind = ExprKind::SetLiteral(self.list("}")?);
-                let place = self.since(start);
+                let place = self.place_since(start);
                 return Ok(Expr { kind, place });
             }
-            _ => return Err(self.unexpected("an expression")),
+            _ => return Err(self.expected("an expression")),
         };
-        self.advance();
-        let place = self.since(start);
+        self.next();
+        let place = self.place_since(start);
         Ok(Expr { kind, place })
     }
 
     fn parenthesised(&mut self) -> Parsed<Expr> {
         let start = self.here();
-        self.expect_symbol("(")?;
-        if self.eat_symbol(")") {
-            return Ok(Expr { kind: ExprKind::Tuple(Vec::new()), place: self.since(start) });
+        self.symbol("(")?;
+        if self.accept(")") {
+            return Ok(Expr { kind: ExprKind::Tuple(Vec::new()), place: self.place_since(start) });
         }
         let inner = self.expression()?;
-        self.expect_symbol(")")?;
+        self.symbol(")")?;
         Ok(inner)
     }
 
     /// Expressions with commas between, up to and with the closing symbol.
     pub(super) fn list(&mut self, close: &'static str) -> Parsed<Vec<Expr>> {
         let mut items = Vec::new();
-        if self.eat_symbol(close) {
+        if self.accept(close) {
             return Ok(items);
         }
         loop {
             items.push(self.operators()?);
-            if !self.eat_symbol(",") {
-                self.expect_symbol(close)?;
+            if !self.accept(",") {
+                self.symbol(close)?;
                 return Ok(items);
             }
         }

@@ -1,6 +1,7 @@
 //! Tokens of cat.
 
 use parallax_program::Span;
+use parallax_program::parsing::{self, Comment, Scanner};
 
 use crate::place::{Place, Problem};
 
@@ -14,6 +15,31 @@ pub(crate) enum Token<'t> {
     Text(&'t str),
     Symbol(&'static str),
     End,
+}
+
+pub(crate) type Spanned<'t> = parsing::Spanned<Token<'t>>;
+
+impl parsing::Token for Token<'_> {
+    const END: Self = Token::End;
+
+    fn symbol(&self) -> Option<&str> {
+        if let Token::Symbol(symbol) = self { Some(symbol) } else { None }
+    }
+
+    fn word(&self) -> Option<&str> {
+        if let Token::Keyword(word) | Token::Name(word) = self { Some(word) } else { None }
+    }
+
+    fn shown(&self) -> String {
+        match self {
+            Token::Name(name) => format!("the name '{name}'"),
+            Token::Keyword(word) => format!("'{word}'"),
+            Token::Tag(tag) => format!("the tag ''{tag}'"),
+            Token::Text(_) => "a string".to_string(),
+            Token::Symbol(symbol) => format!("'{symbol}'"),
+            Token::End => "the end of the file".to_string(),
+        }
+    }
 }
 
 const KEYWORDS: [&str; 36] = [
@@ -55,143 +81,63 @@ const KEYWORDS: [&str; 36] = [
     "default",
 ];
 
-/// Longer ones first.
 const SYMBOLS: [&str; 25] = [
     "||", "&&", "++", "->", "-1", "(", ")", "{", "}", "[", "]", "_", "0", "|", "&", "*", "~", "+",
     "^", "\\", "?", "=", ";", ",", ":",
 ];
 
-/// All tokens of a text with their places, the last one being [`Token::End`].
-pub(crate) fn tokens(file: u32, text: &str) -> Result<Vec<(Token<'_>, Place)>, Problem> {
-    let mut lexer = Lexer { file, text, at: 0 };
+const COMMENTS: [Comment; 3] =
+    [Comment::Nested("(*", "*)"), Comment::Line("//"), Comment::Line("#")];
+
+/// All tokens of a text, the last one being [`Token::End`].
+pub(crate) fn tokens(file: u32, text: &str) -> Result<Vec<Spanned<'_>>, Problem> {
+    let problem = |span: Span, message: String| Problem::new(Place { file, span }, message);
+    let mut scanner = Scanner::new(text);
     let mut tokens = Vec::new();
     loop {
-        let (token, place) = lexer.next()?;
-        tokens.push((token, place));
+        let skipped = scanner.skip_blanks(char::is_whitespace, &COMMENTS);
+        skipped.map_err(|span| problem(span, "this comment has no end".to_string()))?;
+        let start = scanner.position();
+        let token =
+            token(&mut scanner).map_err(|message| problem(scanner.since(start), message))?;
+        tokens.push(Spanned { token, span: scanner.since(start) });
         if token == Token::End {
             return Ok(tokens);
         }
     }
 }
 
-struct Lexer<'t> {
-    file: u32,
-    text: &'t str,
-    at: usize,
-}
-
-impl<'t> Lexer<'t> {
-    fn next(&mut self) -> Result<(Token<'t>, Place), Problem> {
-        self.skip_blanks()?;
-        let start = self.at;
-        let token = self.token()?;
-        Ok((token, self.place(start)))
+/// The next token, or what is wrong with it.
+fn token<'t>(scanner: &mut Scanner<'t>) -> Result<Token<'t>, String> {
+    let Some(first) = scanner.first() else {
+        return Ok(Token::End);
+    };
+    if let Some(length) = name_length(scanner.rest()) {
+        let name = scanner.take(length);
+        let is_keyword = KEYWORDS.contains(&name);
+        return Ok(if is_keyword { Token::Keyword(name) } else { Token::Name(name) });
     }
-
-    fn rest(&self) -> &'t str {
-        self.text.get(self.at..).unwrap_or("")
-    }
-
-    fn place(&self, start: usize) -> Place {
-        Place { file: self.file, span: Span::new(start, self.at) }
-    }
-
-    fn token(&mut self) -> Result<Token<'t>, Problem> {
-        let rest = self.rest();
-        let Some(first) = rest.chars().next() else {
-            return Ok(Token::End);
-        };
-        if let Some(length) = name_length(rest) {
-            let name = self.take(length);
-            return Ok(if KEYWORDS.contains(&name) {
-                Token::Keyword(name)
-            } else {
-                Token::Name(name)
-            });
+    match first {
+        '\'' => {
+            scanner.take_first();
+            let length = name_length(scanner.rest());
+            let length = length.ok_or("a tag's name must follow the quote")?;
+            Ok(Token::Tag(scanner.take(length)))
         }
-        match first {
-            '\'' => {
-                self.at += 1;
-                match name_length(self.rest()) {
-                    Some(length) => Ok(Token::Tag(self.take(length))),
-                    None => Err(self.problem(self.at - 1, "a tag's name must follow the quote")),
-                }
-            }
-            '"' => self.text_token(),
-            _ => match SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)) {
-                Some(symbol) => {
-                    self.at += symbol.len();
-                    Ok(Token::Symbol(symbol))
-                }
-                None => {
-                    self.at += first.len_utf8();
-                    let message = format!("the character '{}' has no meaning here", first);
-                    Err(self.problem(self.at - first.len_utf8(), message))
-                }
-            },
+        '"' => {
+            scanner.take_first();
+            let length = scanner.rest().find('"').ok_or("this string has no end")?;
+            let text = scanner.take(length);
+            scanner.take_first();
+            Ok(Token::Text(text))
         }
-    }
-
-    fn text_token(&mut self) -> Result<Token<'t>, Problem> {
-        let start = self.at;
-        self.at += 1;
-        match self.rest().find('"') {
-            Some(length) => {
-                let text = self.take(length);
-                self.at += 1;
-                Ok(Token::Text(text))
+        _ => match scanner.take_longest(SYMBOLS) {
+            Some(symbol) => Ok(Token::Symbol(symbol)),
+            None => {
+                scanner.take_first();
+                Err(format!("the character '{first}' has no meaning here"))
             }
-            None => Err(self.problem(start, "this string has no end")),
-        }
-    }
-
-    fn take(&mut self, length: usize) -> &'t str {
-        let taken = self.rest().get(..length).unwrap_or("");
-        self.at += length;
-        taken
-    }
-
-    fn problem(&self, start: usize, message: impl Into<String>) -> Problem {
-        let end = self.at.max(start + 1).min(start + 16);
-        let span = Span::new(start, end);
-        let file = self.file;
-        Problem::new(Place { file, span }, message)
-    }
-
-    fn skip_blanks(&mut self) -> Result<(), Problem> {
-        loop {
-            let rest = self.rest();
-            let trimmed = rest.trim_start();
-            self.at += rest.len() - trimmed.len();
-            if trimmed.starts_with("(*") {
-                self.skip_comment()?;
-            } else if trimmed.starts_with("//") || trimmed.starts_with('#') {
-                self.at += trimmed.find('\n').unwrap_or(trimmed.len());
-            } else {
-                return Ok(());
-            }
-        }
-    }
-
-    fn skip_comment(&mut self) -> Result<(), Problem> {
-        let start = self.at;
-        let bytes = self.text.as_bytes();
-        let mut depth = 0usize;
-        while let Some(pair) = bytes.get(self.at..self.at + 2) {
-            match pair {
-                b"(*" => depth += 1,
-                b"*)" => depth -= 1,
-                _ => {
-                    self.at += 1;
-                    continue;
-                }
-            }
-            self.at += 2;
-            if depth == 0 {
-                return Ok(());
-            }
-        }
-        Err(self.problem(start, "this comment has no end"))
+        },
     }
 }
 
@@ -215,7 +161,7 @@ mod tests {
 
     fn words(text: &str) -> Vec<Token<'_>> {
         let tokens = tokens(0, text).expect("lexes");
-        tokens.into_iter().map(|(token, _)| token).collect()
+        tokens.into_iter().map(|spanned| spanned.token).collect()
     }
 
     #[test]

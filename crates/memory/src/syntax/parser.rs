@@ -1,11 +1,11 @@
 //! The parser's frame and the statements of cat files. Expressions are in their own file.
 
+use parallax_program::Span;
+use parallax_program::parsing::{Descent, Tokens};
+
 use super::ast::*;
 use super::lexer::{Token, tokens};
 use crate::place::{Place, Problem};
-
-/// How deep expressions and statements may nest, so that no input exhausts the stack.
-const MAX_DEPTH: u32 = 128;
 
 /// Statements reported wrong, after which the rest is not looked at any more.
 const MAX_PROBLEMS: usize = 20;
@@ -19,14 +19,14 @@ pub(crate) struct File {
 /// that starts one.
 pub(crate) fn parse_file(file: u32, text: &str) -> Result<File, Vec<Problem>> {
     let tokens = tokens(file, text).map_err(|problem| vec![problem])?;
-    let mut parser = Parser { tokens: &tokens, at: 0, depth: 0 };
+    let mut parser = Parser { file, tokens: Tokens::new(&tokens) };
     let mut problems = Vec::new();
     let title = parser.title().unwrap_or_else(|problem| {
         problems.push(problem);
         None
     });
     let mut statements = Vec::new();
-    while parser.peek() != Token::End && problems.len() < MAX_PROBLEMS {
+    while !parser.is_at_end() && problems.len() < MAX_PROBLEMS {
         match parser.statement() {
             Ok(statement) => statements.push(statement),
             Err(problem) => {
@@ -63,113 +63,58 @@ const STARTS: [&str; 17] = [
 ];
 
 pub(super) struct Parser<'t> {
-    tokens: &'t [(Token<'t>, Place)],
-    at: usize,
-    depth: u32,
+    file: u32,
+    tokens: Tokens<'t, Token<'t>>,
 }
 
 pub(super) type Parsed<T> = Result<T, Problem>;
 
+impl<'t> Descent<'t> for Parser<'t> {
+    type Token = Token<'t>;
+    type Error = Problem;
+
+    const DEEPEST: u32 = 128;
+
+    fn tokens(&self) -> &Tokens<'t, Token<'t>> {
+        &self.tokens
+    }
+
+    fn tokens_mut(&mut self) -> &mut Tokens<'t, Token<'t>> {
+        &mut self.tokens
+    }
+
+    fn error_at(&self, span: Span, message: impl Into<String>) -> Problem {
+        Problem::new(Place { file: self.file, span }, message)
+    }
+}
+
 impl<'t> Parser<'t> {
-    pub(super) fn peek(&self) -> Token<'t> {
-        self.peek_at(0)
-    }
-
-    pub(super) fn peek_at(&self, ahead: usize) -> Token<'t> {
-        self.tokens.get(self.at + ahead).map_or(Token::End, |(token, _)| *token)
-    }
-
     /// The place of the next token.
     pub(super) fn here(&self) -> Place {
-        let last = self.tokens.len().saturating_sub(1);
-        self.tokens.get(self.at.min(last)).map_or(Place::default(), |(_, place)| *place)
+        Place { file: self.file, span: self.span() }
     }
 
     /// The place from `start` up to the last token taken.
-    pub(super) fn since(&self, start: Place) -> Place {
-        match self.tokens.get(self.at.saturating_sub(1)) {
-            Some((_, last)) if last.span.end >= start.span.start => start.to(*last),
-            _ => start,
-        }
-    }
-
-    pub(super) fn advance(&mut self) {
-        if self.at + 1 < self.tokens.len() {
-            self.at += 1;
-        }
-    }
-
-    pub(super) fn eat(&mut self, token: Token<'_>) -> bool {
-        let found = self.peek() == token;
-        if found {
-            self.advance();
-        }
-        found
-    }
-
-    pub(super) fn eat_symbol(&mut self, symbol: &'static str) -> bool {
-        self.eat(Token::Symbol(symbol))
-    }
-
-    pub(super) fn eat_keyword(&mut self, keyword: &'static str) -> bool {
-        self.eat(Token::Keyword(keyword))
-    }
-
-    pub(super) fn expect_symbol(&mut self, symbol: &'static str) -> Parsed<()> {
-        if self.eat_symbol(symbol) {
-            return Ok(());
-        }
-        Err(self.unexpected(&format!("'{symbol}'")))
-    }
-
-    pub(super) fn expect_keyword(&mut self, keyword: &'static str) -> Parsed<()> {
-        if self.eat_keyword(keyword) {
-            return Ok(());
-        }
-        Err(self.unexpected(&format!("'{keyword}'")))
+    pub(super) fn place_since(&self, start: Place) -> Place {
+        Place { file: self.file, span: self.since(start.span) }
     }
 
     pub(super) fn expect_name(&mut self) -> Parsed<Name> {
         match self.peek() {
             Token::Name(name) => {
-                self.advance();
+                self.next();
                 Ok(name.into())
             }
-            _ => Err(self.unexpected("a name")),
+            _ => Err(self.expected("a name")),
         }
-    }
-
-    pub(super) fn unexpected(&self, wanted: &str) -> Problem {
-        let found = match self.peek() {
-            Token::Name(name) => format!("the name '{name}'"),
-            Token::Keyword(word) => format!("'{word}'"),
-            Token::Tag(tag) => format!("the tag ''{tag}'"),
-            Token::Text(_) => "a string".to_string(),
-            Token::Symbol(symbol) => format!("'{symbol}'"),
-            Token::End => "the end of the file".to_string(),
-        };
-        Problem::new(self.here(), format!("expected {wanted}, found {found}"))
-    }
-
-    /// Runs `inner` one level deeper.
-    pub(super) fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        if self.depth >= MAX_DEPTH {
-            let message = format!("nested more than {MAX_DEPTH} levels deep");
-            return Err(Problem::new(self.here(), message));
-        }
-        self.depth += 1;
-        let result = inner(self);
-        self.depth -= 1;
-        result
     }
 
     fn skip_to_statement(&mut self) {
-        self.depth = 0;
         loop {
-            self.advance();
+            self.next();
             match self.peek() {
                 Token::End => return,
-                Token::Keyword("with") if self.peek_at(2) == Token::Keyword("from") => return,
+                Token::Keyword("with") if self.peek_after(2) == Token::Keyword("from") => return,
                 Token::Keyword(word) if STARTS.contains(&word) => return,
                 _ => {}
             }
@@ -188,10 +133,10 @@ impl<'t> Parser<'t> {
                     title = Some(word.to_string());
                     words += 1;
                 }
-                Token::Name(_) | Token::Text(_) => return Err(self.unexpected("a statement")),
+                Token::Name(_) | Token::Text(_) => return Err(self.expected("a statement")),
                 _ => return Ok(title),
             }
-            self.advance();
+            self.next();
         }
     }
 
@@ -220,7 +165,7 @@ impl<'t> Parser<'t> {
                 "call" => self.call()?,
                 "enum" => self.enumeration()?,
                 "debug" => {
-                    self.advance();
+                    self.next();
                     self.expression()?;
                     StmtKind::Block(Vec::new())
                 }
@@ -229,92 +174,92 @@ impl<'t> Parser<'t> {
                 "match" => self.match_statement()?,
                 "if" => self.if_statement()?,
                 "instructions" | "default" => self.instructions()?,
-                _ => return Err(self.unexpected("a statement")),
+                _ => return Err(self.expected("a statement")),
             },
             Token::Symbol("~") => StmtKind::Test(self.test(Role::Axiom)?),
-            _ => return Err(self.unexpected("a statement")),
+            _ => return Err(self.expected("a statement")),
         };
-        let place = self.since(start);
+        let place = self.place_since(start);
         Ok(Stmt { kind, place })
     }
 
     fn let_statement(&mut self) -> Parsed<StmtKind> {
         let bindings = self.bindings()?;
-        let when = if bindings.recursive && self.eat_keyword("when") {
+        let when = if bindings.recursive && self.accept_word("when") {
             Some(self.test(Role::Axiom)?)
         } else {
             None
         };
-        self.eat_keyword("in");
+        self.accept_word("in");
         Ok(StmtKind::Let { bindings, when })
     }
 
     fn test_with_role(&mut self, role: Role) -> Parsed<StmtKind> {
-        self.advance();
+        self.next();
         Ok(StmtKind::Test(self.test(role)?))
     }
 
     fn test(&mut self, role: Role) -> Parsed<Test> {
         let start = self.here();
-        let negated = self.eat_symbol("~");
+        let negated = self.accept("~");
         let kind = match self.peek() {
             Token::Keyword("acyclic") => TestKind::Acyclic,
             Token::Keyword("irreflexive") => TestKind::Irreflexive,
             Token::Keyword("empty") => TestKind::Empty,
-            _ => return Err(self.unexpected("'acyclic', 'irreflexive' or 'empty'")),
+            _ => return Err(self.expected("'acyclic', 'irreflexive' or 'empty'")),
         };
-        self.advance();
+        self.next();
         let subject = self.expression()?;
         let name = self.label()?;
-        Ok(Test { kind, negated, role, subject, name, place: self.since(start) })
+        Ok(Test { kind, negated, role, subject, name, place: self.place_since(start) })
     }
 
     /// `as NAME`, or nothing.
     fn label(&mut self) -> Parsed<Option<Name>> {
-        if self.eat_keyword("as") { self.expect_name().map(Some) } else { Ok(None) }
+        if self.accept_word("as") { self.expect_name().map(Some) } else { Ok(None) }
     }
 
     fn show(&mut self) -> Parsed<StmtKind> {
         let hide = self.peek() == Token::Keyword("unshow");
-        self.advance();
+        self.next();
         let first = self.operators()?;
-        if !hide && self.eat_keyword("as") {
+        if !hide && self.accept_word("as") {
             return Ok(StmtKind::ShowAs(self.expect_name()?));
         }
         let ExprKind::Name(first) = first.kind else {
             return Err(Problem::new(first.place, "expected a name"));
         };
         let mut names = vec![first];
-        while self.eat_symbol(",") {
+        while self.accept(",") {
             names.push(self.expect_name()?);
         }
         Ok(if hide { StmtKind::Unshow(names) } else { StmtKind::Show(names) })
     }
 
     fn include(&mut self) -> Parsed<StmtKind> {
-        self.advance();
+        self.next();
         match self.peek() {
             Token::Text(path) => {
-                self.advance();
+                self.next();
                 Ok(StmtKind::Include(path.into()))
             }
-            _ => Err(self.unexpected("the name of a file in double quotes")),
+            _ => Err(self.expected("the name of a file in double quotes")),
         }
     }
 
     fn procedure(&mut self) -> Parsed<StmtKind> {
-        self.advance();
-        let recursive = self.eat_keyword("rec");
+        self.next();
+        let recursive = self.accept_word("rec");
         let name = self.expect_name()?;
         let parameters = self.parameters()?;
-        self.expect_symbol("=")?;
+        self.symbol("=")?;
         let body = self.statements(&[Token::Keyword("end")])?;
-        self.expect_keyword("end")?;
+        self.keyword("end")?;
         Ok(StmtKind::Procedure(Procedure { recursive, name, parameters, body }))
     }
 
     fn call(&mut self) -> Parsed<StmtKind> {
-        self.advance();
+        self.next();
         let name = self.expect_name()?;
         let argument = self.argument()?;
         let label = self.label()?;
@@ -322,88 +267,88 @@ impl<'t> Parser<'t> {
     }
 
     fn enumeration(&mut self) -> Parsed<StmtKind> {
-        self.advance();
+        self.next();
         let name = self.expect_name()?;
-        self.expect_symbol("=")?;
-        self.eat_symbol("||");
+        self.symbol("=")?;
+        self.accept("||");
         let mut tags = Vec::new();
         loop {
             match self.peek() {
                 Token::Tag(tag) => tags.push(tag.into()),
-                _ => return Err(self.unexpected("a tag")),
+                _ => return Err(self.expected("a tag")),
             }
-            self.advance();
-            if !self.eat_symbol("||") {
+            self.next();
+            if !self.accept("||") {
                 return Ok(StmtKind::Enum { name, tags });
             }
         }
     }
 
     fn forall(&mut self) -> Parsed<StmtKind> {
-        self.advance();
+        self.next();
         let name = self.expect_name()?;
-        self.expect_keyword("in")?;
+        self.keyword("in")?;
         let set = self.expression()?;
-        self.expect_keyword("do")?;
+        self.keyword("do")?;
         let body = self.statements(&[Token::Keyword("end")])?;
-        self.expect_keyword("end")?;
+        self.keyword("end")?;
         Ok(StmtKind::Forall { name, set, body })
     }
 
     fn with_from(&mut self) -> Parsed<StmtKind> {
-        self.advance();
+        self.next();
         let name = self.expect_name()?;
-        self.expect_keyword("from")?;
+        self.keyword("from")?;
         let set = self.expression()?;
         Ok(StmtKind::WithFrom { name, set })
     }
 
     fn match_statement(&mut self) -> Parsed<StmtKind> {
-        self.advance();
+        self.next();
         let subject = self.expression()?;
-        self.expect_keyword("with")?;
-        self.eat_symbol("||");
+        self.keyword("with")?;
+        self.accept("||");
         let ends = [Token::Keyword("end"), Token::Symbol("||")];
         let (mut clauses, mut default) = (Vec::new(), None);
         loop {
             match self.peek() {
                 Token::Tag(tag) => {
-                    self.advance();
-                    self.expect_symbol("->")?;
+                    self.next();
+                    self.symbol("->")?;
                     clauses.push((tag.into(), self.statements(&ends)?));
                 }
                 Token::Symbol("_") => {
-                    self.advance();
-                    self.expect_symbol("->")?;
+                    self.next();
+                    self.symbol("->")?;
                     default = Some(self.statements(&ends)?);
                 }
-                _ => return Err(self.unexpected("a tag or '_'")),
+                _ => return Err(self.expected("a tag or '_'")),
             }
-            if default.is_some() || !self.eat_symbol("||") {
-                self.expect_keyword("end")?;
+            if default.is_some() || !self.accept("||") {
+                self.keyword("end")?;
                 return Ok(StmtKind::Match { subject, clauses, default });
             }
         }
     }
 
     fn if_statement(&mut self) -> Parsed<StmtKind> {
-        self.advance();
+        self.next();
         let condition = self.variant()?;
-        self.eat_keyword("then");
+        self.accept_word("then");
         let then = self.statements(&[Token::Keyword("else"), Token::Keyword("end")])?;
-        let otherwise = if self.eat_keyword("else") {
+        let otherwise = if self.accept_word("else") {
             self.statements(&[Token::Keyword("end")])?
         } else {
             Vec::new()
         };
-        self.expect_keyword("end")?;
+        self.keyword("end")?;
         Ok(StmtKind::If { condition, then, otherwise })
     }
 
     fn instructions(&mut self) -> Parsed<StmtKind> {
-        self.advance();
+        self.next();
         self.expect_name()?;
-        self.expect_symbol("[")?;
+        self.symbol("[")?;
         let tags = self.list("]")?;
         Ok(StmtKind::Instructions(tags))
     }

@@ -1,9 +1,12 @@
-//! The parser's place in the tokens, and the small steps that everything else is made of.
+//! The small steps that the rules of the text form are made of.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::MOST_ERRORS;
-use super::lexer::{Spanned, Token};
+use super::lexer::{Token, unescaped};
+use crate::check::MAX_DEPTH;
+use crate::parsing::{Descent, Tokens};
 use crate::{BlockId, Diagnostic, Diagnostics, FunctionId, GlobalId, SourceFile, Span, Var, VarId};
 
 /// A step of the parser: the first error of a line ends the line.
@@ -11,13 +14,29 @@ pub type Parsed<T> = Result<T, Diagnostic>;
 
 pub struct Parser<'a> {
     pub source: &'a SourceFile,
-    pub tokens: &'a [Spanned],
-    pub at: usize,
+    pub tokens: Tokens<'a, Token<'a>>,
     pub errors: Diagnostics,
-    /// How many parentheses and prefix operators are open.
-    pub nesting: u32,
     pub names: Names,
     pub scope: Scope,
+}
+
+impl<'a> Descent<'a> for Parser<'a> {
+    type Token = Token<'a>;
+    type Error = Diagnostic;
+
+    const DEEPEST: u32 = MAX_DEPTH;
+
+    fn tokens(&self) -> &Tokens<'a, Token<'a>> {
+        &self.tokens
+    }
+
+    fn tokens_mut(&mut self) -> &mut Tokens<'a, Token<'a>> {
+        &mut self.tokens
+    }
+
+    fn error_at(&self, span: Span, message: impl Into<String>) -> Diagnostic {
+        self.source.error(span, message)
+    }
 }
 
 /// What is defined outside functions.
@@ -38,86 +57,17 @@ pub struct Scope {
 }
 
 impl<'a> Parser<'a> {
-    pub fn peek(&self) -> &'a Token {
-        self.peek_after(0)
-    }
-
-    pub fn peek_after(&self, tokens: usize) -> &'a Token {
-        self.tokens.get(self.at + tokens).map_or(&Token::End, |spanned| &spanned.token)
-    }
-
-    pub fn span(&self) -> Span {
-        let last = self.tokens.get(self.at).or(self.tokens.last());
-        last.map_or(Span::default(), |spanned| spanned.span)
-    }
-
-    pub fn previous_span(&self) -> Span {
-        let previous = self.tokens.get(self.at.wrapping_sub(1));
-        previous.map_or(Span::default(), |spanned| spanned.span)
-    }
-
-    pub fn next(&mut self) {
-        self.at += 1;
-    }
-
-    pub fn error_at(&self, span: Span, message: impl Into<String>) -> Diagnostic {
-        self.source.error(span, message)
-    }
-
-    /// "expected …, found …" at the next token.
-    pub fn expected(&self, what: &str) -> Diagnostic {
-        let found = match self.peek() {
-            Token::Word(word) => format!("'{word}'"),
-            Token::Quoted(_) => "a string".to_string(),
-            Token::Number(number) => format!("'{number}'"),
-            Token::Symbol(symbol) => format!("'{symbol}'"),
-            Token::Newline => "the end of the line".to_string(),
-            Token::End => "the end of the file".to_string(),
-        };
-        self.error_at(self.span(), format!("expected {what}, found {found}"))
-    }
-
-    pub fn accept(&mut self, symbol: &str) -> bool {
-        let found = matches!(self.peek(), Token::Symbol(s) if *s == symbol);
-        self.at += usize::from(found);
-        found
-    }
-
-    pub fn symbol(&mut self, symbol: &str) -> Parsed<()> {
-        match self.accept(symbol) {
-            true => Ok(()),
-            false => Err(self.expected(&format!("'{symbol}'"))),
-        }
-    }
-
-    pub fn accept_word(&mut self, word: &str) -> bool {
-        let found = matches!(self.peek(), Token::Word(w) if w == word);
-        self.at += usize::from(found);
-        found
-    }
-
-    pub fn keyword(&mut self, word: &str) -> Parsed<()> {
-        match self.accept_word(word) {
-            true => Ok(()),
-            false => Err(self.expected(&format!("'{word}'"))),
-        }
-    }
-
-    pub fn name(&mut self, what: &str) -> Parsed<&'a str> {
-        match self.peek() {
-            Token::Word(name) | Token::Quoted(name) => {
-                self.next();
-                Ok(name)
-            }
-            _ => Err(self.expected(what)),
-        }
+    pub fn name(&mut self, what: &str) -> Parsed<Cow<'a, str>> {
+        let name = name_of(self.peek()).ok_or_else(|| self.expected(what))?;
+        self.next();
+        Ok(name)
     }
 
     pub fn string(&mut self) -> Parsed<String> {
         match self.peek() {
             Token::Quoted(text) => {
                 self.next();
-                Ok(text.clone())
+                Ok(unescaped(text).into_owned())
             }
             _ => Err(self.expected("a quoted string")),
         }
@@ -127,7 +77,7 @@ impl<'a> Parser<'a> {
         let Token::Number(number) = self.peek() else {
             return Err(self.expected(what));
         };
-        let Ok(number) = T::try_from(*number) else {
+        let Ok(number) = T::try_from(number) else {
             return Err(self.error_at(self.span(), format!("{number} is too large for {what}")));
         };
         self.next();
@@ -142,15 +92,6 @@ impl<'a> Parser<'a> {
             1..=128 => Ok(width),
             _ => Err(self.error_at(span, "widths go from 1 to 128")),
         }
-    }
-
-    /// One or more, separated by commas.
-    pub fn separated<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
-        let mut items = vec![item(self)?];
-        while self.accept(",") {
-            items.push(item(self)?);
-        }
-        Ok(items)
     }
 
     /// `(…, …)`
@@ -176,7 +117,7 @@ impl<'a> Parser<'a> {
     }
 
     pub fn skip_newlines(&mut self) {
-        while *self.peek() == Token::Newline {
+        while self.peek() == Token::Newline {
             self.next();
         }
     }
@@ -199,6 +140,15 @@ impl<'a> Parser<'a> {
     }
 
     pub fn gives_up(&self) -> bool {
-        *self.peek() == Token::End || self.errors.len() >= MOST_ERRORS
+        self.is_at_end() || self.errors.len() >= MOST_ERRORS
+    }
+}
+
+/// The name that a token is, if it is one.
+pub fn name_of(token: Token<'_>) -> Option<Cow<'_, str>> {
+    match token {
+        Token::Word(name) => Some(Cow::Borrowed(name)),
+        Token::Quoted(name) => Some(unescaped(name)),
+        _ => None,
     }
 }

@@ -5,6 +5,7 @@ use super::cursor::{Parsed, Parser};
 use super::lexer::Token;
 use super::{BINARY_FUNCTIONS, BINARY_OPS, Level, UNARY_FUNCTIONS};
 use crate::check::MAX_DEPTH;
+use crate::parsing::Descent;
 use crate::{BinaryOp, Bits, Expr, UnaryOp};
 
 /// An expression and the height of its tree.
@@ -45,30 +46,22 @@ impl Parser<'_> {
         let Token::Symbol(symbol) = self.peek() else {
             return None;
         };
-        let entry = BINARY_OPS.iter().find(|(_, text, _)| text == symbol);
+        let entry = BINARY_OPS.iter().find(|(_, text, _)| *text == symbol);
         entry.map(|(op, _, level)| (*op, *level))
     }
 
     fn grow(&self, height: u32) -> Parsed<u32> {
         match height < MAX_DEPTH {
             true => Ok(height + 1),
-            false => Err(self.too_deep()),
+            false => {
+                let message = format!("this is nested more than {MAX_DEPTH} deep");
+                Err(self.error_at(self.span(), message))
+            }
         }
-    }
-
-    fn too_deep(&self) -> crate::Diagnostic {
-        let message = format!("this expression is nested more than {MAX_DEPTH} deep");
-        self.error_at(self.span(), message)
     }
 
     fn operand(&mut self) -> Parsed<Tree> {
-        if self.nesting >= MAX_DEPTH {
-            return Err(self.too_deep());
-        }
-        self.nesting += 1;
-        let operand = self.operand_inside();
-        self.nesting -= 1;
-        operand
+        self.nested(Self::operand_inside)
     }
 
     fn operand_inside(&mut self) -> Parsed<Tree> {

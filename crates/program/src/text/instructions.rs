@@ -3,6 +3,7 @@
 use super::cursor::{Parsed, Parser};
 use super::lexer::Token;
 use super::{RMW_OPS, is_keyword};
+use crate::parsing::Descent;
 use crate::{
     AccessSize, AllocKind, Bits, BlockId, Callee, Diagnostic, Expr, InstKind, Property, Span, Tags,
     Terminator, VarId,
@@ -138,7 +139,7 @@ impl<'a> Parser<'a> {
     fn target(&mut self) -> Parsed<BlockId> {
         let span = self.span();
         let name = self.name("a label")?;
-        let id = self.scope.labels.get(name).copied();
+        let id = self.scope.labels.get(&*name).copied();
         id.ok_or_else(|| self.error_at(span, format!("there is no label '{name}'")))
     }
 
@@ -372,7 +373,7 @@ impl<'a> Parser<'a> {
         let mut tag = self.name("a tag")?.to_string();
         while self.accept("-") {
             tag.push('-');
-            tag.push_str(self.name("the rest of the tag")?);
+            tag.push_str(&self.name("the rest of the tag")?);
         }
         Ok(tag)
     }

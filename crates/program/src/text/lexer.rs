@@ -1,15 +1,18 @@
 //! Words, numbers, strings and symbols of the text form. Lines matter: the end of a line is
 //! a token.
 
-use super::{BINARY_OPS, MOST_ERRORS, continues_word, starts_word};
-use crate::{Diagnostics, SourceFile, Span};
+use std::borrow::Cow;
 
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Token {
+use super::{BINARY_OPS, MOST_ERRORS, continues_word, starts_word};
+use crate::parsing::{self, Comment, Scanner, number};
+use crate::{Diagnostics, SourceFile};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Token<'t> {
     /// A bare word: a name, a keyword or an instruction such as `load.4`.
-    Word(String),
-    /// A quoted name or message.
-    Quoted(String),
+    Word(&'t str),
+    /// A name or message as it is between its quotes; [`unescaped`] is what it stands for.
+    Quoted(&'t str),
     Number(u128),
     Symbol(&'static str),
     /// One or more line ends.
@@ -17,151 +20,177 @@ pub enum Token {
     End,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Spanned {
-    pub token: Token,
-    pub span: Span,
+pub type Spanned<'t> = parsing::Spanned<Token<'t>>;
+
+impl parsing::Token for Token<'_> {
+    const END: Self = Token::End;
+
+    fn symbol(&self) -> Option<&str> {
+        if let Token::Symbol(symbol) = self { Some(symbol) } else { None }
+    }
+
+    fn word(&self) -> Option<&str> {
+        if let Token::Word(word) = self { Some(word) } else { None }
+    }
+
+    fn shown(&self) -> String {
+        match self {
+            Token::Word(word) => format!("'{word}'"),
+            Token::Quoted(_) => "a string".to_string(),
+            Token::Number(number) => format!("'{number}'"),
+            Token::Symbol(symbol) => format!("'{symbol}'"),
+            Token::Newline => "the end of the line".to_string(),
+            Token::End => "the end of the file".to_string(),
+        }
+    }
 }
 
-/// Symbols beside the binary operators, longest first where one starts another.
+/// Symbols beside the binary operators.
 const PUNCTUATION: &[&str] = &["->", "{", "}", "(", ")", "[", "]", ",", ":", "=", "~", "&", "@"];
 
 /// All tokens of the file, the last of which is [`Token::End`].
-pub fn tokens(source: &SourceFile, errors: &mut Diagnostics) -> Vec<Spanned> {
-    let mut lexer = Lexer { source, rest: source.text(), errors, tokens: Vec::new() };
+pub fn tokens<'t>(source: &'t SourceFile, errors: &mut Diagnostics) -> Vec<Spanned<'t>> {
+    let scanner = Scanner::new(source.text());
+    let mut lexer = Lexer { source, scanner, errors, tokens: Vec::new() };
     while lexer.errors.len() < MOST_ERRORS {
-        match lexer.rest.chars().next() {
+        // A comment of one line needs no end.
+        let is_blank = |c: char| c.is_whitespace() && c != '\n';
+        let _ = lexer.scanner.skip_blanks(is_blank, &[Comment::Line("//")]);
+        match lexer.scanner.first() {
             Some(first) => lexer.next(first),
             None => break,
         }
     }
-    lexer.push(Token::Newline, 0);
-    lexer.push(Token::End, 0);
+    let end = lexer.scanner.position();
+    lexer.push(end, Token::Newline);
+    lexer.push(end, Token::End);
     lexer.tokens
 }
 
-struct Lexer<'a> {
-    source: &'a SourceFile,
-    rest: &'a str,
-    errors: &'a mut Diagnostics,
-    tokens: Vec<Spanned>,
+struct Lexer<'t, 'e> {
+    source: &'t SourceFile,
+    scanner: Scanner<'t>,
+    errors: &'e mut Diagnostics,
+    tokens: Vec<Spanned<'t>>,
 }
 
-impl Lexer<'_> {
+impl<'t> Lexer<'t, '_> {
     fn next(&mut self, first: char) {
+        let start = self.scanner.position();
         match first {
-            '\n' => self.push(Token::Newline, 1),
-            '"' => self.quoted(),
-            _ if first.is_whitespace() => self.skip(first.len_utf8()),
-            _ if self.rest.starts_with("//") => {
-                self.skip(self.rest.find('\n').unwrap_or(self.rest.len()));
+            '\n' => {
+                self.scanner.take_first();
+                self.push(start, Token::Newline);
             }
-            _ if first.is_ascii_digit() => self.number(),
-            _ if starts_word(first) => self.word(self.length_while(continues_word)),
-            '%' if self.rest[1..].starts_with(|c: char| c.is_ascii_digit()) => {
-                let digits = self.rest[1..].bytes().take_while(u8::is_ascii_digit);
-                self.word(1 + digits.count());
+            '"' => self.quoted(start),
+            _ if first.is_ascii_digit() => self.number(start),
+            _ if starts_word(first) => {
+                let word = self.scanner.take_while(continues_word);
+                self.push(start, Token::Word(word));
             }
-            _ => self.symbol(first),
+            '%' if self.scanner.rest()[1..].starts_with(|c: char| c.is_ascii_digit()) => {
+                let digits = self.scanner.rest()[1..].bytes().take_while(u8::is_ascii_digit);
+                let word = self.scanner.take(1 + digits.count());
+                self.push(start, Token::Word(word));
+            }
+            _ => self.symbol(start, first),
         }
     }
 
-    fn position(&self) -> usize {
-        self.source.text().len() - self.rest.len()
-    }
-
-    fn skip(&mut self, length: usize) {
-        self.rest = &self.rest[length..];
-    }
-
-    fn push(&mut self, token: Token, length: usize) {
-        let start = self.position();
-        self.skip(length);
+    /// What was taken since then is a token.
+    fn push(&mut self, start: usize, token: Token<'t>) {
         let after_newline = self.tokens.last().is_none_or(|t| t.token == Token::Newline);
         if token != Token::Newline || !after_newline {
-            let span = Span::new(start, start + length);
+            let span = self.scanner.since(start);
             self.tokens.push(Spanned { token, span });
         }
     }
 
-    fn error(&mut self, length: usize, message: impl Into<String>) {
-        let start = self.position();
-        let span = Span::new(start, start + length);
-        self.errors.push(self.source.error(span, message));
-        self.skip(length);
+    /// What was taken since then is wrong.
+    fn error(&mut self, start: usize, message: impl Into<String>) {
+        self.errors.push(self.source.error(self.scanner.since(start), message));
     }
 
-    fn length_while(&self, belongs: impl Fn(char) -> bool) -> usize {
-        let end = self.rest.find(|c| !belongs(c));
-        end.unwrap_or(self.rest.len())
-    }
-
-    fn word(&mut self, length: usize) {
-        self.push(Token::Word(self.rest[..length].to_string()), length);
-    }
-
-    fn number(&mut self) {
-        let length = self.length_while(|c| c.is_ascii_alphanumeric() || c == '_');
-        let digits = self.rest[..length].replace('_', "");
-        let value = match digits.strip_prefix("0x") {
-            Some(hex) => u128::from_str_radix(hex, 16),
-            None => digits.parse(),
-        };
-        match value {
-            Ok(value) => self.push(Token::Number(value), length),
-            Err(_) => self.error(length, format!("'{digits}' is no number below 2^128")),
+    fn number(&mut self, start: usize) {
+        let text = self.scanner.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
+        let digits = text.replace('_', "");
+        match number(&digits) {
+            Some(value) => self.push(start, Token::Number(value)),
+            None => self.error(start, format!("'{digits}' is no number below 2^128")),
         }
     }
 
-    fn symbol(&mut self, first: char) {
+    fn symbol(&mut self, start: usize, first: char) {
         let operators = BINARY_OPS.iter().map(|(_, text, _)| *text);
-        let longest = operators
-            .chain(PUNCTUATION.iter().copied())
-            .filter(|text| self.starts_with_symbol(text))
-            .max_by_key(|text| text.len());
-        match longest {
-            Some(text) => self.push(Token::Symbol(text), text.len()),
-            None if matches!(first, '<' | '>' | '/' | '%') => {
-                let message = format!(
-                    "'{first}' needs to say whether it is signed: the operators are \
-                     <u <s <=u <=s >>u >>s /u /s %u %s"
-                );
-                self.error(1, message);
-            }
-            None => self.error(first.len_utf8(), format!("unexpected character {first:?}")),
+        let all = operators.chain(PUNCTUATION.iter().copied());
+        let rest = self.scanner.rest();
+        if let Some(text) = self.scanner.take_longest(all.filter(|text| ends(rest, text))) {
+            return self.push(start, Token::Symbol(text));
         }
+        self.scanner.take_first();
+        let message = match first {
+            '<' | '>' | '/' | '%' => format!(
+                "'{first}' needs to say whether it is signed: the operators are \
+                 <u <s <=u <=s >>u >>s /u /s %u %s"
+            ),
+            _ => format!("unexpected character {first:?}"),
+        };
+        self.error(start, message);
     }
 
-    /// Operators that end in a letter end there: `<u` does not start `<up`.
-    fn starts_with_symbol(&self, text: &str) -> bool {
-        self.rest.strip_prefix(text).is_some_and(|after| {
-            !text.ends_with(char::is_alphabetic) || !after.starts_with(continues_word)
-        })
-    }
-
-    fn quoted(&mut self) {
-        let mut value = String::new();
-        let mut chars = self.rest.char_indices().skip(1);
+    fn quoted(&mut self, start: usize) {
+        self.scanner.take_first();
+        let rest = self.scanner.rest();
+        let mut chars = rest.char_indices();
         while let Some((at, c)) = chars.next() {
             match c {
-                '"' => return self.push(Token::Quoted(value), at + 1),
-                '\n' => return self.error(at, "this string has no end on its line"),
-                '\\' => match unescape(&mut chars) {
-                    Some(c) => value.push(c),
-                    None => {
-                        let message = "unknown escape: there are \\\" \\\\ \\n \\r \\t \\u{…}";
-                        return self.error(at + 1, message);
-                    }
-                },
-                _ => value.push(c),
+                '"' => {
+                    let text = self.scanner.take(at);
+                    self.scanner.take_first();
+                    return self.push(start, Token::Quoted(text));
+                }
+                '\n' => {
+                    self.scanner.take(at);
+                    return self.error(start, "this string has no end on its line");
+                }
+                '\\' if escaped(&mut chars).is_none() => {
+                    self.scanner.take(at + 1);
+                    let message = "unknown escape: there are \\\" \\\\ \\n \\r \\t \\u{…}";
+                    return self.error(start, message);
+                }
+                _ => {}
             }
         }
-        self.error(self.rest.len(), "this string has no end");
+        self.scanner.take(rest.len());
+        self.error(start, "this string has no end");
     }
 }
 
-/// What `char::escape_debug` writes, read back.
-fn unescape(chars: &mut impl Iterator<Item = (usize, char)>) -> Option<char> {
+/// Whether an operator that ends in a letter ends there: `<u` does not start `<up`.
+fn ends(rest: &str, operator: &str) -> bool {
+    rest.strip_prefix(operator).is_some_and(|after| {
+        !operator.ends_with(char::is_alphabetic) || !after.starts_with(continues_word)
+    })
+}
+
+/// What a quoted text stands for.
+pub fn unescaped(text: &str) -> Cow<'_, str> {
+    if !text.contains('\\') {
+        return Cow::Borrowed(text);
+    }
+    let mut chars = text.char_indices();
+    let mut value = String::new();
+    while let Some((_, c)) = chars.next() {
+        match c {
+            '\\' => value.extend(escaped(&mut chars)),
+            _ => value.push(c),
+        }
+    }
+    Cow::Owned(value)
+}
+
+/// What `char::escape_debug` writes after a backslash, read back.
+fn escaped(chars: &mut impl Iterator<Item = (usize, char)>) -> Option<char> {
     match chars.next()?.1 {
         c @ ('"' | '\\' | '\'') => Some(c),
         'n' => Some('\n'),
@@ -181,17 +210,14 @@ fn unescape(chars: &mut impl Iterator<Item = (usize, char)>) -> Option<char> {
 mod tests {
     use super::*;
 
-    fn lex(text: &str) -> (Vec<Token>, Vec<String>) {
+    fn lex(text: &str) -> (Vec<Token<'static>>, Vec<String>) {
+        let source: &'static SourceFile = Box::leak(Box::new(SourceFile::new("t", text)));
         let mut errors = Vec::new();
-        let tokens = tokens(&SourceFile::new("t", text), &mut errors);
+        let tokens = tokens(source, &mut errors);
         (
             tokens.into_iter().map(|t| t.token).collect(),
             errors.into_iter().map(|e| e.message).collect(),
         )
-    }
-
-    fn word(text: &str) -> Token {
-        Token::Word(text.to_string())
     }
 
     #[test]
@@ -200,18 +226,19 @@ mod tests {
         assert!(errors.is_empty());
         use Token::*;
         let expected = [
-            word("r0"),
+            Word("r0"),
             Symbol("="),
-            word("load.4"),
-            word("%7"),
+            Word("load.4"),
+            Word("%7"),
             Symbol("<=u"),
             Number(31),
             Newline,
-            Quoted("a\"é".to_string()),
+            Quoted("a\\\"\\u{e9}"),
             Newline,
             End,
         ];
         assert_eq!(tokens, expected);
+        assert_eq!(unescaped("a\\\"\\u{e9}"), "a\"é");
     }
 
     #[test]

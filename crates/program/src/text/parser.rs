@@ -4,8 +4,11 @@
 //! Globals, functions and labels may be used before they are defined: a scan for the lines
 //! that define them gives them their numbers first.
 
-use super::cursor::{Names, Parsed, Parser, Scope};
+use std::borrow::Cow;
+
+use super::cursor::{Names, Parsed, Parser, Scope, name_of};
 use super::lexer::{Spanned, Token, tokens};
+use crate::parsing::{Descent, Tokens};
 use crate::{
     Block, BlockId, Cell, Diagnostic, Diagnostics, Expr, Function, FunctionId, Global, GlobalId,
     Program, SourceFile, Span, Terminator, ThreadStart, Var, VarId,
@@ -18,10 +21,8 @@ pub fn parse_program(name: &str, text: &str) -> Result<Program, Diagnostics> {
     let tokens = tokens(&source, &mut errors);
     let mut parser = Parser {
         source: &source,
-        tokens: &tokens,
-        at: 0,
+        tokens: Tokens::new(&tokens),
         errors,
-        nesting: 0,
         names: Names::default(),
         scope: Scope::default(),
     };
@@ -44,32 +45,32 @@ impl<'a> Parser<'a> {
     /// Numbers the globals and functions.
     fn find_definitions(&mut self) {
         let mut line_start = true;
-        for (at, spanned) in self.tokens.iter().enumerate() {
-            if let (true, Token::Word(word)) = (line_start, &spanned.token) {
-                self.definition(word, self.tokens.get(at + 1));
+        let tokens = self.tokens.all();
+        for (at, spanned) in tokens.iter().enumerate() {
+            if let (true, Token::Word(word)) = (line_start, spanned.token) {
+                self.definition(word, tokens.get(at + 1));
             }
             line_start = spanned.token == Token::Newline;
         }
     }
 
-    fn definition(&mut self, word: &str, name: Option<&Spanned>) {
-        let Some(Spanned { token: Token::Word(name) | Token::Quoted(name), span }) = name else {
-            return;
-        };
+    fn definition(&mut self, word: &str, name: Option<&Spanned<'_>>) {
+        let Some(Spanned { token, span }) = name else { return };
+        let Some(name) = name_of(*token) else { return };
         let before = match word {
             "global" => {
                 let id = GlobalId(self.names.globals.len() as u32);
-                self.names.globals.insert(name.clone(), id).is_some()
+                self.names.globals.insert(name.to_string(), id).is_some()
             }
             "fn" => {
                 let id = FunctionId(self.names.functions.len() as u32);
-                self.names.functions.insert(name.clone(), id).is_some()
+                self.names.functions.insert(name.to_string(), id).is_some()
             }
             _ => false,
         };
         if before {
             let what = if word == "fn" { "function" } else { "global" };
-            let error = self.defined_twice(*span, what, name);
+            let error = self.defined_twice(*span, what, &name);
             self.errors.push(error);
         }
     }
@@ -187,7 +188,7 @@ impl<'a> Parser<'a> {
     pub fn function_name(&mut self) -> Parsed<FunctionId> {
         let span = self.span();
         let name = self.name("the name of a function")?;
-        let id = self.names.functions.get(name).copied();
+        let id = self.names.functions.get(&*name).copied();
         id.ok_or_else(|| self.error_at(span, format!("there is no function '{name}'")))
     }
 
@@ -267,13 +268,13 @@ impl<'a> Parser<'a> {
     /// Numbers the labels of the function whose first line comes next. Without one on the
     /// first instruction, its block is called `entry`.
     fn find_labels(&mut self) {
-        let start = self.at;
+        let start = self.position();
         let mut unlabelled = false;
         while !matches!(self.peek(), Token::Symbol("}") | Token::End) {
             let span = self.span();
             if let Some(label) = self.label() {
-                self.new_label(label, span);
-            } else if !matches!(self.peek(), Token::Word(word) if word == "var") {
+                self.new_label(&label, span);
+            } else if !matches!(self.peek(), Token::Word("var")) {
                 unlabelled = true;
             }
             if unlabelled && self.scope.labels.is_empty() {
@@ -284,15 +285,12 @@ impl<'a> Parser<'a> {
         if self.scope.labels.is_empty() {
             self.new_label("entry", self.span());
         }
-        self.at = start;
+        self.go_to(start);
     }
 
     /// The label that the line starts with, if it does.
-    pub fn label(&self) -> Option<&'a str> {
-        match (self.peek(), self.peek_after(1)) {
-            (Token::Word(name) | Token::Quoted(name), Token::Symbol(":")) => Some(name),
-            _ => None,
-        }
+    pub fn label(&self) -> Option<Cow<'a, str>> {
+        name_of(self.peek()).filter(|_| self.peek_after(1) == Token::Symbol(":"))
     }
 
     fn new_label(&mut self, label: &str, span: Span) {
@@ -308,7 +306,7 @@ impl<'a> Parser<'a> {
         let mut body = Body::default();
         while !matches!(self.peek(), Token::Symbol("}")) {
             if self.gives_up() {
-                if *self.peek() == Token::End {
+                if self.peek() == Token::End {
                     let error = self.expected("'}'");
                     self.errors.push(error);
                 }
@@ -322,11 +320,11 @@ impl<'a> Parser<'a> {
 
     fn line(&mut self, body: &mut Body) -> Parsed<()> {
         if let Some(label) = self.label() {
-            body.open(label, self.span());
+            body.open(&label, self.span());
             self.next();
             self.next();
             // An instruction may follow on the same line.
-            if *self.peek() == Token::Newline {
+            if self.peek() == Token::Newline {
                 return Ok(());
             }
         }
@@ -412,8 +410,8 @@ impl Parser<'_> {
     pub fn variable(&mut self) -> Parsed<VarId> {
         let span = self.span();
         let name = self.name("the name of a variable")?;
-        let id = self.scope.vars.get(name).copied();
-        id.ok_or_else(|| self.unknown_variable(span, name))
+        let id = self.scope.vars.get(&*name).copied();
+        id.ok_or_else(|| self.unknown_variable(span, &name))
     }
 
     pub fn unknown_variable(&self, span: Span, name: &str) -> Diagnostic {
@@ -428,7 +426,7 @@ impl Parser<'_> {
     pub fn global_address(&mut self) -> Parsed<Expr> {
         let span = self.span();
         let name = self.name("the name of a global")?;
-        match self.names.globals.get(name) {
+        match self.names.globals.get(&*name) {
             Some(id) => Ok(Expr::Address(*id)),
             None => Err(self.error_at(span, format!("there is no global '{name}'"))),
         }

@@ -1,4 +1,4 @@
-//! Steps that tell a reader nothing: stack frames that come and go, and the variables in which a
+//! Steps that say nothing to a reader: stack frames that come and go, and the variables in which a
 //! thread keeps the handles of those it starts and joins.
 
 use std::collections::HashSet;

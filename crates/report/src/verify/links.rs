@@ -23,7 +23,7 @@ pub struct Links {
     pub naming: Naming,
 }
 
-/// What it takes to tell the files of an execution apart.
+/// What it takes to distinguish the files of an execution.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Naming {
     /// Nothing: there is one at most, of that name.

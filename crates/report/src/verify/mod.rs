@@ -1,7 +1,7 @@
 //! Verdicts on whole programs, for people and for tools.
 //!
-//! [`story`] works out once what is to be told about a violation: [`links`] how its events hang
-//! together, [`order`] an order to tell them in, [`cycle`] and [`why`] the reason why no
+//! [`story`] works out once what is to be said about a violation: [`links`] how its events hang
+//! together, [`order`] an order to show them in, [`cycle`] and [`why`] the reason why no
 //! interleaving has them, [`past`] and [`housekeeping`] what can be left out, [`trace`] the steps of
 //! each thread, in the [`words`] that all share.
 //! [`text`], [`json`], [`sarif`] and [`html`] only write it down.

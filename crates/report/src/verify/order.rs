@@ -1,4 +1,4 @@
-//! The order in which the steps of an execution are told.
+//! The order in which the steps of an execution are shown.
 //!
 //! Where the execution is an interleaving (program order, reads-from, coherence and from-read
 //! have no cycle together: Shasha and Snir, TOPLAS 1988), an order in which every read sees the
@@ -25,10 +25,10 @@ impl Order {
         let frees = frees_before_use(execution);
         let strict = communication(execution, links);
         let with_frees: Vec<(u32, u32)> = strict.iter().chain(&frees).copied().collect();
-        let told = sorted(execution, links, &with_frees)
+        let ordered = sorted(execution, links, &with_frees)
             .or_else(|| sorted(execution, links, &strict))
             .map(|events| Order::of(execution, events, true));
-        told.unwrap_or_else(|| {
+        ordered.unwrap_or_else(|| {
             let given = Some(&execution.schedule).filter(|given| is_order(execution, given));
             let events = given.cloned().or_else(|| sorted(execution, links, &execution.rf));
             let events = events.unwrap_or_else(|| by_thread(execution));
@@ -66,7 +66,7 @@ fn communication(execution: &Execution, links: &Links) -> Vec<(u32, u32)> {
     execution.rf.iter().copied().chain(co).chain(fr).filter(|(a, b)| a != b).collect()
 }
 
-/// Accesses to an object that another thread frees are told after that, where they can be.
+/// Accesses to an object that another thread frees are shown after that, where they can be.
 fn frees_before_use(execution: &Execution) -> Vec<(u32, u32)> {
     let events = || (0u32..).zip(&execution.events);
     let mut pairs = Vec::new();

@@ -1,4 +1,4 @@
-//! All that is told about a violation, worked out once for every form of output.
+//! All that is said about a violation, worked out once for every form of output.
 
 use std::collections::HashSet;
 

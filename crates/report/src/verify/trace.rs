@@ -35,7 +35,7 @@ pub enum Row {
 
 pub struct StepRow {
     pub event: u32,
-    /// Position in the order in which the execution is told, from 1.
+    /// Position in the order in which the execution is shown, from 1.
     pub step: u32,
     pub place: String,
     pub words: String,
@@ -118,12 +118,12 @@ impl Tracer<'_> {
         events.filter(move |(_, event)| event.thread == Some(thread)).map(|(number, _)| number)
     }
 
-    /// What is told with another step or the heading of its thread.
+    /// What is shown with another step or the heading of its thread.
     fn is_part(&self, event: u32) -> bool {
         let kind = &self.words().event(event).kind;
         let is_first = |read: u32| self.links.update[read as usize] == Some(event);
-        let told_with_read = event.checked_sub(1).is_some_and(is_first);
-        told_with_read || matches!(kind.life(), Some(Life::Begin(_) | Life::End(_)))
+        let shown_with_read = event.checked_sub(1).is_some_and(is_first);
+        shown_with_read || matches!(kind.life(), Some(Life::Begin(_) | Life::End(_)))
     }
 
     fn words(&self) -> Words<'_> {
@@ -193,7 +193,7 @@ impl Tracer<'_> {
         format!("{}{}{new}{order}{missed}", words.act(event), words.origin(event))
     }
 
-    /// A write that was told before this read, and replaces what it reads.
+    /// A write that was shown before this read, and replaces what it reads.
     fn overlooked(&self, read: u32, update: Option<u32>) -> Option<u32> {
         let missed = self.links.missed(read).filter(|missed| Some(*missed) != update)?;
         let position = |event: u32| self.order.position[event as usize];

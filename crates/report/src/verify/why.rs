@@ -1,9 +1,9 @@
-//! Why a weak-memory execution can happen: the cycle that no interleaving has, told as a story,
+//! Why a weak-memory execution can happen: the cycle that no interleaving has, as a story,
 //! and which of its steps in program order the model does not keep.
 //!
 //! What a model keeps is known here for the models whose rules can be read off two accesses and
 //! what stands between them: TSO and PSO (SPARC manual v8; Sewell et al., CACM 2010), and those
-//! of C11 (Lahav et al., PLDI 2017). For other models the story is told without it.
+//! of C11 (Lahav et al., PLDI 2017). For other models the story goes without it.
 
 use parallax_memory::ProgramOrder;
 use parallax_verdict::{EventKind, Execution, Life};

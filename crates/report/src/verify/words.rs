@@ -42,7 +42,7 @@ impl<'a> Words<'a> {
         source(stack.map_or(&[], |stack| stack), &self.event(event).text)
     }
 
-    /// The line, with the folder of its file only where it is needed to tell files apart.
+    /// The line, with the folder of its file only where it is needed to distinguish files.
     pub fn line_of(&self, place: &Location) -> String {
         match self.links.naming {
             Naming::OneFile(_) | Naming::Names => format!("{}:{}", file_name(place), place.line),
@@ -218,7 +218,7 @@ fn memory_order(tags: &Tags) -> Option<String> {
     (!rest.is_empty()).then(|| rest.join(", ").to_lowercase())
 }
 
-/// Tags that tell people something: not those that all accesses of C have.
+/// Tags that mean something to people: not those that all accesses of C have.
 pub fn shown_tags(tags: &Tags) -> impl Iterator<Item = &str> {
     tags.iter().map(|tag| tag.as_str()).filter(|tag| !["A", "NA", "COPY", "FRESH"].contains(tag))
 }

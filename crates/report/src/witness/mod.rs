@@ -2,7 +2,7 @@
 //!
 //! [`Path`] says which way a violating execution takes through the source; [`yaml`] and [`graphml`]
 //! write it down, in the formats 2.x and 1.0 of the competition. Lines are given and columns are not:
-//! the formats then mean the first place in the line that fits, and debug information does not tell
+//! the formats then mean the first place in the line that fits, and debug information does not say
 //! where statements start.
 
 mod graphml;

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_are_told_by_their_ends() {
+    fn turns_are_known_by_their_ends() {
         let steps = vec![visit(0, 1), visit(0, 2), visit(0, 3), visit(1, 7), visit(1, 7)];
         let lines: Vec<u32> = shortened(steps).iter().map(|step| step.line).collect();
         assert_eq!(lines, [1, 3, 7]);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_target_is_told_once() {
+    fn the_target_is_named_once() {
         let steps = without_last(vec![visit(0, 1), visit(1, 7)], &[visit(1, 7)]);
         assert_eq!(steps, [visit(0, 1)]);
         let steps = without_last(vec![visit(0, 7)], &[visit(1, 7)]);

@@ -140,7 +140,7 @@ impl Theory {
         if self.values.len() <= variable {
             self.values.resize(variable + 1, None);
         }
-        // The search may tell the same assignment twice.
+        // The search may report the same assignment twice.
         if self.values[variable].is_none() {
             self.values[variable] = Some(!literal.is_negated());
             self.trail.push(literal);

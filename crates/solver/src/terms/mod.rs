@@ -10,6 +10,7 @@ mod bitwise;
 mod compare;
 mod evaluate;
 mod shape;
+mod substitute;
 
 use parallax_program::{BinaryOp, Bits, UnaryOp};
 use rustc_hash::FxHashMap;

@@ -31,7 +31,7 @@ pub fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
 
 const MOST_VARIABLES: u32 = 10;
 
-/// Does the steps to a solver, and tells `judge` of each time that it is asked to solve.
+/// Does the steps to a solver, and calls `judge` each time that it is asked to solve.
 pub fn run(
     steps: &[Step],
     solver: &mut dyn Solver,

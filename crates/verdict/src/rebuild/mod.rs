@@ -207,7 +207,7 @@ struct Taken {
 }
 
 impl<'a, 'p> Rebuild<'a, 'p> {
-    /// Calls further out are not told.
+    /// Calls further out are left out.
     const MOST_CALLS: usize = 64;
 
     fn new(code: &'a Code<'p>, claim: &'a Claim, traces: bool) -> Result<Self, String> {

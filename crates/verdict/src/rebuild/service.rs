@@ -55,7 +55,7 @@ impl<'p> Rebuild<'_, 'p> {
         Ok(())
     }
 
-    /// Tells memory models of the event that a step is.
+    /// Gives memory models the event that a step is.
     fn note(&mut self, id: StepId, tags: &Tags, from: &[Traced]) {
         let event = self.number_of(id);
         if let Some(walker) = &mut self.threads[id.thread as usize].walker {

@@ -3,7 +3,7 @@
 use crate::claims::{claim, model, program};
 use parallax_verdict::{StepId, is_late};
 
-/// One thread frees what two others read: the first reads it six times, tells the owner, and reads it
+/// One thread frees what two others read: the first reads it six times, signals the owner, and reads it
 /// once more; the last reads it when it has heard of that.
 const HANDED_OVER: &str = "\
 global x: 4

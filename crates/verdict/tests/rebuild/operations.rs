@@ -242,7 +242,7 @@ fn objects_have_names() {
 }
 
 #[test]
-fn objects_of_one_place_are_told_apart() {
+fn objects_of_one_place_are_distinguished() {
     let text = "jump again\nagain:\nd = alloc.heap 8:64 align 8\nw = w + 1:32\n\
                 branch w == 3:32, out, again\nout:\nstore.8 &x, d\nassert b, \"\"";
     let steps = "alloc:0x90000000 alloc:0x90000008 alloc:0x90000010 W | failed";

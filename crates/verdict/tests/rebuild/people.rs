@@ -1,4 +1,4 @@
-//! What executions tell people: names, places, values.
+//! What executions show to people: names, places, values.
 
 use std::sync::Arc;
 
@@ -82,7 +82,7 @@ fn take() {
 ";
 
 #[test]
-fn linked_code_is_told_by_who_calls_it() {
+fn linked_code_is_said_by_who_calls_it() {
     let mut program = program(LINKED);
     let text = program.source.text().to_string();
     let (own, library) = text.split_once("\n\n").unwrap();
@@ -116,7 +116,7 @@ fn linked_code_is_told_by_who_calls_it() {
 }
 
 #[test]
-fn relations_that_a_model_shows_are_told() {
+fn relations_that_a_model_shows_are_reported() {
     let text = "MINE\nlet before = po & (M * M)\nshow before\nacyclic po | rf | co | fr as order\n";
     let model = Model::parse("mine", text, &|_| None).unwrap();
     let program = program(

@@ -3,7 +3,7 @@
 /// No expression is nested deeper.
 const DEEPEST: u32 = 100;
 
-/// The value of an expression; `value` tells that of a name. None where it cannot be told.
+/// The value of an expression; `value` gives that of a name. None where it is not known.
 pub fn evaluate(text: &str, value: &dyn Fn(&str) -> Option<i128>) -> Option<i128> {
     let tokens = tokens(text)?;
     let mut parser = Parser { tokens: &tokens, next: 0, value, depth: 0 };

@@ -5,7 +5,7 @@
 //! the property holds of the whole program, it is *refuted*; anything else is *unknown*. What a
 //! witness says and cannot be followed is left out: that lets more executions through, so that the
 //! answer may still be that the violation is there, but no longer that it is not. Where the search
-//! cannot tell, the engines are asked, and their own violation is held against the witness
+//! cannot decide, the engines are asked, and their own violation is held against the witness
 //! ([`other`]).
 
 mod expression;
@@ -59,7 +59,7 @@ impl Outcome {
     }
 }
 
-/// So many values of an input that a witness does not tell are tried.
+/// So many values of an input that a witness does not give are tried.
 const MOST_VALUES: usize = 64;
 
 /// The search takes so long at most where nothing else is said; then the engines are asked.
@@ -190,7 +190,7 @@ impl Prepared {
             Some(Ruling::True) => {
                 return Ok(said(Outcome::Refuted, "the property holds of all executions"));
             }
-            // No state of the machine tells what is pointed to.
+            // No state of the machine says what is pointed to.
             Some(Ruling::False(part @ "valid-memtrack")) => {
                 (format!("{part}: an object is lost"), "found without the witness")
             }
@@ -397,7 +397,7 @@ impl<'a> Guide<'a> {
             return unknown;
         }
         if self.asks(&Formula::ValidMemtrack) {
-            return said(Outcome::Unknown, "no state of the machine tells what is lost");
+            return said(Outcome::Unknown, "no state of the machine says what is lost");
         }
         match self.ignored.is_empty() {
             true => said(Outcome::Refuted, reason),

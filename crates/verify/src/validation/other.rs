@@ -1,7 +1,7 @@
 //! Whether an execution that an engine has found is one that a witness means.
 //!
 //! The machine of the search has one value for what nobody has written, and does not follow all that
-//! engines do. So where it cannot tell, their own violation is held against the witness.
+//! engines do. So where it cannot decide, their own violation is held against the witness.
 
 use parallax_frontend_c::Formula;
 use parallax_verdict::{Call, EventKind, ThreadEnding, Violation};

@@ -36,7 +36,7 @@ pub enum End {
     /// There is nothing more to look at.
     Exhausted,
     Stopped(String),
-    /// An object is shared that was taken to be of one thread; to be told to the machine.
+    /// An object is shared that was taken to be of one thread; for the machine to know.
     Escaped(u64),
 }
 
@@ -230,14 +230,14 @@ impl<'a, 's, 'p> Search<'a, 's, 'p> {
         places.collect()
     }
 
-    /// Whether what is assumed at a waypoint holds, as far as that can be told.
+    /// Whether what is assumed at a waypoint holds, as far as that can be decided.
     fn holds(&self, node: &Node<'s, 'p>, waypoint: &Waypoint) -> bool {
         let What::Assume(text) = &waypoint.what else { return true };
         self.truth(&node.system, text) != Some(false)
     }
 
     /// Whether an expression over globals is true. Where the sign of a value would decide, which is
-    /// not known, there is no telling.
+    /// not known, nobody knows.
     fn truth(&self, system: &System<'s, 'p>, text: &str) -> Option<bool> {
         let value = |is_signed: bool| {
             let name = move |name: &str| self.guide.global(system, name, is_signed);
@@ -348,7 +348,7 @@ impl<'a, 's, 'p> Search<'a, 's, 'p> {
         if below <= FEW {
             return (0..below).map(|choice| (choice, false)).collect();
         }
-        self.missed("an input that the witness does not tell may have any value");
+        self.missed("an input that the witness does not give may have any value");
         let values = self.guide.values.iter().filter_map(|value| choice(wrapped(*value)));
         let values: BTreeSet<u64> = values.collect();
         values.into_iter().map(|choice| (choice, false)).collect()

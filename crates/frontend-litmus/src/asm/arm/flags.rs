@@ -75,7 +75,7 @@ pub(super) struct Flags {
 }
 
 impl Flags {
-    /// Of a result, with the carry as given and no overflow to tell.
+    /// Of a result, with the carry as given and no overflow to report.
     pub(super) fn of_result(result: Expr, carry: Option<Expr>) -> Flags {
         let zero = Expr::constant(WIDTH, 0);
         Flags { n: sign(result.clone()), z: result.eq(zero), c: carry, v: None }

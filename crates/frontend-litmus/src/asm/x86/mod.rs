@@ -85,7 +85,7 @@ fn without_lock(line: AsmLine<'_>) -> (AsmLine<'_>, bool) {
     (AsmLine { text: rest, span }, true)
 }
 
-/// How a mnemonic may be read: as it stands, or as a name with a suffix that tells the width.
+/// How a mnemonic may be read: as it stands, or as a name with a suffix that says the width.
 fn readings(mnemonic: &str) -> Vec<(&str, Option<u32>)> {
     let mut readings = vec![(mnemonic, None)];
     for (suffix, width) in [('b', 8), ('w', 16), ('l', 32), ('q', 64)] {
@@ -99,7 +99,7 @@ fn readings(mnemonic: &str) -> Vec<(&str, Option<u32>)> {
 /// One instruction on its way into the thread.
 struct Instruction<'l, 't, 'p> {
     lowering: Lowering<'l, 't, 'p>,
-    /// The mnemonic in lower case, without the suffix that tells the width.
+    /// The mnemonic in lower case, without the suffix that says the width.
     name: String,
     /// What the suffix said.
     width: Option<u32>,

@@ -63,7 +63,7 @@ impl<'l> Instruction<'l, '_, '_> {
         self.write_tagged(&destination, width, value, tags)
     }
 
-    /// `from` is the width of the source where the mnemonic tells it.
+    /// `from` is the width of the source where the mnemonic has it.
     fn extending_move(&mut self, signed: bool, from: Option<u32>) -> Result<(), Diagnostic> {
         let [destination, source] = self.destination_and_source()?;
         let to = self.operation_width(&[&destination])?;
@@ -111,7 +111,7 @@ impl<'l> Instruction<'l, '_, '_> {
         self.write(&destination, width, value)
     }
 
-    /// herd7 writes the destination first even in X86_64 tests, AT&T writes it last: told
+    /// herd7 writes the destination first even in X86_64 tests, AT&T writes it last: decided
     /// apart by the memory operand.
     fn conditional_operands(&mut self) -> Result<[Operand<'l>; 2], Diagnostic> {
         let [destination, source] = self.destination_and_source()?;

@@ -62,7 +62,7 @@ pub struct Variable {
 /// A function being expanded.
 struct Frame<'a> {
     name: &'a str,
-    /// The how manieth expanded call of the thread this is, to tell its variables apart; 0
+    /// The how manieth expanded call of the thread this is, to distinguish its variables; 0
     /// for the thread itself.
     call: u32,
     variables: HashMap<String, Variable>,

@@ -1,9 +1,11 @@
 //! Types, declarations of variables, and function definitions.
 
+use parallax_program::parsing::Descent;
+
 use super::super::ast::{Declaration, FunctionDef};
 use super::super::types::CType;
 use super::{Parsed, Parser};
-use crate::c::lexer::TokenKind;
+use crate::c::lexer::Token;
 
 /// The words of a type, counted as they come: `unsigned long int` in any order.
 #[derive(Default)]
@@ -65,7 +67,7 @@ impl<'a> Parser<'a> {
 
     /// Whether a type starts behind the next token.
     pub(super) fn type_follows(&self) -> bool {
-        matches!(self.ahead(1), Some(TokenKind::Name(name)) if starts_type(name))
+        matches!(self.peek_after(1), Token::Name(name) if starts_type(name))
     }
 
     /// A type without the name it may declare: `volatile int *`.
@@ -82,7 +84,7 @@ impl<'a> Parser<'a> {
             } else if !self.name().is_some_and(is_qualifier) {
                 return ty;
             } else {
-                self.advance();
+                self.next();
             }
         }
     }
@@ -91,20 +93,20 @@ impl<'a> Parser<'a> {
         let start = self.span();
         let mut words = Specifiers::default();
         while let Some(word) = self.name() {
-            let wraps = word == "_Atomic" && self.ahead(1) == Some(&TokenKind::Punctuation("("));
+            let wraps = word == "_Atomic" && self.peek_after(1) == Token::Punctuation("(");
             if !wraps && is_qualifier(word) || words.keyword(word) {
-                self.advance();
+                self.next();
             } else if words.named.is_some() || words.has_keywords() {
                 break;
             } else if wraps {
-                self.advance();
-                self.expect("(")?;
+                self.next();
+                self.symbol("(")?;
                 words.named = Some(self.nested(|parser| parser.full_type())?);
-                self.expect(")")?;
+                self.symbol(")")?;
             } else if word == "struct" || word == "union" || word == "enum" {
                 words.named = Some(self.structure(word)?);
             } else if let Some(named) = CType::named(word) {
-                self.advance();
+                self.next();
                 words.named = Some(named);
             } else {
                 break;
@@ -114,31 +116,31 @@ impl<'a> Parser<'a> {
         let found = span != start || self.at_type();
         match words.into_type() {
             Some(ty) => Ok(ty),
-            None if found => Err(self.error(span, "these words name no type")),
-            None => Err(self.unexpected("a type")),
+            None if found => Err(self.error_at(span, "these words name no type")),
+            None => Err(self.expected("a type")),
         }
     }
 
     fn structure(&mut self, keyword: &str) -> Parsed<CType> {
         let start = self.span();
-        self.advance();
+        self.next();
         if keyword == "struct" && self.accept_word("srcu_struct") {
             return Ok(CType::Srcu);
         }
         let name = self.name().unwrap_or("");
         let message = format!("type '{keyword} {name}' is not supported");
-        Err(self.error(start.to(self.span()), message))
+        Err(self.error_at(start.to(self.span()), message))
     }
 
     /// One variable of a declaration, its type given so far.
     pub(super) fn declarator(&mut self, base: CType) -> Parsed<Declaration> {
         let ty = self.pointers(base);
         let (name, span) = self.identifier("the name of a variable")?;
-        if self.is("[") {
-            return Err(self.error(self.span(), "arrays are not supported here"));
+        if self.is_next("[") {
+            return Err(self.error_at(self.span(), "arrays are not supported here"));
         }
         if ty == CType::Void {
-            return Err(self.error(span, format!("variable '{name}' has type 'void'")));
+            return Err(self.error_at(span, format!("variable '{name}' has type 'void'")));
         }
         Ok(Declaration { ty, name, span, init: None })
     }
@@ -150,8 +152,8 @@ impl<'a> Parser<'a> {
         loop {
             let mut declared = self.declarator(base.clone())?;
             if self.accept("=") {
-                if self.is("{") {
-                    return Err(self.error(self.span(), "lists of values are not supported"));
+                if self.is_next("{") {
+                    return Err(self.error_at(self.span(), "lists of values are not supported"));
                 }
                 declared.init = Some(self.assignment()?);
             }
@@ -166,15 +168,15 @@ impl<'a> Parser<'a> {
     pub(super) fn function(&mut self) -> Parsed<FunctionDef> {
         let result = self.at_type().then(|| self.full_type()).transpose()?;
         let (name, span) = self.identifier("a thread or a function")?;
-        if !self.is("(") {
+        if !self.is_next("(") {
             let message = format!("'{name}': declarations outside of functions are not supported");
             let help = "shared variables belong in the init section";
-            return Err(self.error(span, message).with_help(help));
+            return Err(self.error_at(span, message).with_help(help));
         }
-        self.advance();
+        self.next();
         let params = self.parameters()?;
-        if !self.is("{") {
-            return Err(self.unexpected("the body of the function, '{'"));
+        if !self.is_next("{") {
+            return Err(self.expected("the body of the function, '{'"));
         }
         let body = self.block()?;
         Ok(FunctionDef { name, span, result, params, body })
@@ -183,9 +185,9 @@ impl<'a> Parser<'a> {
     fn parameters(&mut self) -> Parsed<Vec<Declaration>> {
         let mut params = Vec::new();
         let only_void =
-            self.name() == Some("void") && self.ahead(1) == Some(&TokenKind::Punctuation(")"));
+            self.name() == Some("void") && self.peek_after(1) == Token::Punctuation(")");
         if only_void {
-            self.advance();
+            self.next();
         }
         if self.accept(")") {
             return Ok(params);
@@ -197,7 +199,7 @@ impl<'a> Parser<'a> {
                 return Ok(params);
             }
             if !self.accept(",") {
-                return Err(self.unexpected("',' or ')'"));
+                return Err(self.expected("',' or ')'"));
             }
         }
     }

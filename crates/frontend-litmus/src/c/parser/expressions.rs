@@ -2,8 +2,10 @@
 
 use parallax_program::Span;
 
+use parallax_program::parsing::Descent;
+
 use super::super::ast::{BinaryOp, Expr, ExprKind, LogicalOp, UnaryOp};
-use super::super::lexer::{Number, TokenKind};
+use super::super::lexer::{Number, Token};
 use super::super::types::CType;
 use super::{Parsed, Parser};
 
@@ -64,14 +66,14 @@ impl<'a> Parser<'a> {
     pub(super) fn assignment(&mut self) -> Parsed<Expr> {
         self.nested(|parser| {
             let left = parser.conditional()?;
-            let TokenKind::Punctuation(punctuation) = parser.token().kind else {
+            let Token::Punctuation(punctuation) = parser.peek() else {
                 return Ok(left);
             };
             let operator = compound(punctuation);
             if punctuation != "=" && operator.is_none() {
                 return Ok(left);
             }
-            parser.advance();
+            parser.next();
             let right = parser.assignment()?;
             let span = left.span.to(right.span);
             parser.node(ExprKind::Assign(operator, left.into(), right.into()), span)
@@ -85,7 +87,7 @@ impl<'a> Parser<'a> {
         }
         self.nested(|parser| {
             let then = parser.expression()?;
-            parser.expect(":")?;
+            parser.symbol(":")?;
             let otherwise = parser.conditional()?;
             let span = condition.span.to(otherwise.span);
             let kind = ExprKind::Conditional(condition.into(), then.into(), otherwise.into());
@@ -96,14 +98,14 @@ impl<'a> Parser<'a> {
     /// Operators that bind tighter than `level`.
     fn binary(&mut self, level: u32) -> Parsed<Expr> {
         let mut left = self.unary()?;
-        while let TokenKind::Punctuation(punctuation) = self.token().kind {
+        while let Token::Punctuation(punctuation) = self.peek() {
             let Some((tightness, operator)) = infix(punctuation) else {
                 break;
             };
             if tightness <= level {
                 break;
             }
-            self.advance();
+            self.next();
             let right = self.binary(tightness)?;
             let span = left.span.to(right.span);
             let kind = match operator {
@@ -121,7 +123,7 @@ impl<'a> Parser<'a> {
 
     fn unary_unlimited(&mut self) -> Parsed<Expr> {
         let start = self.span();
-        let TokenKind::Punctuation(punctuation) = self.token().kind else {
+        let Token::Punctuation(punctuation) = self.peek() else {
             if self.name() == Some("sizeof") {
                 return self.size_of();
             }
@@ -140,7 +142,7 @@ impl<'a> Parser<'a> {
             "++" | "--" => |place| ExprKind::Step { add: true, prefix: true, place },
             _ => return self.postfix(),
         };
-        self.advance();
+        self.next();
         let operand = self.unary()?;
         let span = start.to(operand.span);
         let mut kind = make(operand.into());
@@ -152,9 +154,9 @@ impl<'a> Parser<'a> {
 
     fn cast(&mut self) -> Parsed<Expr> {
         let start = self.span();
-        self.expect("(")?;
+        self.symbol("(")?;
         let ty = self.full_type()?;
-        self.expect(")")?;
+        self.symbol(")")?;
         let operand = self.unary()?;
         let span = start.to(operand.span);
         self.node(ExprKind::Cast(ty, operand.into()), span)
@@ -162,24 +164,24 @@ impl<'a> Parser<'a> {
 
     fn size_of(&mut self) -> Parsed<Expr> {
         let start = self.span();
-        self.advance();
-        if !self.is("(") || !self.type_follows() {
+        self.next();
+        if !self.is_next("(") || !self.type_follows() {
             let message = "'sizeof' of an expression is not supported";
-            return Err(self.error(start, message));
+            return Err(self.error_at(start, message));
         }
-        self.expect("(")?;
+        self.symbol("(")?;
         let ty = self.full_type()?;
-        self.expect(")")?;
+        self.symbol(")")?;
         self.node(ExprKind::SizeOf(ty), self.since(start))
     }
 
     fn postfix(&mut self) -> Parsed<Expr> {
         let start = self.span();
         let mut expr = self.primary()?;
-        while let TokenKind::Punctuation(punctuation) = self.token().kind {
+        while let Token::Punctuation(punctuation) = self.peek() {
             match punctuation {
                 "++" | "--" => {
-                    self.advance();
+                    self.next();
                     let kind = ExprKind::Step {
                         add: punctuation == "++",
                         prefix: false,
@@ -188,9 +190,9 @@ impl<'a> Parser<'a> {
                     expr = self.node(kind, self.since(start))?;
                 }
                 "[" => {
-                    self.advance();
+                    self.next();
                     let index = self.expression()?;
-                    self.expect("]")?;
+                    self.symbol("]")?;
                     let span = self.since(start);
                     let sum = ExprKind::Binary(BinaryOp::Add, expr.into(), index.into());
                     let sum = self.node(sum, span)?;
@@ -198,9 +200,9 @@ impl<'a> Parser<'a> {
                 }
                 "." | "->" => {
                     let message = "members of structures are not supported";
-                    return Err(self.error(self.span(), message));
+                    return Err(self.error_at(self.span(), message));
                 }
-                "(" => return Err(self.error(start, "only functions by name can be called")),
+                "(" => return Err(self.error_at(start, "only functions by name can be called")),
                 _ => break,
             }
         }
@@ -209,20 +211,20 @@ impl<'a> Parser<'a> {
 
     fn primary(&mut self) -> Parsed<Expr> {
         let start = self.span();
-        match self.token().kind {
-            TokenKind::Number(number) => {
-                self.advance();
+        match self.peek() {
+            Token::Number(number) => {
+                self.next();
                 self.node(literal(number), start)
             }
-            TokenKind::Punctuation("(") => {
-                self.advance();
+            Token::Punctuation("(") => {
+                self.next();
                 let mut inner = self.expression()?;
-                self.expect(")")?;
+                self.symbol(")")?;
                 inner.span = self.since(start);
                 Ok(inner)
             }
-            TokenKind::Name(_) => self.named(start),
-            _ => Err(self.unexpected("an expression")),
+            Token::Name(_) => self.named(start),
+            _ => Err(self.expected("an expression")),
         }
     }
 
@@ -249,7 +251,7 @@ impl<'a> Parser<'a> {
                 return Ok(arguments);
             }
             if !self.accept(",") {
-                return Err(self.unexpected("',' or ')'"));
+                return Err(self.expected("',' or ')'"));
             }
         }
     }

@@ -9,10 +9,11 @@ mod statements;
 
 use std::ops::Range;
 
+use parallax_program::parsing::{Descent, Tokens};
 use parallax_program::{Diagnostic, SourceFile, Span};
 
 use super::ast::{Expr, ExprKind, FunctionDef, MAX_DEPTH};
-use super::lexer::{Token, TokenKind, tokens};
+use super::lexer::{Token, tokens};
 
 const MAX_ERRORS: usize = 100;
 
@@ -25,23 +26,39 @@ pub fn parse(
     errors: &mut Vec<Diagnostic>,
 ) -> Vec<FunctionDef> {
     let tokens = tokens(source, range, errors);
-    let mut parser = Parser { source, tokens: &tokens, at: 0, depth: 0, errors };
+    let mut parser = Parser { source, tokens: Tokens::new(&tokens), errors };
     parser.functions()
 }
 
 struct Parser<'a> {
     source: &'a SourceFile,
-    tokens: &'a [Token<'a>],
-    at: usize,
-    /// How many statements and expressions are being read inside one another.
-    depth: u32,
+    tokens: Tokens<'a, Token<'a>>,
     errors: &'a mut Vec<Diagnostic>,
+}
+
+impl<'a> Descent<'a> for Parser<'a> {
+    type Token = Token<'a>;
+    type Error = Diagnostic;
+
+    const DEEPEST: u32 = MAX_DEPTH;
+
+    fn tokens(&self) -> &Tokens<'a, Token<'a>> {
+        &self.tokens
+    }
+
+    fn tokens_mut(&mut self) -> &mut Tokens<'a, Token<'a>> {
+        &mut self.tokens
+    }
+
+    fn error_at(&self, span: Span, message: impl Into<String>) -> Diagnostic {
+        self.source.error(span, message)
+    }
 }
 
 impl<'a> Parser<'a> {
     fn functions(&mut self) -> Vec<FunctionDef> {
         let mut functions = Vec::new();
-        while !self.at_end() {
+        while !self.is_at_end() {
             if self.accept(";") {
                 continue;
             }
@@ -57,67 +74,9 @@ impl<'a> Parser<'a> {
         functions
     }
 
-    fn token(&self) -> &'a Token<'a> {
-        const END: &Token<'static> =
-            &Token { kind: TokenKind::End, span: Span { start: 0, end: 0 } };
-        let last = self.tokens.last().unwrap_or(END);
-        self.tokens.get(self.at).unwrap_or(last)
-    }
-
-    fn ahead(&self, distance: usize) -> Option<&'a TokenKind<'a>> {
-        self.tokens.get(self.at + distance).map(|token| &token.kind)
-    }
-
-    fn span(&self) -> Span {
-        self.token().span
-    }
-
-    /// Where the token before this one ends.
-    fn since(&self, start: Span) -> Span {
-        let previous = self.tokens.get(self.at.wrapping_sub(1));
-        start.to(previous.map_or(start, |token| token.span))
-    }
-
-    fn advance(&mut self) {
-        self.at += 1;
-    }
-
-    fn at_end(&self) -> bool {
-        self.token().kind == TokenKind::End
-    }
-
-    fn is(&self, punctuation: &str) -> bool {
-        matches!(&self.token().kind, TokenKind::Punctuation(p) if *p == punctuation)
-    }
-
-    fn accept(&mut self, punctuation: &str) -> bool {
-        let found = self.is(punctuation);
-        if found {
-            self.advance();
-        }
-        found
-    }
-
-    fn expect(&mut self, punctuation: &str) -> Parsed<()> {
-        if self.accept(punctuation) {
-            return Ok(());
-        }
-        Err(self.unexpected(&format!("'{punctuation}'")))
-    }
-
+    /// The next token if it is a name or a keyword.
     fn name(&self) -> Option<&'a str> {
-        match &self.token().kind {
-            TokenKind::Name(name) => Some(name),
-            _ => None,
-        }
-    }
-
-    fn accept_word(&mut self, word: &str) -> bool {
-        let found = self.name() == Some(word);
-        if found {
-            self.advance();
-        }
-        found
+        if let Token::Name(name) = self.peek() { Some(name) } else { None }
     }
 
     /// A name that is not a keyword.
@@ -125,43 +84,18 @@ impl<'a> Parser<'a> {
         let span = self.span();
         match self.name() {
             Some(name) if !is_keyword(name) => {
-                self.advance();
+                self.next();
                 Ok((name.to_string(), span))
             }
-            _ => Err(self.unexpected(what)),
+            _ => Err(self.expected(what)),
         }
-    }
-
-    fn error(&self, span: Span, message: impl Into<String>) -> Diagnostic {
-        self.source.error(span, message)
-    }
-
-    fn unexpected(&self, expected: &str) -> Diagnostic {
-        let found = match &self.token().kind {
-            TokenKind::Name(name) => format!("'{name}'"),
-            TokenKind::Number(number) => format!("'{}'", number.value),
-            TokenKind::Punctuation(p) => format!("'{p}'"),
-            TokenKind::End => "the end of the program".to_string(),
-        };
-        self.error(self.span(), format!("expected {expected}, found {found}"))
-    }
-
-    /// Reads something that may contain itself.
-    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        if self.depth >= MAX_DEPTH {
-            return Err(self.error(self.span(), "nested too deeply"));
-        }
-        self.depth += 1;
-        let result = read(self);
-        self.depth -= 1;
-        result
     }
 
     /// An expression node, unless the tree becomes too deep.
     fn node(&self, kind: ExprKind, span: Span) -> Parsed<Expr> {
         let expr = Expr::new(kind, span);
         if expr.depth > MAX_DEPTH {
-            return Err(self.error(span, "expression too long"));
+            return Err(self.error_at(span, "expression too long"));
         }
         Ok(expr)
     }
@@ -169,17 +103,17 @@ impl<'a> Parser<'a> {
     /// What is wrong in a hundred places is not worth reading on.
     fn give_up_on_many_errors(&mut self) {
         if self.errors.len() >= MAX_ERRORS {
-            self.at = self.tokens.len();
+            self.go_to(self.tokens.all().len());
         }
     }
 
     /// To behind the function or declaration that could not be read.
     fn skip_function(&mut self) {
-        while !self.at_end() && !self.is("{") {
+        while !self.is_at_end() && !self.is_next("{") {
             if self.accept(";") {
                 return;
             }
-            self.advance();
+            self.next();
         }
         self.skip_braces();
     }
@@ -187,13 +121,13 @@ impl<'a> Parser<'a> {
     /// From an opening brace to behind its partner.
     fn skip_braces(&mut self) {
         let mut open = 0u32;
-        while !self.at_end() {
-            if self.is("{") {
+        while !self.is_at_end() {
+            if self.is_next("{") {
                 open += 1;
-            } else if self.is("}") {
+            } else if self.is_next("}") {
                 open = open.saturating_sub(1);
             }
-            self.advance();
+            self.next();
             if open == 0 {
                 return;
             }
@@ -203,18 +137,18 @@ impl<'a> Parser<'a> {
     /// To behind the next `;`, or before the `}` that closes the block. Always makes progress
     /// from `start`, where the statement began, unless a `}` stands there.
     fn skip_statement(&mut self, start: usize) {
-        while !self.at_end() && !self.is("}") {
-            if self.is("{") {
+        while !self.is_at_end() && !self.is_next("}") {
+            if self.is_next("{") {
                 self.skip_braces();
                 return;
             }
             if self.accept(";") {
                 return;
             }
-            self.advance();
+            self.next();
         }
-        if self.at == start && !self.at_end() {
-            self.advance();
+        if self.position() == start && !self.is_at_end() {
+            self.next();
         }
     }
 }

@@ -1,20 +1,22 @@
 //! Statements.
 
+use parallax_program::parsing::Descent;
+
 use super::super::ast::{Expr, Stmt, StmtKind};
 use super::{Parsed, Parser};
-use crate::c::lexer::TokenKind;
+use crate::c::lexer::Token;
 
 impl<'a> Parser<'a> {
     /// The statements between braces. Those that cannot be read are reported and left out.
     pub(super) fn block(&mut self) -> Parsed<Vec<Stmt>> {
         let open = self.span();
-        self.expect("{")?;
+        self.symbol("{")?;
         let mut list = Vec::new();
         while !self.accept("}") {
-            if self.at_end() {
-                return Err(self.error(open, "'{' without its '}'"));
+            if self.is_at_end() {
+                return Err(self.error_at(open, "'{' without its '}'"));
             }
-            let start = self.at;
+            let start = self.position();
             match self.statement() {
                 Ok(statement) => list.push(statement),
                 Err(error) => {
@@ -44,14 +46,14 @@ impl<'a> Parser<'a> {
         if self.accept(";") {
             return Ok(StmtKind::Empty);
         }
-        if self.is("{") {
+        if self.is_next("{") {
             return Ok(StmtKind::Block(self.block()?));
         }
         if self.at_label() {
             let (name, _) = self.identifier("a label")?;
-            self.expect(":")?;
+            self.symbol(":")?;
             // A label may stand at the end of a block, as C23 allows.
-            let labelled = if self.is("}") {
+            let labelled = if self.is_next("}") {
                 let span = self.span();
                 let kind = StmtKind::Empty;
                 Box::new(Stmt { kind, span })
@@ -62,7 +64,7 @@ impl<'a> Parser<'a> {
         }
         if self.at_type() {
             let list = self.declaration()?;
-            self.expect(";")?;
+            self.symbol(";")?;
             return Ok(StmtKind::Declare(list));
         }
         match self.name() {
@@ -76,12 +78,12 @@ impl<'a> Parser<'a> {
 
     fn at_label(&self) -> bool {
         let plain = self.name().is_some_and(|name| name != "default");
-        plain && self.ahead(1) == Some(&TokenKind::Punctuation(":"))
+        plain && self.peek_after(1) == Token::Punctuation(":")
     }
 
     fn expression_statement(&mut self) -> Parsed<StmtKind> {
         let expr = self.expression()?;
-        self.expect(";")?;
+        self.symbol(";")?;
         Ok(StmtKind::Expr(expr))
     }
 
@@ -89,7 +91,7 @@ impl<'a> Parser<'a> {
         let start = self.span();
         let kind = match word {
             "if" => {
-                self.advance();
+                self.next();
                 let condition = self.parenthesised()?;
                 let then = self.boxed_statement()?;
                 let otherwise = self.accept_word("else");
@@ -97,64 +99,64 @@ impl<'a> Parser<'a> {
                 StmtKind::If(condition, then, otherwise)
             }
             "while" => {
-                self.advance();
+                self.next();
                 let condition = self.parenthesised()?;
                 StmtKind::While(condition, self.boxed_statement()?)
             }
             "do" => {
-                self.advance();
+                self.next();
                 let body = self.boxed_statement()?;
                 if !self.accept_word("while") {
-                    return Err(self.unexpected("'while'"));
+                    return Err(self.expected("'while'"));
                 }
                 let condition = self.parenthesised()?;
-                self.expect(";")?;
+                self.symbol(";")?;
                 StmtKind::DoWhile(body, condition)
             }
             "for" => self.for_statement()?,
             "break" => self.jump(StmtKind::Break)?,
             "continue" => self.jump(StmtKind::Continue)?,
             "return" => {
-                self.advance();
-                let value = (!self.is(";")).then(|| self.expression()).transpose()?;
-                self.expect(";")?;
+                self.next();
+                let value = (!self.is_next(";")).then(|| self.expression()).transpose()?;
+                self.symbol(";")?;
                 StmtKind::Return(value)
             }
             "goto" => {
-                self.advance();
+                self.next();
                 let (label, _) = self.identifier("a label")?;
-                self.expect(";")?;
+                self.symbol(";")?;
                 StmtKind::Goto(label)
             }
             "switch" | "case" | "default" | "asm" | "__asm__" | "typedef" => {
-                return Err(self.error(start, format!("'{word}' is not supported")));
+                return Err(self.error_at(start, format!("'{word}' is not supported")));
             }
-            "else" => return Err(self.error(start, "'else' without 'if'")),
+            "else" => return Err(self.error_at(start, "'else' without 'if'")),
             _ => return Ok(None),
         };
         Ok(Some(kind))
     }
 
     fn jump(&mut self, kind: StmtKind) -> Parsed<StmtKind> {
-        self.advance();
-        self.expect(";")?;
+        self.next();
+        self.symbol(";")?;
         Ok(kind)
     }
 
     fn parenthesised(&mut self) -> Parsed<Expr> {
-        self.expect("(")?;
+        self.symbol("(")?;
         let expr = self.expression()?;
-        self.expect(")")?;
+        self.symbol(")")?;
         Ok(expr)
     }
 
     fn for_statement(&mut self) -> Parsed<StmtKind> {
-        self.advance();
-        self.expect("(")?;
+        self.next();
+        self.symbol("(")?;
         let start = self.span();
         let kind = if self.at_type() {
             let list = self.declaration()?;
-            self.expect(";")?;
+            self.symbol(";")?;
             StmtKind::Declare(list)
         } else if self.accept(";") {
             StmtKind::Empty
@@ -163,10 +165,10 @@ impl<'a> Parser<'a> {
         };
         let span = self.since(start);
         let init = Box::new(Stmt { kind, span });
-        let condition = (!self.is(";")).then(|| self.expression()).transpose()?;
-        self.expect(";")?;
-        let step = (!self.is(")")).then(|| self.expression()).transpose()?;
-        self.expect(")")?;
+        let condition = (!self.is_next(";")).then(|| self.expression()).transpose()?;
+        self.symbol(";")?;
+        let step = (!self.is_next(")")).then(|| self.expression()).transpose()?;
+        self.symbol(")")?;
         let body = self.boxed_statement()?;
         Ok(StmtKind::For { init, condition, step, body })
     }

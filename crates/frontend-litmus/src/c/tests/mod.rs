@@ -285,7 +285,7 @@ fn types_are_written_in_many_ways() {
 }
 
 #[test]
-fn the_dialect_is_told_by_the_functions_used() {
+fn the_dialect_is_decided_by_the_functions_used() {
     assert_eq!(test("P0(int *x) { *x = 1; }").arch, Arch::C);
     assert_eq!(test("P0(int *x) { smp_mb(); }").arch, Arch::Lkmm);
     assert_eq!(test("P0(atomic_t *x) { atomic_fetch_add(1, x); }").arch, Arch::Lkmm);

@@ -1,0 +1,31 @@
+//! The tests of the command. Those that take long are programs of their own, to be run by themselves.
+//! In one program, so that all of them are linked once.
+
+mod answers;
+mod architecture;
+mod corners;
+mod corpus;
+mod debug;
+mod endless;
+mod errors;
+mod expect;
+mod fences;
+mod help;
+mod inductive;
+mod languages;
+mod large;
+mod layout;
+mod library;
+mod limits;
+mod locks;
+mod schema;
+mod security;
+mod silence;
+mod solvers;
+mod support;
+mod svcomp;
+mod tasks;
+mod user_models;
+mod vacuity;
+mod verify;
+mod witnesses;

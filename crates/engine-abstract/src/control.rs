@@ -1,0 +1,148 @@
+//! Where threads stand, and which objects there are: all of a state that is never abstracted.
+//!
+//! Nothing here counts steps, so that a program with loops has few of these, and two states with equal
+//! control can be compared.
+
+use std::sync::Arc;
+
+use parallax_machine::Site;
+use parallax_machine::system::BadAccess;
+use parallax_machine::{Extent, Globals, wrong_access, wrong_end};
+use parallax_program::{AllocKind, Slots};
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Control {
+    pub threads: Vec<Option<Arc<Local>>>,
+    /// The thread that is in an atomic section.
+    pub section: Option<u32>,
+    /// By address.
+    pub objects: Arc<Vec<Object>>,
+}
+
+/// One thread's own part.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Local {
+    /// Where its calls stand, innermost last.
+    pub stack: Vec<Site>,
+    pub at: At,
+    /// How many threads it has started.
+    pub children: u32,
+    /// Locks whose last write by this thread took them, by address.
+    pub held: Vec<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum At {
+    /// Before something that nobody else notices.
+    Block,
+    /// Before an operation that others may notice.
+    Operation,
+    Ended,
+}
+
+/// An object that a thread has made.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Object {
+    pub address: u64,
+    pub size: u64,
+    pub kind: AllocKind,
+    pub zeroed: bool,
+    pub owner: u32,
+    /// The calls that made it, as a number.
+    pub context: u64,
+    /// Whether no other thread is known to use it.
+    pub is_private: bool,
+    pub is_freed: bool,
+}
+
+impl Control {
+    pub fn thread(&self, number: u32) -> Option<&Local> {
+        self.threads.get(number as usize)?.as_deref()
+    }
+
+    pub fn local(&mut self, number: u32) -> Option<&mut Local> {
+        self.threads.get_mut(number as usize)?.as_mut().map(Arc::make_mut)
+    }
+
+    pub fn has_ended(&self, number: u32) -> bool {
+        self.thread(number).is_some_and(|local| local.at == At::Ended)
+    }
+
+    /// The threads that have not ended.
+    pub fn running(&self) -> impl Iterator<Item = u32> {
+        let threads = self.threads.iter().enumerate();
+        let running =
+            threads.filter(|(_, local)| local.as_ref().is_some_and(|local| local.at != At::Ended));
+        running.map(|(number, _)| number as u32)
+    }
+
+    /// Whether no other thread can take a step before this one starts one.
+    pub fn is_alone(&self, thread: u32) -> bool {
+        self.running().all(|other| other == thread)
+    }
+
+    /// The last object that starts at an address or before it.
+    pub fn object(&self, address: u64) -> Option<&Object> {
+        let after = self.objects.partition_point(|object| object.address <= address);
+        let object = &self.objects[after.checked_sub(1)?];
+        // What is far behind is not of it.
+        (address - object.address <= object.size.saturating_add(1 << 12)).then_some(object)
+    }
+
+    pub fn last_object_of(&self, thread: u32) -> Option<(u64, u64)> {
+        let own = self.objects.iter().rfind(|object| object.owner == thread)?;
+        Some((own.address, own.size))
+    }
+
+    pub fn add(&mut self, object: Object) {
+        let objects = Arc::make_mut(&mut self.objects);
+        let at = objects.partition_point(|other| other.address < object.address);
+        objects.insert(at, object);
+    }
+
+    /// Ends an object. It is kept as one that has ended, or forgotten.
+    pub fn free(&mut self, address: u64, keeps: bool) {
+        let objects = Arc::make_mut(&mut self.objects);
+        match keeps {
+            true => objects
+                .iter_mut()
+                .filter(|object| object.address == address)
+                .for_each(|object| object.is_freed = true),
+            false => objects.retain(|object| object.address != address),
+        }
+    }
+
+    /// What is wrong with an access, if something is.
+    pub fn wrong_access(
+        &self,
+        globals: &Globals,
+        slots: Slots,
+        (address, bytes): (u64, u64),
+        writes: bool,
+    ) -> Option<BadAccess> {
+        let made = self.object(address).map(|object| Extent {
+            start: object.address,
+            size: object.size,
+            is_freed: object.is_freed,
+            is_constant: false,
+            is_alone: true,
+        });
+        let global = || {
+            let global = globals.at(address).filter(|_| slots.owner(address).is_none())?;
+            Some(Extent {
+                start: global.address,
+                size: global.size,
+                is_freed: false,
+                is_constant: global.constant,
+                is_alone: false,
+            })
+        };
+        wrong_access(made.or_else(global), address, bytes, writes)
+    }
+
+    /// What is wrong with the end of an object, or with asking for its size.
+    pub fn wrong_end(&self, address: u64, kind: AllocKind) -> Option<BadAccess> {
+        let at = self.object(address).filter(|object| address - object.address <= object.size);
+        wrong_end(at.map(|object| (object.address, object.kind, object.is_freed)), address, kind)
+    }
+}

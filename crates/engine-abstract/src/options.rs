@@ -1,0 +1,76 @@
+//! What a user of the engine decides.
+
+use parallax_control::Control;
+use parallax_program::{Property, Setting};
+use parallax_query::Extension;
+
+pub struct Options<'a> {
+    /// What to look for.
+    pub properties: Vec<Property>,
+    /// What inputs may be; None for any value.
+    pub nondet: Option<(i128, i128)>,
+    pub control: Control<'a>,
+    pub tuning: Tuning,
+}
+
+/// How the abstraction is built. It changes whether there is an answer, never which.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tuning {
+    pub order: Order,
+    pub domain: Domain,
+    /// Values of one place that are told apart after one step.
+    pub most_values: u32,
+    /// Whether orders of steps that make no difference are left out.
+    pub reduces: bool,
+    /// Whether each round is told.
+    pub tells: bool,
+}
+
+/// Which open state is next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    BreadthFirst,
+    DepthFirst,
+    /// The one whose threads are nearest to something that may fail.
+    ErrorFirst,
+}
+
+/// What is known of data in an abstract state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Domain {
+    /// Values of places.
+    Explicit,
+    /// Which predicates hold, each for itself.
+    Predicates,
+    /// Both.
+    Product,
+}
+
+impl Default for Tuning {
+    fn default() -> Tuning {
+        Tuning {
+            order: Order::DepthFirst,
+            domain: Domain::Product,
+            most_values: 1,
+            reduces: true,
+            tells: false,
+        }
+    }
+}
+
+impl Extension for Tuning {
+    fn settings(&self) -> Vec<Setting> {
+        Vec::new()
+    }
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options {
+            properties: vec![Property::Assert],
+            nondet: None,
+            control: Control::default(),
+            tuning: Tuning::default(),
+        }
+    }
+}

@@ -1,0 +1,508 @@
+//! Refinement: whether the edges that lead to a failure can be taken, and if not, what an abstract state
+//! would have to tell to see that.
+//!
+//! There is no interpolation. The conditions along the path, over inputs, cannot all hold; the solver
+//! says which of them are enough (an unsatisfiable core). From the last of these on, weakest
+//! preconditions are taken back along the path, of the conditions of the core alone, so that only
+//! variables come in that are live and matter (D. Dietsch, M. Heizmann, B. Musa, A. Nutz, A. Podelski,
+//! Craig vs. Newton in software model checking, FSE 2017). At each point the complement of what is
+//! then demanded is an invariant of the path; its atoms and the whole become predicates. Over an input
+//! nothing is taken back: what would depend on it is left out if the rest is enough, and else that
+//! the places that it is compared with have the numbers that they have.
+//!
+//! A condition that is false for numbers alone, without any input, is seen by telling values: the
+//! places that the numbers come from.
+
+use std::sync::Arc;
+
+use parallax_program::{BinaryOp, Bits, UnaryOp};
+use parallax_solver::{Node, Term};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::block::{Blocks, Edge, Ending};
+use crate::control::Control;
+use crate::options::Domain;
+use crate::oracle::{Model, Oracle, Unanswered, value_in};
+use crate::places::{Place, PlaceId};
+use crate::state::{Precision, State};
+
+/// A path through the program, with inputs that are the path's own.
+pub struct Path {
+    pub edges: Vec<Arc<Edge>>,
+    steps: Vec<Step>,
+    /// What is in places at each step, over inputs.
+    stores: Vec<FxHashMap<Term, Term>>,
+}
+
+/// A condition of a path over inputs, with its step and its number there.
+type Condition = (usize, usize, Term);
+
+/// An edge with inputs of its own.
+struct Step {
+    guard: Vec<Term>,
+    writes: Vec<(PlaceId, Term)>,
+    inputs: Vec<Term>,
+    made: Vec<(PlaceId, Term)>,
+}
+
+/// What is found out about a path.
+pub enum Finding {
+    Possible(Arc<Model>),
+    Refined,
+    /// It cannot be taken, and nothing more to tell was found.
+    Nothing,
+}
+
+impl Path {
+    pub fn new(blocks: &mut Blocks<'_>, path: Vec<(State, Arc<Edge>)>) -> Path {
+        let edges: Vec<Arc<Edge>> = path.iter().map(|(_, edge)| edge.clone()).collect();
+        let mut store = Self::first(blocks, &edges);
+        let mut steps = Vec::new();
+        let mut stores = Vec::new();
+        for (state, edge) in &path {
+            let mut step = Step::of(blocks, edge);
+            step.select(blocks, state, &store);
+            stores.push(store.clone());
+            let mut known = store.clone();
+            let terms = &mut blocks.values.terms;
+            let writes = step
+                .writes
+                .iter()
+                .map(|(place, term)| (*place, terms.substitute(*term, &mut known)));
+            let writes: Vec<(PlaceId, Term)> = writes.collect();
+            for (place, term) in writes {
+                store.insert(blocks.places.term(place), term);
+            }
+            steps.push(step);
+        }
+        Path { edges, steps, stores }
+    }
+
+    /// What is in the places at first.
+    fn first(blocks: &mut Blocks<'_>, edges: &[Arc<Edge>]) -> FxHashMap<Term, Term> {
+        let mut store = FxHashMap::default();
+        for number in 0..blocks.places.len() as u32 {
+            let id = PlaceId(number);
+            let term = blocks.places.term(id);
+            let is_zero = |control: &Control| match blocks.places.place(id) {
+                Place::Memory { address, .. } => control
+                    .object(address)
+                    .is_some_and(|it| it.zeroed && address - it.address < it.size),
+                Place::Local { .. } => false,
+            };
+            if edges.iter().any(|edge| is_zero(&edge.control)) {
+                let width = blocks.values.terms.width(term);
+                store.insert(term, blocks.values.number(width, 0));
+            } else if let Some(initial) = blocks.initial(id) {
+                store.insert(term, initial);
+            }
+        }
+        let (_, writes) = blocks.start();
+        for (place, term) in writes {
+            store.insert(blocks.places.term(place), term);
+        }
+        store
+    }
+
+    /// The conditions of the path over inputs, each with its step and its number there.
+    fn conditions(&self, blocks: &mut Blocks<'_>) -> Vec<Condition> {
+        let mut all = Vec::new();
+        for (number, step) in self.steps.iter().enumerate() {
+            let mut known = self.stores[number].clone();
+            for (place, condition) in step.guard.iter().enumerate() {
+                all.push((number, place, blocks.values.terms.substitute(*condition, &mut known)));
+            }
+        }
+        all
+    }
+
+    /// The values of the inputs of each step, and of what was made there.
+    pub fn inputs(
+        &self,
+        blocks: &Blocks<'_>,
+        model: &Model,
+    ) -> Vec<(Vec<Bits>, FxHashMap<PlaceId, Bits>)> {
+        let value = |term: Term| value_in(model, &blocks.values.terms, term);
+        let step = |step: &Step| {
+            let inputs = step.inputs.iter().map(|term| value(*term)).collect();
+            (inputs, step.made.iter().map(|(place, term)| (*place, value(*term))).collect())
+        };
+        self.steps.iter().map(step).collect()
+    }
+
+    /// The places that some places at a step get their values from, themselves included.
+    fn sources(&self, blocks: &Blocks<'_>, step: usize, places: &[PlaceId]) -> Vec<PlaceId> {
+        let mut needed: FxHashSet<PlaceId> = places.iter().copied().collect();
+        let mut all = needed.clone();
+        for step in self.steps[..step].iter().rev() {
+            let mut more = Vec::new();
+            for (place, term) in &step.writes {
+                if needed.remove(place) {
+                    more.extend(places_of(blocks, *term));
+                }
+            }
+            all.extend(more.iter().copied());
+            needed.extend(more);
+        }
+        let mut all: Vec<PlaceId> = all.into_iter().collect();
+        all.sort_unstable();
+        all
+    }
+}
+
+impl Step {
+    fn of(blocks: &mut Blocks<'_>, edge: &Edge) -> Step {
+        let terms = &mut blocks.values.terms;
+        let mut own: FxHashMap<Term, Term> = FxHashMap::default();
+        let mut rename = |terms: &mut parallax_solver::Terms, term: Term| {
+            let width = terms.width(term);
+            *own.entry(term).or_insert_with(|| terms.variable(width))
+        };
+        let inputs = edge.inputs.iter().map(|term| rename(terms, *term)).collect();
+        let made = edge.made.iter().map(|(place, term)| (*place, rename(terms, *term))).collect();
+        let guard = edge.guard.iter().map(|term| terms.substitute(*term, &mut own)).collect();
+        let writes = edge.writes.iter();
+        let writes = writes.map(|(place, term)| (*place, terms.substitute(*term, &mut own)));
+        Step { guard, writes: writes.collect(), inputs, made }
+    }
+
+    /// Where a place may have one of several values, the state has it that this is one of them.
+    fn select(&mut self, blocks: &mut Blocks<'_>, state: &State, store: &FxHashMap<Term, Term>) {
+        for (place, bits) in state.values.iter() {
+            let own = blocks.places.term(*place);
+            let value = store.get(&own).copied().unwrap_or(own);
+            if blocks.values.constant_of(value).is_none() {
+                let constant = blocks.values.terms.constant(*bits);
+                self.guard.push(blocks.values.terms.equals(own, constant));
+            }
+        }
+    }
+
+    fn all_inputs(&self) -> impl Iterator<Item = Term> {
+        self.inputs.iter().copied().chain(self.made.iter().map(|(_, term)| *term))
+    }
+}
+
+fn places_of(blocks: &Blocks<'_>, term: Term) -> Vec<PlaceId> {
+    let support = blocks.values.terms.support(term);
+    support.into_iter().filter_map(|it| blocks.places.of(it)).collect()
+}
+
+pub struct Refinement<'r, 'o, 'p> {
+    pub blocks: &'r mut Blocks<'p>,
+    pub oracle: &'r mut Oracle<'o>,
+    pub precision: &'r mut Precision,
+    pub domain: Domain,
+    /// Places that are told by value whatever it takes, and those that have too many.
+    pub pinned: &'r mut FxHashSet<PlaceId>,
+    pub banned: &'r FxHashSet<PlaceId>,
+}
+
+impl Refinement<'_, '_, '_> {
+    /// Larger formulas are no predicates as a whole.
+    const LARGEST: usize = 40;
+
+    pub fn refine(&mut self, path: &Path) -> Result<Finding, Unanswered> {
+        let conditions = path.conditions(self.blocks);
+        let terms: Vec<Term> = conditions.iter().map(|(_, _, term)| *term).collect();
+        let is_false = |term: &Term| self.blocks.values.is_false(*term);
+        if let Some(at) = terms.iter().position(is_false) {
+            let (step, number, _) = conditions[at];
+            return self.by_numbers(path, step, number);
+        }
+        if let Some(model) = self.oracle.model(&self.blocks.values.terms, &terms)? {
+            return Ok(self.needed(path).unwrap_or(Finding::Possible(model)));
+        }
+        let core = self.oracle.core(&self.blocks.values.terms, &terms)?.unwrap_or_default();
+        let core: Vec<Condition> = core.iter().map(|at| conditions[*at]).collect();
+        if self.domain == Domain::Explicit {
+            let mut adds = false;
+            for (step, number, _) in &core {
+                let places = places_of(self.blocks, path.steps[*step].guard[*number]);
+                adds |= self.tell(&path.sources(self.blocks, *step, &places), false);
+            }
+            return Ok(if adds { Finding::Refined } else { Finding::Nothing });
+        }
+        let last = path.steps.len() - 1;
+        let core = self.nearest(path, last)?.unwrap_or(core);
+        self.by_conditions(path, &core)
+    }
+
+    /// Of the shortest end of the path that cannot be taken from anywhere, conditions that are enough for
+    /// that. None where it is the beginning of the program that matters. What is known from there on
+    /// alone says more of other paths than numbers that the program begins with.
+    fn nearest(&mut self, path: &Path, last: usize) -> Result<Option<Vec<Condition>>, Unanswered> {
+        let conditions = path.conditions(self.blocks);
+        let mut demanded: Vec<Condition> = Vec::new();
+        for number in (0..=last).rev() {
+            let step = &path.steps[number];
+            let mut before: FxHashMap<Term, Term> = FxHashMap::default();
+            for (place, term) in &step.writes {
+                before.insert(self.blocks.places.term(*place), *term);
+            }
+            let terms = &mut self.blocks.values.terms;
+            for (.., term) in &mut demanded {
+                *term = terms.substitute(*term, &mut before);
+            }
+            let own = step.guard.iter().enumerate();
+            demanded.extend(own.map(|(place, term)| (number, place, *term)));
+            let all: Vec<Term> = demanded.iter().map(|(.., term)| *term).collect();
+            if self.oracle.is_possible(&self.blocks.values.terms, &all)? {
+                continue;
+            }
+            let core = self.oracle.core(&self.blocks.values.terms, &all)?.unwrap_or_default();
+            let chosen = core.iter().map(|at| (demanded[*at].0, demanded[*at].1));
+            let of_path = |(step, place): (usize, usize)| {
+                conditions.iter().find(|it| (it.0, it.1) == (step, place)).copied()
+            };
+            return Ok(Some(chosen.filter_map(of_path).collect()));
+        }
+        Ok(None)
+    }
+
+    /// What an address or the like is made of is told by value.
+    fn needed(&mut self, path: &Path) -> Option<Finding> {
+        let last = path.edges.last()?;
+        let Ending::Needs(places) = &last.ending else { return None };
+        let sources = path.sources(self.blocks, path.edges.len() - 1, places);
+        Some(if self.tell(&sources, true) { Finding::Refined } else { Finding::Nothing })
+    }
+
+    /// These places are told by value. False if all of them are already.
+    fn tell(&mut self, places: &[PlaceId], pins: bool) -> bool {
+        let mut adds = false;
+        for place in places {
+            if pins {
+                adds |= self.pinned.insert(*place);
+            } else if self.banned.contains(place) {
+                continue;
+            }
+            adds |= self.precision.values.insert(*place);
+        }
+        adds
+    }
+
+    /// A condition is false by numbers alone.
+    fn by_numbers(
+        &mut self,
+        path: &Path,
+        step: usize,
+        number: usize,
+    ) -> Result<Finding, Unanswered> {
+        let condition = path.steps[step].guard[number];
+        let places = places_of(self.blocks, condition);
+        let sources = path.sources(self.blocks, step, &places);
+        // Where sizes are compared there are many values, and few of them matter.
+        if self.domain == Domain::Product && self.compares_sizes(condition) {
+            let falsity = self.blocks.values.terms.falsity();
+            let nearest = self.nearest(path, step)?;
+            let found = match nearest {
+                Some(core) => self.by_conditions(path, &core)?,
+                None => self.by_conditions(path, &[(step, number, falsity)])?,
+            };
+            if matches!(found, Finding::Refined) {
+                return Ok(found);
+            }
+        }
+        let is_open = |place: &PlaceId| !self.banned.contains(place);
+        if self.domain != Domain::Predicates
+            && sources.iter().all(is_open)
+            && self.tell(&sources, false)
+        {
+            return Ok(Finding::Refined);
+        }
+        if self.domain == Domain::Explicit {
+            return Ok(Finding::Nothing);
+        }
+        let falsity = self.blocks.values.terms.falsity();
+        let found = self.by_conditions(path, &[(step, number, falsity)])?;
+        if matches!(found, Finding::Nothing) && self.tell(&sources, false) {
+            return Ok(Finding::Refined);
+        }
+        Ok(found)
+    }
+
+    fn compares_sizes(&self, condition: Term) -> bool {
+        let mut atoms = Vec::new();
+        self.atoms(condition, &mut atoms);
+        let terms = &self.blocks.values.terms;
+        let compares = |term: &Term| {
+            use BinaryOp::{Sle, Slt, Ule, Ult};
+            matches!(terms.node(*term), Node::Binary(Ult | Ule | Slt | Sle, ..))
+        };
+        atoms.iter().any(compares)
+    }
+
+    /// Weakest preconditions of the core, from its last condition back.
+    fn by_conditions(&mut self, path: &Path, core: &[Condition]) -> Result<Finding, Unanswered> {
+        let mut demanded: Vec<Term> = Vec::new();
+        let mut adds = false;
+        let last = core.iter().map(|(step, ..)| *step).max().unwrap_or(0);
+        for number in (0..=last).rev() {
+            let step = &path.steps[number];
+            let mut before: FxHashMap<Term, Term> = FxHashMap::default();
+            for (place, term) in &step.writes {
+                before.insert(self.blocks.places.term(*place), *term);
+            }
+            let terms = &mut self.blocks.values.terms;
+            demanded.iter_mut().for_each(|term| *term = terms.substitute(*term, &mut before));
+            let own = core.iter().filter(|(at, ..)| *at == number);
+            demanded.extend(own.map(|(_, place, _)| step.guard[*place]));
+            demanded.retain(|term| !self.blocks.values.is_true(*term));
+            demanded.sort_unstable();
+            demanded.dedup();
+            adds |= self.learn_kept(step, core.iter().filter(|(at, ..)| *at == number));
+            // What comes from here on is not possible from anywhere: there is nothing to know before.
+            if !self.oracle.is_possible(&self.blocks.values.terms, &demanded)? {
+                break;
+            }
+            let inputs: FxHashSet<Term> = step.all_inputs().collect();
+            match self.without(path, number, core, demanded, &inputs, &mut adds)? {
+                Some(rest) => demanded = rest,
+                None => break,
+            }
+            adds |= self.learn(&demanded);
+        }
+        Ok(if adds { Finding::Refined } else { Finding::Nothing })
+    }
+
+    /// What the conditions of a step say of inputs that places keep: it holds of the places after it.
+    fn learn_kept<'c>(&mut self, step: &Step, core: impl Iterator<Item = &'c Condition>) -> bool {
+        let inputs: FxHashSet<Term> = step.all_inputs().collect();
+        let kept = step.writes.iter().filter(|(_, term)| inputs.contains(term));
+        let kept: FxHashMap<Term, Term> =
+            kept.map(|(place, term)| (*term, self.blocks.places.term(*place))).collect();
+        let mut adds = false;
+        for (_, place, _) in core {
+            let condition = step.guard[*place];
+            let terms = &mut self.blocks.values.terms;
+            if terms.support(condition).iter().any(|it| kept.contains_key(it)) {
+                let condition = terms.substitute(condition, &mut kept.clone());
+                let mut atoms = Vec::new();
+                self.atoms(condition, &mut atoms);
+                for atom in atoms {
+                    adds |= self.precision.add(self.blocks, atom);
+                }
+            }
+        }
+        adds
+    }
+
+    /// What is demanded before inputs are given. None where nothing can be said before them.
+    fn without(
+        &mut self,
+        path: &Path,
+        number: usize,
+        core: &[Condition],
+        demanded: Vec<Term>,
+        inputs: &FxHashSet<Term>,
+        adds: &mut bool,
+    ) -> Result<Option<Vec<Term>>, Unanswered> {
+        let terms = &self.blocks.values.terms;
+        let is_free = |term: &Term| !terms.support(*term).iter().any(|it| inputs.contains(it));
+        if demanded.iter().all(is_free) {
+            return Ok(Some(demanded));
+        }
+        let (rest, with): (Vec<Term>, Vec<Term>) = demanded.iter().copied().partition(is_free);
+        let mut known = path.stores[number].clone();
+        let terms = &mut self.blocks.values.terms;
+        let here = rest.iter().map(|term| terms.substitute(*term, &mut known));
+        let here: Vec<Term> = here.collect();
+        let earlier = core.iter().filter(|(at, ..)| *at < number).map(|(_, _, term)| *term);
+        let all: Vec<Term> = here.into_iter().chain(earlier).collect();
+        if !rest.is_empty() && !self.oracle.is_possible(&self.blocks.values.terms, &all)? {
+            return Ok(Some(rest));
+        }
+        let places: Vec<PlaceId> =
+            with.iter().chain(&rest).flat_map(|it| places_of(self.blocks, *it)).collect();
+        let mut told = Vec::new();
+        for place in places {
+            let own = self.blocks.places.term(place);
+            let value = known.get(&own).copied().unwrap_or(own);
+            if self.blocks.values.constant_of(value).is_some() {
+                told.push(place);
+            }
+        }
+        told.sort_unstable();
+        told.dedup();
+        let sources = path.sources(self.blocks, number, &told);
+        *adds |= self.learn_numbers(path, number, &sources);
+        if !*adds && sources.iter().all(|place| !self.banned.contains(place)) {
+            *adds |= self.tell(&sources, false);
+        }
+        Ok(None)
+    }
+
+    /// That places have the numbers that they have on the path, where these are few. False where nothing
+    /// is new.
+    fn learn_numbers(&mut self, path: &Path, until: usize, places: &[PlaceId]) -> bool {
+        const MOST: usize = 3;
+        let mut adds = false;
+        for place in places {
+            let own = self.blocks.places.term(*place);
+            let mut numbers: Vec<Term> = Vec::new();
+            for store in &path.stores[..=until] {
+                let value =
+                    store.get(&own).filter(|it| self.blocks.values.constant_of(**it).is_some());
+                numbers.extend(value.filter(|it| !numbers.contains(it)));
+            }
+            if numbers.len() > MOST {
+                continue;
+            }
+            for number in numbers {
+                let is_it = self.blocks.values.terms.equals(own, number);
+                adds |= self.precision.add(self.blocks, is_it);
+            }
+        }
+        adds
+    }
+
+    /// What is demanded, and each of its parts, become predicates.
+    fn learn(&mut self, demanded: &[Term]) -> bool {
+        let mut adds = false;
+        let mut whole: Option<Term> = None;
+        for term in demanded {
+            let mut atoms = Vec::new();
+            self.atoms(*term, &mut atoms);
+            for atom in atoms {
+                adds |= self.precision.add(self.blocks, atom);
+            }
+            let terms = &mut self.blocks.values.terms;
+            whole = Some(whole.map_or(*term, |rest| terms.and(rest, *term)));
+        }
+        if let Some(whole) = whole.filter(|whole| self.size(*whole) <= Self::LARGEST) {
+            adds |= self.precision.add(self.blocks, whole);
+        }
+        adds
+    }
+
+    fn size(&self, term: Term) -> usize {
+        let mut seen = FxHashSet::default();
+        let mut open = vec![term];
+        while let Some(next) = open.pop() {
+            if seen.insert(next) && seen.len() <= Self::LARGEST {
+                let node = self.blocks.values.terms.node(next);
+                self.blocks.values.terms.operands(&node, |operand| open.push(operand));
+            }
+        }
+        seen.len()
+    }
+
+    fn atoms(&self, term: Term, atoms: &mut Vec<Term>) {
+        let terms = &self.blocks.values.terms;
+        match terms.node(term) {
+            Node::Unary(UnaryOp::Not, inner) => self.atoms(inner, atoms),
+            Node::Binary(BinaryOp::And | BinaryOp::Or, left, right) if terms.width(term) == 1 => {
+                self.atoms(left, atoms);
+                self.atoms(right, atoms);
+            }
+            Node::Select { condition, then, otherwise } if terms.width(term) == 1 => {
+                self.atoms(condition, atoms);
+                self.atoms(then, atoms);
+                self.atoms(otherwise, atoms);
+            }
+            Node::Constant(_) => {}
+            _ => atoms.push(term),
+        }
+    }
+}

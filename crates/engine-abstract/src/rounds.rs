@@ -1,0 +1,327 @@
+//! Round after round: build the graph, look at what it reaches, tell more.
+
+use parallax_memory::Model;
+use parallax_program::{Program, Property};
+use parallax_solver::Stop;
+use parallax_verdict::{
+    Counts, Gaps, NONE_ENDS, Reason, Scope, Searched, Verdict, Violation, confirm, inputs_tried,
+    no_execution_passes, stopped,
+};
+use rustc_hash::FxHashSet;
+
+use crate::block::{Blocks, Ending, Halt};
+use crate::claim;
+use crate::control::Control;
+use crate::options::{Options, Tuning};
+use crate::oracle::{Model as Values, Oracle, Unanswered};
+use crate::places::PlaceId;
+use crate::refine::{Finding, Path, Refinement};
+use crate::search::{Round, Search};
+use crate::state::Precision;
+use crate::text;
+
+/// After so many rounds there will be no end.
+const MOST_ROUNDS: u32 = 400;
+
+/// Decides about the assertions of a program, under sequential consistency.
+pub fn verify(program: &Program, model: &Model, options: &Options<'_>) -> Verdict {
+    let Some(blocks) = Blocks::new(program, options.nondet) else {
+        let mut gaps = Gaps::default();
+        gaps.add(Reason {
+            message: "the globals of the program are too large for this engine".to_string(),
+            place: None,
+            help: None,
+        });
+        return conclude(program, options, gaps, Vec::new(), Counts::default(), Vec::new());
+    };
+    Rounds {
+        oracle: Oracle::new(options.control.clone()),
+        blocks,
+        model,
+        options,
+        precision: Precision::default(),
+        passed: FxHashSet::default(),
+        pinned: FxHashSet::default(),
+        banned: FxHashSet::default(),
+        gaps: Gaps::default(),
+        counts: Counts::default(),
+        rounds: 0,
+        has_ended: false,
+        told: Vec::new(),
+    }
+    .run(program)
+}
+
+struct Rounds<'r, 'p> {
+    blocks: Blocks<'p>,
+    oracle: Oracle<'r>,
+    model: &'r Model,
+    options: &'r Options<'r>,
+    precision: Precision,
+    passed: FxHashSet<Ending>,
+    pinned: FxHashSet<PlaceId>,
+    banned: FxHashSet<PlaceId>,
+    gaps: Gaps,
+    counts: Counts,
+    rounds: u32,
+    has_ended: bool,
+    told: Vec<String>,
+}
+
+/// What comes after a round.
+enum Next {
+    Again,
+    Enough,
+    Found(Box<Violation>),
+}
+
+impl Rounds<'_, '_> {
+    fn run(mut self, program: &Program) -> Verdict {
+        let mut violations = Vec::new();
+        loop {
+            self.rounds += 1;
+            match self.round() {
+                Ok(Next::Again) if self.rounds < MOST_ROUNDS => continue,
+                Ok(Next::Again) => {
+                    self.give_up(format!("no end of refinement after {MOST_ROUNDS} rounds"));
+                }
+                Ok(Next::Enough) => {}
+                Ok(Next::Found(violation)) => violations.push(*violation),
+                Err(Halt::Escaped { context }) => {
+                    self.blocks.shared.insert(context);
+                    self.forget();
+                    continue;
+                }
+                Err(Halt::Unanswered(unanswered)) => self.gaps.add(why(unanswered)),
+                Err(Halt::Astray) => self.give_up("a step cannot be repeated".to_string()),
+            }
+            break;
+        }
+        let mut notes = std::mem::take(&mut self.told);
+        notes.push(format!(
+            "abstraction: {} rounds, {} predicates, {} values, {} states, {} questions to the solver",
+            self.rounds,
+            self.precision.predicates.len(),
+            self.precision.values.len(),
+            self.counts.states,
+            self.oracle.solved,
+        ));
+        if violations.is_empty() && self.gaps.is_empty() && !self.has_ended {
+            notes.push(NONE_ENDS.to_string());
+        }
+        conclude(program, self.options, self.gaps, violations, self.counts, notes)
+    }
+
+    fn give_up(&mut self, message: String) {
+        self.gaps.add(Reason { message, place: None, help: None });
+    }
+
+    /// What formulas say of places means nothing any more.
+    fn forget(&mut self) {
+        self.precision = Precision::default();
+        self.pinned.clear();
+        self.banned.clear();
+        self.passed.clear();
+        self.gaps = Gaps::default();
+    }
+
+    fn round(&mut self) -> Result<Next, Halt> {
+        let tuning = self.options.tuning;
+        let (round, has_ended, has_blocked, states) = {
+            let mut search = Search::new(
+                &mut self.blocks,
+                &mut self.oracle,
+                (&self.precision, tuning),
+                &self.options.control,
+                &self.passed,
+                &self.pinned,
+            );
+            let round = search.run();
+            (round, search.has_ended, search.has_blocked, search.graph.len() as u64)
+        };
+        self.counts.states = states;
+        if std::mem::take(&mut self.blocks.places.is_cut) {
+            self.forget();
+            return Ok(Next::Again);
+        }
+        match round? {
+            Round::Complete => {
+                let has_ended = has_ended || self.blocks.has_exited;
+                let held_up = self.blocks.held_up.is_some() || self.blocks.assumes();
+                if !has_ended && has_blocked && held_up {
+                    let place = self.blocks.held_up.take().flatten();
+                    self.gaps.add(no_execution_passes(place));
+                }
+                self.has_ended = has_ended;
+                Ok(Next::Enough)
+            }
+            Round::Many(place) => Ok(self.ban(place)),
+            Round::Reached(path) => {
+                let path = Path::new(&mut self.blocks, path);
+                self.reached(&path, tuning)
+            }
+        }
+    }
+
+    /// A place has more values than can be told.
+    fn ban(&mut self, place: PlaceId) -> Next {
+        if self.pinned.contains(&place) {
+            let what = "an address, a size or a thread comes from a place with many values";
+            self.give_up(format!("{what}: not supported by this engine"));
+            return Next::Enough;
+        }
+        self.tell(|rounds| {
+            let name = text::place(&rounds.blocks, place);
+            format!("{name} has many values, which are not told from now on")
+        });
+        self.banned.insert(place);
+        // They speak of the values that were told.
+        self.precision.predicates.clear();
+        self.precision.values.remove(&place);
+        Next::Again
+    }
+
+    /// Says what a round has come to.
+    fn tell(&mut self, what: impl FnOnce(&Self) -> String) {
+        if self.options.tuning.tells {
+            let told =
+                format!("round {}, {} states: {}", self.rounds, self.counts.states, what(self));
+            self.told.push(told);
+        }
+    }
+
+    /// What is told more than before.
+    fn tell_precision(&mut self, values: &FxHashSet<PlaceId>, predicates: usize, steps: usize) {
+        self.tell(|rounds| {
+            let new = rounds.precision.values.difference(values);
+            let mut new: Vec<PlaceId> = new.copied().collect();
+            new.sort_unstable();
+            let mut parts = Vec::new();
+            if !new.is_empty() {
+                let names: Vec<String> =
+                    new.iter().map(|place| text::place(&rounds.blocks, *place)).collect();
+                parts.push(format!("values of {}", names.join(", ")));
+            }
+            let new = rounds.precision.predicates.iter().skip(predicates);
+            let formulas: Vec<String> =
+                new.map(|it| text::formula(&rounds.blocks, it.term)).collect();
+            if !formulas.is_empty() {
+                parts.push(format!("whether {}", formulas.join("; ")));
+            }
+            format!("{steps} steps that are not possible; from now on: {}", parts.join("; "))
+        });
+    }
+
+    fn reached(&mut self, path: &Path, tuning: Tuning) -> Result<Next, Halt> {
+        let (values, predicates) = (self.precision.values.clone(), self.precision.predicates.len());
+        let finding = Refinement {
+            blocks: &mut self.blocks,
+            oracle: &mut self.oracle,
+            precision: &mut self.precision,
+            domain: tuning.domain,
+            pinned: &mut self.pinned,
+            banned: &self.banned,
+        }
+        .refine(path)?;
+        match finding {
+            Finding::Refined => {
+                self.tell_precision(&values, predicates, path.edges.len());
+                Ok(Next::Again)
+            }
+            Finding::Possible(model) => Ok(self.possible(path, &model)),
+            Finding::Nothing if self.is_needed(path) => {
+                let what = "a size, a pointer or a thread that may be any of many";
+                self.give_up(format!("{what}: not supported by this engine"));
+                self.passed.extend(path.edges.last().map(|edge| edge.ending.clone()));
+                Ok(Next::Again)
+            }
+            Finding::Nothing => {
+                let what = "refinement makes no progress: the states do not tell why";
+                let about = path.edges.last().map(|edge| match &edge.ending {
+                    Ending::Fails { message, .. } => format!("'{message}'"),
+                    Ending::Lost { message, .. } => format!("'{message}'"),
+                    _ => "a step".to_string(),
+                });
+                let about = about.unwrap_or_default();
+                self.give_up(format!("{what} {about} cannot be reached"));
+                Ok(Next::Enough)
+            }
+        }
+    }
+
+    fn is_needed(&self, path: &Path) -> bool {
+        path.edges.last().is_some_and(|edge| matches!(edge.ending, Ending::Needs(_)))
+    }
+
+    /// The path can be taken.
+    fn possible(&mut self, path: &Path, values: &Values) -> Next {
+        let Some(last) = path.edges.last().cloned() else { return Next::Enough };
+        let before = path.edges.len().checked_sub(2).map(|at| path.edges[at].control.clone());
+        let control: Control = before.unwrap_or_else(|| self.blocks.start().0);
+        let place = self.blocks.location(&control, last.thread);
+        match &last.ending {
+            Ending::Fails { property, message, .. } if self.wants(*property) => {
+                let found = claim::suspicion(&mut self.blocks, &mut self.oracle, path, values);
+                let found = found.map_err(|problem| Reason {
+                    message: format!(
+                        "what seems to violate '{property}' ({message}) could not be repeated: \
+                         {problem}"
+                    ),
+                    place,
+                    help: None,
+                });
+                let confirmed =
+                    found.and_then(|it| confirm(self.blocks.code.program, self.model, it));
+                match confirmed {
+                    Ok(violation) => return Next::Found(Box::new(violation)),
+                    Err(reason) => self.gaps.add(reason),
+                }
+            }
+            Ending::Fails { property, message, .. } => {
+                self.gaps.violated(*property, message, place);
+            }
+            Ending::Lost { message, .. } => {
+                let message = format!("{message}: not supported by this engine");
+                self.gaps.add(Reason { message, place, help: None });
+            }
+            Ending::Needs(_) | Ending::Goes => {
+                self.give_up("an address that cannot be followed".to_string());
+            }
+        }
+        self.passed.insert(last.ending.clone());
+        Next::Again
+    }
+
+    fn wants(&self, property: Property) -> bool {
+        self.options.properties.contains(&property)
+    }
+}
+
+fn why(Unanswered(stop): Unanswered) -> Reason {
+    match stop {
+        Stop::Outside(stop) => stopped(stop),
+        Stop::Incomplete => Reason {
+            message: "the solver cannot tell what a path allows".to_string(),
+            place: None,
+            help: None,
+        },
+    }
+}
+
+fn conclude(
+    program: &Program,
+    options: &Options<'_>,
+    mut gaps: Gaps,
+    violations: Vec<Violation>,
+    counts: Counts,
+    notes: Vec<String>,
+) -> Verdict {
+    let sees = |property: &&Property| matches!(property, Property::Assert | Property::Overflow);
+    let properties: Vec<Property> = options.properties.iter().filter(sees).copied().collect();
+    if violations.is_empty() {
+        gaps.unchecked(&options.properties, &properties);
+    }
+    let scope = Scope::Complete;
+    let searched = Searched { scope, all: false, gaps, properties, counts, violations, notes };
+    searched.conclude().restricted(inputs_tried(program, options.nondet))
+}

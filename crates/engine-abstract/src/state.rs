@@ -1,0 +1,345 @@
+//! Abstract states: what is known of the data at a point, and what follows after an edge.
+//!
+//! The domain is a product. Some places have a value that is known (explicit values); of some conditions
+//! it is known whether they hold (Cartesian predicates: T. Ball, A. Podelski, S. Rajamani, Boolean and
+//! Cartesian abstraction for model checking C programs, TACAS 2001). The [`Precision`] says which places
+//! and which conditions. The two help one another: values are constants in the edges, so that a
+//! predicate is asked about what is left.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use parallax_program::Bits;
+use parallax_solver::Term;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::block::{Blocks, Edge, Store};
+use crate::control::Control;
+use crate::oracle::{Model, Oracle, Unanswered, evaluate};
+use crate::places::PlaceId;
+
+/// What abstract states tell.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Precision {
+    /// Places whose values are told.
+    pub values: FxHashSet<PlaceId>,
+    /// Conditions, none of which is the complement of another.
+    pub predicates: Vec<Predicate>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Predicate {
+    pub term: Term,
+    pub places: Vec<PlaceId>,
+}
+
+impl Precision {
+    /// Adds a condition. False if it is there already, or its complement.
+    pub fn add(&mut self, blocks: &mut Blocks<'_>, term: Term) -> bool {
+        let terms = &mut blocks.values.terms;
+        let no = terms.not(term);
+        let is_known = |it: &Predicate| it.term == term || it.term == no;
+        if terms.as_constant(term).is_some() || self.predicates.iter().any(is_known) {
+            return false;
+        }
+        let support = terms.support(term);
+        let places: Vec<PlaceId> = support.iter().filter_map(|it| blocks.places.of(*it)).collect();
+        if places.len() != support.len() {
+            return false;
+        }
+        self.predicates.push(Predicate { term, places });
+        true
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct State {
+    pub values: Arc<BTreeMap<PlaceId, Bits>>,
+    /// Predicates, by number, that are known to hold or not to hold.
+    pub literals: Arc<Vec<(u32, bool)>>,
+}
+
+impl State {
+    /// Whether all that the other allows is all that this one allows, or more.
+    pub fn includes(&self, other: &State) -> bool {
+        let value = |(place, bits): (&PlaceId, &Bits)| other.values.get(place) == Some(bits);
+        let literal = |it: &(u32, bool)| other.literals.binary_search(it).is_ok();
+        self.values.iter().all(value) && self.literals.iter().all(literal)
+    }
+
+    /// The values as they are put into edges.
+    pub fn store(&self, blocks: &mut Blocks<'_>) -> Store {
+        let terms = &mut blocks.values.terms;
+        self.values.iter().map(|(place, bits)| (*place, terms.constant(*bits))).collect()
+    }
+
+    /// What is known, as conditions on places.
+    pub fn facts(&self, blocks: &mut Blocks<'_>, precision: &Precision) -> Vec<Term> {
+        let mut facts = Vec::new();
+        let mut known: FxHashMap<Term, Term> = FxHashMap::default();
+        for (place, bits) in self.values.iter() {
+            let constant = blocks.values.terms.constant(*bits);
+            known.insert(blocks.places.term(*place), constant);
+        }
+        for (number, holds) in self.literals.iter() {
+            let term = precision.predicates[*number as usize].term;
+            let term = blocks.values.terms.substitute(term, &mut known);
+            let term = if *holds { term } else { blocks.values.terms.not(term) };
+            if !blocks.values.is_true(term) {
+                facts.push(term);
+            }
+        }
+        facts
+    }
+}
+
+/// What follows from states.
+pub struct Transfer<'t, 'o, 'p> {
+    pub blocks: &'t mut Blocks<'p>,
+    pub oracle: &'t mut Oracle<'o>,
+    pub precision: &'t Precision,
+    pub most_values: u32,
+}
+
+/// What is known before an edge, and the edge.
+struct Before<'b> {
+    state: &'b State,
+    control: &'b Control,
+    /// All conditions: of the state, and of the edge.
+    conditions: Vec<Term>,
+    /// What is in the places that the edge writes, and values.
+    after: FxHashMap<Term, Term>,
+    written: FxHashSet<PlaceId>,
+    /// The places that the conditions of the edge speak of.
+    mentioned: FxHashSet<PlaceId>,
+}
+
+impl Transfer<'_, '_, '_> {
+    /// The state that is known before the first step, given what threads start with.
+    pub fn initial(
+        &mut self,
+        control: &Control,
+        writes: &[(PlaceId, Term)],
+    ) -> Result<Vec<State>, Unanswered> {
+        let places: FxHashSet<PlaceId> = self
+            .precision
+            .values
+            .iter()
+            .copied()
+            .chain(self.precision.predicates.iter().flat_map(|it| it.places.iter().copied()))
+            .collect();
+        let mut all: Vec<(PlaceId, Term)> = writes.to_vec();
+        for place in places {
+            if let Some(initial) = self.blocks.initial(place) {
+                all.push((place, initial));
+            }
+        }
+        let state = State::default();
+        self.after(&state, control, &[], &[], &all)
+    }
+
+    /// The states after an edge.
+    pub fn post(
+        &mut self,
+        state: &State,
+        facts: &[Term],
+        edge: &Edge,
+    ) -> Result<Vec<State>, Unanswered> {
+        self.after(state, &edge.control, facts, &edge.guard, &edge.writes)
+    }
+
+    fn after(
+        &mut self,
+        state: &State,
+        control: &Control,
+        facts: &[Term],
+        guard: &[Term],
+        writes: &[(PlaceId, Term)],
+    ) -> Result<Vec<State>, Unanswered> {
+        let conditions: Vec<Term> = facts.iter().chain(guard).copied().collect();
+        let Some(model) = self.oracle.model(&self.blocks.values.terms, &conditions)? else {
+            return Ok(Vec::new());
+        };
+        let mut after: FxHashMap<Term, Term> = FxHashMap::default();
+        for (place, bits) in state.values.iter() {
+            let constant = self.blocks.values.terms.constant(*bits);
+            after.insert(self.blocks.places.term(*place), constant);
+        }
+        for (place, term) in writes {
+            after.insert(self.blocks.places.term(*place), *term);
+        }
+        let written = writes.iter().map(|(place, _)| *place).collect();
+        let terms = &self.blocks.values.terms;
+        let mentioned = guard.iter().flat_map(|term| terms.support(*term));
+        let mentioned = mentioned.filter_map(|it| self.blocks.places.of(it)).collect();
+        let before = Before { state, control, conditions, after, written, mentioned };
+        let mut models = vec![model];
+        let mut states = Vec::new();
+        for (values, more) in self.values(&before, &mut models)? {
+            let literals = self.literals(&before, &more, &values, &mut models)?;
+            states.push(State { values: Arc::new(values), literals: Arc::new(literals) });
+        }
+        Ok(states)
+    }
+
+    /// The values after an edge: one combination, or several where places have few.
+    #[allow(clippy::type_complexity)]
+    fn values(
+        &mut self,
+        before: &Before<'_>,
+        models: &mut Vec<Arc<Model>>,
+    ) -> Result<Vec<(BTreeMap<PlaceId, Bits>, Vec<Term>)>, Unanswered> {
+        let mut tracked: Vec<PlaceId> = self.precision.values.iter().copied().collect();
+        tracked.sort_unstable();
+        let mut all = vec![(BTreeMap::new(), Vec::new())];
+        for place in tracked {
+            if !self.blocks.exists(before.control, place) {
+                continue;
+            }
+            let own = self.blocks.places.term(place);
+            let term = before.after.get(&own).copied().unwrap_or(own);
+            if let Some(bits) = self.blocks.values.constant_of(term) {
+                all.iter_mut().for_each(|(values, _)| {
+                    values.insert(place, bits);
+                });
+                continue;
+            }
+            let is_touched = before.written.contains(&place) || before.mentioned.contains(&place);
+            if !is_touched {
+                continue;
+            }
+            let mut next = Vec::new();
+            for (values, more) in all {
+                let found = self.few_values(before, &more, term, models)?;
+                if found.is_empty() {
+                    next.push((values, more));
+                    continue;
+                }
+                for (bits, is_it) in found {
+                    let (mut values, mut more) = (values.clone(), more.clone());
+                    values.insert(place, bits);
+                    more.push(is_it);
+                    next.push((values, more));
+                }
+            }
+            all = next;
+        }
+        Ok(all)
+    }
+
+    /// All values that a term may have, if they are few; else none.
+    fn few_values(
+        &mut self,
+        before: &Before<'_>,
+        more: &[Term],
+        term: Term,
+        models: &mut Vec<Arc<Model>>,
+    ) -> Result<Vec<(Bits, Term)>, Unanswered> {
+        let mut conditions = before.conditions.clone();
+        conditions.extend(more);
+        let mut found: Vec<(Bits, Term)> = Vec::new();
+        if more.is_empty() && self.most_values == 1 {
+            // Two models that differ say that there is more than one.
+            let terms = &self.blocks.values.terms;
+            let mut seen = models.iter().map(|model| evaluate(model, terms, term));
+            let first = seen.next();
+            if seen.any(|bits| Some(bits) != first) {
+                return Ok(found);
+            }
+        }
+        while let Some(model) = self.oracle.model(&self.blocks.values.terms, &conditions)? {
+            if found.len() >= self.most_values as usize {
+                models.push(model);
+                return Ok(Vec::new());
+            }
+            let terms = &mut self.blocks.values.terms;
+            let bits = evaluate(&model, terms, term);
+            let constant = terms.constant(bits);
+            let is_it = terms.equals(term, constant);
+            let is_other = terms.not(is_it);
+            conditions.push(is_other);
+            found.push((bits, is_it));
+        }
+        Ok(found)
+    }
+
+    /// What is known of the predicates after an edge.
+    fn literals(
+        &mut self,
+        before: &Before<'_>,
+        more: &[Term],
+        values: &BTreeMap<PlaceId, Bits>,
+        models: &mut Vec<Arc<Model>>,
+    ) -> Result<Vec<(u32, bool)>, Unanswered> {
+        let mut literals = Vec::new();
+        let mut after = before.after.clone();
+        for (place, bits) in values {
+            let constant = self.blocks.values.terms.constant(*bits);
+            after.insert(self.blocks.places.term(*place), constant);
+        }
+        let mut conditions = before.conditions.clone();
+        conditions.extend(more);
+        for number in 0..self.precision.predicates.len() {
+            let predicate = &self.precision.predicates[number];
+            let exists = |place: &PlaceId| self.blocks.exists(before.control, *place);
+            if !predicate.places.iter().all(exists) {
+                continue;
+            }
+            let number = number as u32;
+            let is_written = predicate.places.iter().any(|it| before.written.contains(it));
+            let is_mentioned = predicate.places.iter().any(|it| before.mentioned.contains(it));
+            let known = before.state.literals.binary_search_by_key(&number, |it| it.0).ok();
+            if let Some(known) = known.filter(|_| !is_written) {
+                literals.push(before.state.literals[known]);
+                continue;
+            }
+            let term = self.blocks.values.terms.substitute(predicate.term, &mut after);
+            if let Some(bits) = self.blocks.values.constant_of(term) {
+                literals.push((number, !bits.is_zero()));
+                continue;
+            }
+            if !is_written && !is_mentioned {
+                continue;
+            }
+            if let Some(holds) = self.decided(&conditions, more.is_empty(), term, models)? {
+                literals.push((number, holds));
+            }
+        }
+        Ok(literals)
+    }
+
+    /// Whether a condition follows from others, or its complement does.
+    fn decided(
+        &mut self,
+        conditions: &[Term],
+        models_fit: bool,
+        term: Term,
+        models: &mut Vec<Arc<Model>>,
+    ) -> Result<Option<bool>, Unanswered> {
+        let no = self.blocks.values.terms.not(term);
+        let terms = &self.blocks.values.terms;
+        let (mut may_hold, mut may_fail) = (false, false);
+        for model in models.iter().filter(|_| models_fit) {
+            match evaluate(model, terms, term).is_zero() {
+                true => may_fail = true,
+                false => may_hold = true,
+            }
+            if may_hold && may_fail {
+                return Ok(None);
+            }
+        }
+        for (is_known, side, answer) in [(may_fail, no, true), (may_hold, term, false)] {
+            if is_known {
+                continue;
+            }
+            let mut asked = conditions.to_vec();
+            asked.push(side);
+            match self.oracle.model(&self.blocks.values.terms, &asked)? {
+                None => return Ok(Some(answer)),
+                Some(model) if models_fit => models.push(model),
+                Some(_) => {}
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,8 @@
+//! The tests of programs in C.
+//! In one program, so that all of them are linked once.
+
+mod files;
+mod lowering;
+mod programs;
+mod robustness;
+mod world;

@@ -1,0 +1,7 @@
+//! The tests of reports.
+//! In one program, so that all of them are linked once.
+
+mod answers;
+mod pictures;
+mod support;
+mod verdicts;
