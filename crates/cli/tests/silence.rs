@@ -217,3 +217,10 @@ fn objects_that_are_too_large_are_not_searched() {
                 assert(big[1UL << 39] == 1); }\n";
     all_say(&format!("{HEADER}{text}"), "assert,memory", "unknown: the globals of the program");
 }
+
+#[test]
+fn calls_that_are_too_deep_are_no_bound_on_loops() {
+    let text = "int g; static void f(int n) { g = n; if (n == 0) assert(0); f(n - 1); g = n; }\n\
+                int main(void) { f(1500); }\n";
+    none_says_safe(&format!("{HEADER}{text}"), "assert");
+}

@@ -1099,7 +1099,8 @@ impl<'p> Walk<'_, '_, 'p> {
                 let keeps = match self.next_on_trail(&run)? {
                     Some(Decision::Keeps(keeps)) => keeps,
                     Some(_) => return Err(Halt::Astray),
-                    None => self.is_remembered(&run, range),
+                    // Addresses of the heap go anywhere, so they are not given out again.
+                    None => kind == AllocKind::Heap || self.is_remembered(&run, range),
                 };
                 run.trail.push(Decision::Keeps(keeps));
                 run.control.free(address, keeps);
@@ -1114,16 +1115,17 @@ impl<'p> Walk<'_, '_, 'p> {
         Ok(())
     }
 
-    /// Whether some place is known to hold an address of an object. Places of which it matters are
+    /// Whether some place holds, or may hold, an address of an object. Places of which it matters are
     /// known: nobody follows an address that is not.
     fn is_remembered(&self, run: &Run, range: std::ops::Range<u64>) -> bool {
         let values = &self.blocks.values;
-        let holds = |term: &Term| {
-            let bits = values.constant_of(*term);
-            bits.is_some_and(|bits| {
+        let pointer = self.blocks.code.program.pointer_width;
+        let holds = |term: &Term| match values.constant_of(*term) {
+            Some(bits) => {
                 bits.width() >= 32
                     && (u128::from(range.start)..=u128::from(range.end)).contains(&bits.unsigned())
-            })
+            }
+            None => values.terms.width(*term) == pointer,
         };
         let inside = |id: &PlaceId| match self.blocks.places.place(*id) {
             Place::Memory { address, .. } => range.contains(&address),

@@ -301,12 +301,8 @@ impl<'p> Machine<'_, 'p> {
         local.watch = Some(watch);
     }
 
-    /// Too deep, too long, or repeated as often as is looked at.
+    /// Too long, or repeated as often as is looked at.
     fn cut(&mut self, mut run: Run<'p>, thread: u32) -> Result<Vec<Run<'p>>, Halt> {
-        let depth = run.state.thread(thread).map_or(0, |local| local.thread.stack().count());
-        if depth >= self.limits.depth as usize {
-            return Ok(vec![self.lose(run, thread, "recursion that does not end")]);
-        }
         if self.options.unroll.is_some() {
             self.is_cut = true;
             self.put(&mut run, thread, At::Cut);

@@ -408,3 +408,20 @@ fn primitives_order_accesses() {
         assert_eq!(verdict.conclusion(), Conclusion::Unsafe, "{name}: {:?}", verdict.reason);
     }
 }
+
+#[test]
+fn writes_beside_a_lock_leave_it_held() {
+    let locks = "static struct { pthread_mutex_t l; int v; } b[3] = {
+            {PTHREAD_MUTEX_INITIALIZER, 0}, {PTHREAD_MUTEX_INITIALIZER, 0},
+            {PTHREAD_MUTEX_INITIALIZER, 0}};
+        static void *f(void *a) {
+            unsigned k = __VERIFIER_nondet_uint() % 3; LOCK(b[k].l); b[k].v = 3; UNLOCK(b[k].l);
+            return 0; }
+        int main(void) { START(one, f); f(0); JOIN(one); return 0; }";
+    expect("lock-index", locks, Property::Lock, true);
+    let over = "static union { pthread_mutex_t l; int words[10]; } b;
+        int main(void) {
+            pthread_mutex_init(&b.l, 0); unsigned k = __VERIFIER_nondet_uint() % 10;
+            LOCK(b.l); b.words[k] = 0; UNLOCK(b.l); return 0; }";
+    expect("lock-overwritten", over, Property::Lock, false);
+}

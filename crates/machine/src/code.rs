@@ -37,9 +37,9 @@ pub struct Limits {
     /// How often a loop may be repeated. Loops whose every decision is known beforehand
     /// (counting loops) are not cut by it.
     pub repeats: u32,
-    /// Instructions between two visible operations, and depth of calls, that are taken for
-    /// endless.
+    /// Instructions between two visible operations that are taken for endless.
     pub steps: u32,
+    /// Calls in one another; more are not supported.
     pub depth: u32,
     /// Whether a loop that only waits is reported, rather than repeated.
     pub spins: bool,

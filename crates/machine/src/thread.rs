@@ -7,7 +7,7 @@ use parallax_program::{Bits, BlockId, Callee, Expr, FunctionId, InstKind, Termin
 use crate::live::Live;
 use crate::operation::destinations;
 use crate::sleep::{self, Asleep};
-use crate::{Code, Domain, Idle, Limits, Operation, Site, Truth};
+use crate::{Code, Domain, Fault, Idle, Limits, Operation, Site, Truth};
 
 /// A thread's own state: call frames, and the branches that what comes next depends on.
 #[derive(Clone)]
@@ -567,8 +567,10 @@ impl<V: Clone> Thread<V> {
             Ok(function) => function,
             Err(fault) => return Some(Operation::Fault(fault)),
         };
+        // Not cut like rounds of loops: nobody has asked for a bound on calls.
         if self.frames.len() >= limits.depth as usize {
-            return Some(Operation::Cut);
+            let what = format!("more than {} calls in one another", limits.depth);
+            return Some(Operation::Fault(Fault::Unsupported(what)));
         }
         let args = args.iter().map(|arg| code.evaluate(arg, &frame.vars, domain)).collect();
         self.keep_registers(code);

@@ -20,10 +20,7 @@ impl<'p> Local<'p> {
     pub(super) fn compute(mut self, setup: &Setup<'p>, log: &mut Log) -> Passage<'p> {
         let mut outs = Vec::new();
         let limits = Limits { steps: 1, ..setup.limits };
-        let is_deep = self.thread.stack().count() >= limits.depth as usize;
-        let before = self.thread.site();
         match self.thread.run(&setup.code, &limits, &mut Concrete) {
-            Operation::Cut if is_deep && self.thread.site() == before => self.at = At::Cut,
             Operation::Cut => self.look(setup, &mut outs, log),
             operation => match self.serve(setup, operation, &mut outs, log) {
                 Some(at) => self.at = at,
