@@ -7,7 +7,7 @@
 //! what is in the places after. Instructions get their meaning from `machine`, which runs here on
 //! terms ([`crate::value`]).
 //!
-//! An edge is told by its decisions (its *trail*): sides of branches, and numbers where a term would not
+//! An edge is identified by its decisions (its *trail*): sides of branches, and numbers where a term would not
 //! do. The same edge can be followed again with other knowledge of the places.
 //!
 //! What a thread makes is its own until another thread uses it; then the analysis starts again
@@ -179,7 +179,7 @@ pub struct Blocks<'p> {
     limits: Limits,
 }
 
-/// How edges are told from one another.
+/// How edges are distinguished.
 #[derive(Clone, Copy)]
 pub enum Way<'w> {
     /// All of them. What is known besides, and the places of which all is known that can be.

@@ -30,7 +30,7 @@ pub fn suspicion(
         return Err("nothing is written down".to_string());
     };
     let control = followed?;
-    tell(blocks, given, &control, last, (property, message))
+    relate(blocks, given, &control, last, (property, message))
 }
 
 /// Takes the steps of a path.
@@ -59,7 +59,7 @@ fn follow(
     Ok(control)
 }
 
-fn tell(
+fn relate(
     blocks: &Blocks<'_>,
     given: Given,
     control: &Control,

@@ -18,12 +18,12 @@ pub struct Options<'a> {
 pub struct Tuning {
     pub order: Order,
     pub domain: Domain,
-    /// Values of one place that are told apart after one step.
+    /// Values of one place that are distinguished after one step.
     pub most_values: u32,
     /// Whether orders of steps that make no difference are left out.
     pub reduces: bool,
-    /// Whether each round is told.
-    pub tells: bool,
+    /// Whether each round is reported.
+    pub reports_rounds: bool,
 }
 
 /// Which open state is next.
@@ -53,7 +53,7 @@ impl Default for Tuning {
             domain: Domain::Product,
             most_values: 1,
             reduces: true,
-            tells: false,
+            reports_rounds: false,
         }
     }
 }

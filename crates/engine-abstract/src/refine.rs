@@ -1,5 +1,5 @@
 //! Refinement: whether the edges that lead to a failure can be taken, and if not, what an abstract state
-//! would have to tell to see that.
+//! would have to track to see that.
 //!
 //! There is no interpolation. The conditions along the path, over inputs, cannot all hold; the solver
 //! says which of them are enough (an unsatisfiable core). From the last of these on, weakest
@@ -10,7 +10,7 @@
 //! nothing is taken back: what would depend on it is left out if the rest is enough, and else that
 //! the places that it is compared with have the numbers that they have.
 //!
-//! A condition that is false for numbers alone, without any input, is seen by telling values: the
+//! A condition that is false for numbers alone, without any input, is seen by tracking values: the
 //! places that the numbers come from.
 
 use std::sync::Arc;
@@ -49,7 +49,7 @@ struct Step {
 pub enum Finding {
     Possible(Arc<Model>),
     Refined,
-    /// It cannot be taken, and nothing more to tell was found.
+    /// It cannot be taken, and nothing more to track was found.
     Nothing,
 }
 
@@ -193,7 +193,7 @@ pub struct Refinement<'r, 'o, 'p> {
     pub oracle: &'r mut Oracle<'o>,
     pub precision: &'r mut Precision,
     pub domain: Domain,
-    /// Places that are told by value whatever it takes, and those that have too many.
+    /// Places that are tracked by value whatever it takes, and those that have too many.
     pub pinned: &'r mut FxHashSet<PlaceId>,
     pub banned: &'r FxHashSet<PlaceId>,
 }
@@ -219,7 +219,7 @@ impl Refinement<'_, '_, '_> {
             let mut adds = false;
             for (step, number, _) in &core {
                 let places = places_of(self.blocks, path.steps[*step].guard[*number]);
-                adds |= self.tell(&path.sources(self.blocks, *step, &places), false);
+                adds |= self.track(&path.sources(self.blocks, *step, &places), false);
             }
             return Ok(if adds { Finding::Refined } else { Finding::Nothing });
         }
@@ -260,16 +260,16 @@ impl Refinement<'_, '_, '_> {
         Ok(None)
     }
 
-    /// What an address or the like is made of is told by value.
+    /// What an address or the like is made of is tracked by value.
     fn needed(&mut self, path: &Path) -> Option<Finding> {
         let last = path.edges.last()?;
         let Ending::Needs(places) = &last.ending else { return None };
         let sources = path.sources(self.blocks, path.edges.len() - 1, places);
-        Some(if self.tell(&sources, true) { Finding::Refined } else { Finding::Nothing })
+        Some(if self.track(&sources, true) { Finding::Refined } else { Finding::Nothing })
     }
 
-    /// These places are told by value. False if all of them are already.
-    fn tell(&mut self, places: &[PlaceId], pins: bool) -> bool {
+    /// These places are tracked by value. False if all of them are already.
+    fn track(&mut self, places: &[PlaceId], pins: bool) -> bool {
         let mut adds = false;
         for place in places {
             if pins {
@@ -307,7 +307,7 @@ impl Refinement<'_, '_, '_> {
         let is_open = |place: &PlaceId| !self.banned.contains(place);
         if self.domain != Domain::Predicates
             && sources.iter().all(is_open)
-            && self.tell(&sources, false)
+            && self.track(&sources, false)
         {
             return Ok(Finding::Refined);
         }
@@ -316,7 +316,7 @@ impl Refinement<'_, '_, '_> {
         }
         let falsity = self.blocks.values.terms.falsity();
         let found = self.by_conditions(path, &[(step, number, falsity)])?;
-        if matches!(found, Finding::Nothing) && self.tell(&sources, false) {
+        if matches!(found, Finding::Nothing) && self.track(&sources, false) {
             return Ok(Finding::Refined);
         }
         Ok(found)
@@ -415,20 +415,20 @@ impl Refinement<'_, '_, '_> {
         }
         let places: Vec<PlaceId> =
             with.iter().chain(&rest).flat_map(|it| places_of(self.blocks, *it)).collect();
-        let mut told = Vec::new();
+        let mut tracked = Vec::new();
         for place in places {
             let own = self.blocks.places.term(place);
             let value = known.get(&own).copied().unwrap_or(own);
             if self.blocks.values.constant_of(value).is_some() {
-                told.push(place);
+                tracked.push(place);
             }
         }
-        told.sort_unstable();
-        told.dedup();
-        let sources = path.sources(self.blocks, number, &told);
+        tracked.sort_unstable();
+        tracked.dedup();
+        let sources = path.sources(self.blocks, number, &tracked);
         *adds |= self.learn_numbers(path, number, &sources);
         if !*adds && sources.iter().all(|place| !self.banned.contains(place)) {
-            *adds |= self.tell(&sources, false);
+            *adds |= self.track(&sources, false);
         }
         Ok(None)
     }

@@ -1,4 +1,4 @@
-//! Round after round: build the graph, look at what it reaches, tell more.
+//! Round after round: build the graph, look at what it reaches, track more.
 
 use parallax_memory::Model;
 use parallax_program::{Program, Property};
@@ -47,7 +47,7 @@ pub fn verify(program: &Program, model: &Model, options: &Options<'_>) -> Verdic
         counts: Counts::default(),
         rounds: 0,
         has_ended: false,
-        told: Vec::new(),
+        reports: Vec::new(),
     }
     .run(program)
 }
@@ -65,7 +65,7 @@ struct Rounds<'r, 'p> {
     counts: Counts,
     rounds: u32,
     has_ended: bool,
-    told: Vec<String>,
+    reports: Vec<String>,
 }
 
 /// What comes after a round.
@@ -97,7 +97,7 @@ impl Rounds<'_, '_> {
             }
             break;
         }
-        let mut notes = std::mem::take(&mut self.told);
+        let mut notes = std::mem::take(&mut self.reports);
         notes.push(format!(
             "abstraction: {} rounds, {} predicates, {} values, {} states, {} questions to the solver",
             self.rounds,
@@ -163,36 +163,36 @@ impl Rounds<'_, '_> {
         }
     }
 
-    /// A place has more values than can be told.
+    /// A place has more values than are tracked.
     fn ban(&mut self, place: PlaceId) -> Next {
         if self.pinned.contains(&place) {
             let what = "an address, a size or a thread comes from a place with many values";
             self.give_up(format!("{what}: not supported by this engine"));
             return Next::Enough;
         }
-        self.tell(|rounds| {
+        self.report(|rounds| {
             let name = text::place(&rounds.blocks, place);
-            format!("{name} has many values, which are not told from now on")
+            format!("{name} has many values, which are not tracked from now on")
         });
         self.banned.insert(place);
-        // They speak of the values that were told.
+        // They speak of the values that were tracked.
         self.precision.predicates.clear();
         self.precision.values.remove(&place);
         Next::Again
     }
 
     /// Says what a round has come to.
-    fn tell(&mut self, what: impl FnOnce(&Self) -> String) {
-        if self.options.tuning.tells {
-            let told =
+    fn report(&mut self, what: impl FnOnce(&Self) -> String) {
+        if self.options.tuning.reports_rounds {
+            let report =
                 format!("round {}, {} states: {}", self.rounds, self.counts.states, what(self));
-            self.told.push(told);
+            self.reports.push(report);
         }
     }
 
-    /// What is told more than before.
+    /// What is tracked more than before.
     fn tell_precision(&mut self, values: &FxHashSet<PlaceId>, predicates: usize, steps: usize) {
-        self.tell(|rounds| {
+        self.report(|rounds| {
             let new = rounds.precision.values.difference(values);
             let mut new: Vec<PlaceId> = new.copied().collect();
             new.sort_unstable();
@@ -236,7 +236,7 @@ impl Rounds<'_, '_> {
                 Ok(Next::Again)
             }
             Finding::Nothing => {
-                let what = "refinement makes no progress: the states do not tell why";
+                let what = "refinement makes no progress: nothing is left to track";
                 let about = path.edges.last().map(|edge| match &edge.ending {
                     Ending::Fails { message, .. } => format!("'{message}'"),
                     Ending::Lost { message, .. } => format!("'{message}'"),
@@ -301,7 +301,7 @@ fn why(Unanswered(stop): Unanswered) -> Reason {
     match stop {
         Stop::Outside(stop) => stopped(stop),
         Stop::Incomplete => Reason {
-            message: "the solver cannot tell what a path allows".to_string(),
+            message: "the solver does not decide what a path allows".to_string(),
             place: None,
             help: None,
         },

@@ -32,7 +32,7 @@ pub enum Round {
     Complete,
     /// These edges lead to something that fails, each from a state.
     Reached(Vec<(State, Arc<Edge>)>),
-    /// A place has too many values to tell them all.
+    /// A place has too many values to track them all.
     Many(PlaceId),
 }
 
@@ -47,7 +47,7 @@ pub struct Search<'s, 'o, 'p> {
     pub limits: &'s Limits<'o>,
     /// Failures that are known to be possible, and not of interest.
     pub passed: &'s FxHashSet<Ending>,
-    /// Places whose values are told whatever it takes.
+    /// Places whose values are tracked whatever it takes.
     pub pinned: &'s FxHashSet<PlaceId>,
     pub graph: Graph,
     /// Whether some state is the end of an execution.
@@ -85,7 +85,7 @@ struct Turn {
 }
 
 impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
-    /// Values of one place, and of one that must be told.
+    /// Values of one place, and of one that must be tracked.
     const MOST_VALUES: usize = 6;
     const MOST_PINNED: usize = 300;
 

@@ -18,10 +18,10 @@ use crate::control::Control;
 use crate::oracle::{Model, Oracle, Unanswered, evaluate};
 use crate::places::PlaceId;
 
-/// What abstract states tell.
+/// What abstract states track.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Precision {
-    /// Places whose values are told.
+    /// Places whose values are tracked.
     pub values: FxHashSet<PlaceId>,
     /// Conditions, none of which is the complement of another.
     pub predicates: Vec<Predicate>,

@@ -1,7 +1,7 @@
 //! The programs in `examples/c` under sequential consistency: of assertions, no other answers than
 //! `expected.csv` has.
 //!
-//! `EXAMPLES=part-of-a-name` runs a part and tells more.
+//! `EXAMPLES=part-of-a-name` runs a part and prints more.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

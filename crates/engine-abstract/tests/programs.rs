@@ -1,6 +1,6 @@
 //! The programs in `examples/c-abstract`, whose verdicts are in `expected.csv` there.
 //!
-//! `PROGRAMS=folder` looks at another folder, and tells more.
+//! `PROGRAMS=folder` looks at another folder, and prints more.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ fn order() -> Order {
 
 #[test]
 fn programs_have_the_expected_verdicts() {
-    let tells = std::env::var("PROGRAMS").is_ok();
+    let reports_rounds = std::env::var("PROGRAMS").is_ok();
     let text = std::fs::read_to_string(folder().join("expected.csv")).expect("a table");
     let model = Model::builtin("sc").expect("a model").expect("a good model");
     let mut wrong = Vec::new();
@@ -42,20 +42,20 @@ fn programs_have_the_expected_verdicts() {
         let options = Options {
             properties: vec![Property::Assert],
             control: Control::lasting(PATIENCE),
-            tuning: Tuning { tells, order: order(), ..Tuning::default() },
+            tuning: Tuning { reports_rounds, order: order(), ..Tuning::default() },
             ..Options::default()
         };
         let start = Instant::now();
         let found = verify(&program, &model, &options);
         let answer = found.conclusion().name();
         let reason = found.reason.map(|reason| reason.message);
-        let told =
+        let line =
             format!("{file}: {answer}, expected {verdict} {reason:?} \n{}", found.notes.join("\n"));
-        if tells {
-            println!("{told} {:?}", start.elapsed());
+        if reports_rounds {
+            println!("{line} {:?}", start.elapsed());
         }
         if answer != verdict {
-            wrong.push(told);
+            wrong.push(line);
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -21,7 +21,7 @@ pub struct Few {
     pub has_left_out: bool,
 }
 
-/// The function that a thread begins with, and the one that it is told to call, if it is.
+/// The function that a thread begins with, and the one that it is to call, if it is.
 type Kind = (FunctionId, Option<FunctionId>);
 
 impl Few {

@@ -48,7 +48,7 @@ pub fn search(program: &Program, model: &Model, options: &Options<'_>) -> Verdic
         observer.gaps.add(Reason { message, place: None, help: None });
         return verdict(program, options, observer, Vec::new(), Vec::new(), false, memory);
     };
-    // Races are told by paths; states that were met on others have none. Nor have they rounds that could
+    // Races are found along paths; states that were met on others have none. Nor have they rounds that could
     // be counted.
     let by_paths = options.wants(Property::Race) || options.unroll.is_some();
     let steps = if by_paths { u64::MAX } else { options.steps };

@@ -15,7 +15,7 @@ pub struct Options<'a> {
     /// Whether the order in which threads are tried is drawn at random, by the seed of the control.
     /// The answer is the same; tests see to that.
     pub shuffles: bool,
-    /// Steps of the search along paths, after which states are matched. Races are told by paths only.
+    /// Steps of the search along paths, after which states are matched. Races are found along paths only.
     pub steps: u64,
     pub control: Control<'a>,
 }
