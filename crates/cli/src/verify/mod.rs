@@ -131,7 +131,8 @@ fn extensions(options: &VerifyArguments) -> Extensions {
         extensions = extensions.with(schedules());
     }
     if options.verbose && options.engine == Choice::Named("abstract") {
-        extensions = extensions.with(Abstraction { reports_rounds: true, ..Abstraction::default() });
+        extensions =
+            extensions.with(Abstraction { reports_rounds: true, ..Abstraction::default() });
     }
     extensions
 }
