@@ -169,6 +169,8 @@ pub struct Blocks<'p> {
     pub has_exited: bool,
     /// All that the last thread would have used on ways that it cannot go.
     pub tried: Vec<Touch>,
+    /// Conditions by which the last thread cannot go on: each of these, all of it.
+    pub held: Vec<Vec<Term>>,
     pub nondet: Option<(i128, i128)>,
     live: Points,
     globals: Globals,
@@ -254,6 +256,7 @@ impl<'p> Blocks<'p> {
             held_up: None,
             has_exited: false,
             tried: Vec::new(),
+            held: Vec::new(),
             nondet,
             live: Points::of(program),
             globals,
@@ -365,6 +368,7 @@ impl<'p> Blocks<'p> {
         way: Way<'_>,
     ) -> Result<Vec<Edge>, Halt> {
         self.tried.clear();
+        self.held.clear();
         let Some(local) = control.thread(thread).filter(|local| local.at != At::Ended) else {
             return Ok(Vec::new());
         };
@@ -610,7 +614,17 @@ impl<'p> Walk<'_, '_, 'p> {
         Ok(all)
     }
 
-    /// A thread goes on only where a condition holds. None where it never does.
+    /// A thread waits for a condition. False where it never holds.
+    fn wait(&mut self, run: &mut Run, condition: Term) -> bool {
+        if !self.blocks.values.is_true(condition) {
+            let mut held = run.guard.clone();
+            held.push(self.blocks.values.terms.not(condition));
+            self.blocks.held.push(held);
+        }
+        self.demand(run, condition)
+    }
+
+    /// A thread goes on only where a condition holds. False where it never does.
     fn demand(&mut self, run: &mut Run, condition: Term) -> bool {
         let values = &self.blocks.values;
         if values.is_false(condition) && matches!(self.way, Way::All { .. }) {
@@ -754,14 +768,14 @@ impl<'p> Walk<'_, '_, 'p> {
             Operation::HeapSize { address } => self.heap_size(run, address, open),
             Operation::Free { address, kind } => self.free(run, address, kind, open),
             Operation::Wait { condition } => {
-                if self.demand(&mut run, condition) {
+                if self.wait(&mut run, condition) {
                     self.pass(&mut run, None);
                     open.push(run);
                 }
                 Ok(())
             }
             Operation::Assume { condition } => {
-                if self.demand(&mut run, condition) {
+                if self.wait(&mut run, condition) {
                     self.pass(&mut run, None);
                     open.push(run);
                 } else if run.thread.site().is_some_and(|it| self.blocks.code.ends_program(it)) {
@@ -973,6 +987,8 @@ impl<'p> Walk<'_, '_, 'p> {
                 self.record(What::Join { of: of as u32 });
                 self.pass(&mut run, None);
                 open.push(run);
+            } else {
+                self.blocks.held.push(run.guard);
             }
         }
         Ok(())

@@ -9,13 +9,16 @@
 //! in full, so that no thread is put off for ever. What is new here is that nodes stand for many
 //! states: the sets are those of all edges that may be taken from any of them, a node that is
 //! covered has no more accesses after it than the one that covers it, and a thread none of whose
-//! edges is possible counts as one that waits for anybody.
+//! edges is possible counts as one that waits for anybody. A thread that can go on in some of the states
+//! may wait for ever in others, where nobody else would be looked at: so T begins with one
+//! that goes on in all of them, and has everybody where there is none.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use parallax_control::Control as Limits;
 use parallax_program::InstKind;
+use parallax_solver::Term;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::block::{Blocks, Edge, Ending, Halt, Touch, Way};
@@ -78,6 +81,8 @@ struct Turn {
     edges: Vec<Arc<Edge>>,
     /// What its step uses, on ways that it cannot go too: after steps of others it may.
     touches: FxHashSet<Touch>,
+    /// Conditions by which it does not go on.
+    held: Vec<Vec<Term>>,
     is_chosen: bool,
     is_done: bool,
     /// Whether none of its edges is possible.
@@ -271,26 +276,44 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
                 // It may be that it would not be, had it come earlier.
                 accesses.extend(touches.iter().map(|touch| (thread, *touch)));
             }
+            let mut held = std::mem::take(&mut self.blocks.held);
+            // After what is wrong, and not asked about, nothing follows.
+            let passed = edges.iter().filter(|edge| self.passed.contains(&edge.ending));
+            held.extend(passed.map(|edge| edge.guard.clone()));
             let (is_chosen, is_done) = (false, false);
-            threads.push(Turn { thread, edges, touches, is_chosen, is_done, is_stuck });
+            threads.push(Turn { thread, edges, touches, held, is_chosen, is_done, is_stuck });
         }
         let last = self.graph.node(node).parent.as_ref().map(|(_, edge)| edge.thread);
         // What nobody notices first, then what the last thread does.
         let rank =
             |turn: &&mut Turn| (!turn.touches.is_empty(), Some(turn.thread) != last, turn.thread);
-        let ready = threads.iter_mut().filter(|turn| !turn.is_stuck);
-        if let Some(first) = ready.min_by_key(rank) {
+        let mut ready: Vec<&mut Turn> = threads.iter_mut().filter(|turn| !turn.is_stuck).collect();
+        ready.sort_by_key(rank);
+        let mut first = None;
+        for turn in ready {
+            if self.goes_on(node, &turn.held)? {
+                first = Some(turn);
+                break;
+            }
+        }
+        let is_full = !self.tuning.reduces || first.is_none();
+        if let Some(first) = first {
             first.is_chosen = true;
         }
-        Ok(Frame {
-            node,
-            number,
-            low: number,
-            is_full: !self.tuning.reduces,
-            threads,
-            open: Vec::new(),
-            accesses,
-        })
+        Ok(Frame { node, number, low: number, is_full, threads, open: Vec::new(), accesses })
+    }
+
+    /// Whether a thread goes on in all states of a node.
+    fn goes_on(&mut self, node: NodeId, held: &[Vec<Term>]) -> Result<bool, Halt> {
+        let state = self.graph.node(node).state.clone();
+        let facts = state.facts(self.blocks, self.precision);
+        for conditions in held {
+            let conditions: Vec<Term> = facts.iter().chain(conditions).copied().collect();
+            if self.oracle.is_possible(&self.blocks.values.terms, &conditions)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Whether more threads have to be expanded.
