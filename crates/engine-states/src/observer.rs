@@ -73,8 +73,8 @@ impl<'a> Observer<'a> {
     const PATIENCE: u32 = 4096;
     const INTERVAL: Duration = Duration::from_millis(5);
     /// What a state costs, and each thread in it, in nominal nanoseconds.
-    const WORK: u64 = 1_000;
-    const WORK_OF_THREAD: u64 = 700;
+    const WORK: u64 = 400;
+    const WORK_OF_THREAD: u64 = 300;
 
     pub fn new(options: &'a Options<'a>, start: Instant) -> Observer<'a> {
         Observer {

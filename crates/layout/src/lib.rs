@@ -96,7 +96,9 @@ fn before(flow: &Flow<'_>, site: Site, inst: &Inst) -> Vec<Inst> {
         demands.into_iter().map(|demand| assertion(demand, DEPENDS, inst.span)).collect();
     let part = part_is_read(flow, function, &inst.kind);
     guards.extend(part.map(|demand| assertion(demand, PART, inst.span)));
-    let changed = changes_address(flow, function, &inst.kind);
+    // The words of locks and the like are the library's own, and hold numbers.
+    let is_own = flow.is_linked(site);
+    let changed = (!is_own).then(|| changes_address(flow, function, &inst.kind)).flatten();
     guards.extend(changed.map(|demand| assertion(demand, DEPENDS, inst.span)));
     guards
 }

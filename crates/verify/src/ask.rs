@@ -37,10 +37,8 @@ const HEAD_START: u64 = 200_000_000;
 /// Abstraction refinement comes in where the others would not end.
 const PROOFS_START: u64 = 1_500_000_000;
 
-/// The search through states joins when the easy ones are through, with a smaller share: it is quick where
-/// there are few states, and else takes memory.
+/// The search through states joins when the easy ones are through.
 const SOON: u64 = 20_000_000;
-const RARELY: u64 = 2;
 
 impl Prepared {
     /// Asks the engine that was named, or those that may know.
@@ -153,7 +151,7 @@ impl Prepared {
             }
             Kind::Machine => vec![first("explore"), last("bounded")],
             Kind::C | Kind::Text => {
-                let mut states = entrant("states", Start::At(SOON), RARELY);
+                let mut states = entrant("states", Start::At(SOON), 1);
                 if let (Some(states), true) = (&mut states, is_race_free) {
                     states.engine = &relief::STATES;
                 }
