@@ -331,7 +331,7 @@ impl<'p> Blocks<'p> {
         }
     }
 
-    fn local(&mut self, thread: u32, depth: u32, function: FunctionId, var: u32) -> PlaceId {
+    pub fn local(&mut self, thread: u32, depth: u32, function: FunctionId, var: u32) -> PlaceId {
         let program = self.code.program;
         self.places.local(&mut self.values.terms, program, (thread, depth), function, var)
     }
@@ -449,7 +449,17 @@ impl<'p> Blocks<'p> {
         self.values.terms.constant(bits)
     }
 
-    fn child(&mut self, parent: u32, place: u32) -> u32 {
+    /// The threads that others have started, by number: who started them, and as which one.
+    pub fn all_children(&self) -> Vec<(u32, u32, u32)> {
+        let children = self.children.iter();
+        let mut all: Vec<_> =
+            children.map(|((parent, place), number)| (*parent, *place, *number)).collect();
+        all.sort_unstable_by_key(|(_, _, number)| *number);
+        all
+    }
+
+    /// The number of a thread that another one starts.
+    pub fn child(&mut self, parent: u32, place: u32) -> u32 {
         let next = (self.code.program.threads.len() + self.children.len()) as u32;
         *self.children.entry((parent, place)).or_insert(next)
     }

@@ -9,7 +9,7 @@ use parallax_program::{Diagnostic, Diagnostics, Help, Property};
 use parallax_query::{Answer, Engine, Query};
 
 use crate::options::{Options, Tuning};
-use crate::verify;
+use crate::prove;
 
 /// Proofs without a bound.
 pub struct Abstract;
@@ -70,7 +70,7 @@ impl Engine for Abstract {
             control: control.clone(),
             tuning: query.extensions.get::<Tuning>().copied().unwrap_or_default(),
         };
-        let verdict = verify(program, &query.model, &options);
-        Ok(Answer::new(verdict, self.name()))
+        let (verdict, proof) = prove(program, &query.model, &options);
+        Ok(Answer { proof, ..Answer::new(verdict, self.name()) })
     }
 }

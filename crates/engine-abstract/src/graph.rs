@@ -20,6 +20,9 @@ pub struct Node {
     pub control: Arc<Control>,
     pub state: State,
     pub parent: Option<(NodeId, Arc<Edge>)>,
+    pub covered_by: Option<NodeId>,
+    /// The threads whose steps were looked at.
+    pub expanded: Vec<u32>,
 }
 
 #[derive(Default)]
@@ -35,6 +38,11 @@ impl Graph {
 
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0 as usize]
+    }
+
+    /// Notes whose steps were looked at.
+    pub fn expand(&mut self, id: NodeId, threads: Vec<u32>) {
+        self.nodes[id.0 as usize].expanded = threads;
     }
 
     /// A new node, and the one that covers it, if one does.
@@ -53,7 +61,7 @@ impl Graph {
         if covered_by.is_none() {
             same.push(id);
         }
-        self.nodes.push(Node { control, state, parent });
+        self.nodes.push(Node { control, state, parent, covered_by, expanded: Vec::new() });
         (id, covered_by)
     }
 

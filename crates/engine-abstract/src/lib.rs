@@ -16,6 +16,7 @@ mod live;
 mod options;
 mod oracle;
 mod places;
+pub mod proof;
 mod refine;
 mod rounds;
 mod search;
@@ -25,4 +26,4 @@ mod value;
 
 pub use crate::engine::Abstract;
 pub use crate::options::{Domain, Options, Order, Tuning};
-pub use crate::rounds::verify;
+pub use crate::rounds::{prove, verify};

@@ -22,6 +22,8 @@ pub struct Tuning {
     pub most_values: u32,
     /// Whether orders of steps that make no difference are left out.
     pub reduces: bool,
+    /// Whether the proof is written down where there is one.
+    pub proves: bool,
     /// Whether each round is reported.
     pub reports_rounds: bool,
 }
@@ -53,6 +55,7 @@ impl Default for Tuning {
             domain: Domain::Product,
             most_values: 1,
             reduces: true,
+            proves: false,
             reports_rounds: false,
         }
     }

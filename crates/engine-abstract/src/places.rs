@@ -103,6 +103,11 @@ impl Places {
         found
     }
 
+    /// All pieces, by address.
+    pub fn all_pieces(&self) -> impl Iterator<Item = (u64, u8)> {
+        self.pieces.iter().map(|(address, bytes)| (*address, *bytes))
+    }
+
     /// No piece goes on over an address.
     fn cut(&mut self, at: u64) {
         let Some((&start, &size)) = self.pieces.range(..at).next_back() else { return };

@@ -4,8 +4,8 @@ use parallax_memory::Model;
 use parallax_program::{Program, Property};
 use parallax_solver::Stop;
 use parallax_verdict::{
-    Counts, Gaps, NONE_ENDS, Reason, Scope, Searched, Verdict, Violation, confirm, inputs_tried,
-    no_execution_passes, stopped,
+    Conclusion, Counts, Gaps, NONE_ENDS, Reason, Scope, Searched, Verdict, Violation, confirm,
+    inputs_tried, no_execution_passes, stopped,
 };
 use rustc_hash::FxHashSet;
 
@@ -15,6 +15,7 @@ use crate::control::Control;
 use crate::options::{Options, Tuning};
 use crate::oracle::{Model as Values, Oracle, Unanswered};
 use crate::places::PlaceId;
+use crate::proof;
 use crate::refine::{Finding, Path, Refinement};
 use crate::search::{Round, Search};
 use crate::state::Precision;
@@ -25,6 +26,11 @@ const MOST_ROUNDS: u32 = 400;
 
 /// Decides about the assertions of a program, under sequential consistency.
 pub fn verify(program: &Program, model: &Model, options: &Options<'_>) -> Verdict {
+    prove(program, model, options).0
+}
+
+/// The same, with a proof where the program is safe and one is wanted.
+pub fn prove(program: &Program, model: &Model, options: &Options<'_>) -> (Verdict, Option<String>) {
     let Some(blocks) = Blocks::new(program, options.nondet) else {
         let mut gaps = Gaps::default();
         gaps.add(Reason {
@@ -32,7 +38,8 @@ pub fn verify(program: &Program, model: &Model, options: &Options<'_>) -> Verdic
             place: None,
             help: None,
         });
-        return conclude(program, options, gaps, Vec::new(), Counts::default(), Vec::new());
+        let (counts, notes) = (Counts::default(), Vec::new());
+        return (conclude(program, options, gaps, Vec::new(), counts, notes), None);
     };
     Rounds {
         oracle: Oracle::new(options.control.clone()),
@@ -48,6 +55,7 @@ pub fn verify(program: &Program, model: &Model, options: &Options<'_>) -> Verdic
         rounds: 0,
         has_ended: false,
         reports: Vec::new(),
+        proof: None,
     }
     .run(program)
 }
@@ -66,6 +74,7 @@ struct Rounds<'r, 'p> {
     rounds: u32,
     has_ended: bool,
     reports: Vec<String>,
+    proof: Option<String>,
 }
 
 /// What comes after a round.
@@ -76,7 +85,7 @@ enum Next {
 }
 
 impl Rounds<'_, '_> {
-    fn run(mut self, program: &Program) -> Verdict {
+    fn run(mut self, program: &Program) -> (Verdict, Option<String>) {
         let mut violations = Vec::new();
         loop {
             self.rounds += 1;
@@ -109,7 +118,10 @@ impl Rounds<'_, '_> {
         if violations.is_empty() && self.gaps.is_empty() && !self.has_ended {
             notes.push(NONE_ENDS.to_string());
         }
-        conclude(program, self.options, self.gaps, violations, self.counts, notes)
+        let proof = self.proof.take();
+        let verdict = conclude(program, self.options, self.gaps, violations, self.counts, notes);
+        let proof = proof.filter(|_| verdict.conclusion() == Conclusion::Safe);
+        (verdict, proof)
     }
 
     fn give_up(&mut self, message: String) {
@@ -127,7 +139,7 @@ impl Rounds<'_, '_> {
 
     fn round(&mut self) -> Result<Next, Halt> {
         let tuning = self.options.tuning;
-        let (round, has_ended, has_blocked, states) = {
+        let (round, has_ended, has_blocked, graph) = {
             let mut search = Search::new(
                 &mut self.blocks,
                 &mut self.oracle,
@@ -137,9 +149,9 @@ impl Rounds<'_, '_> {
                 &self.pinned,
             );
             let round = search.run();
-            (round, search.has_ended, search.has_blocked, search.graph.len() as u64)
+            (round, search.has_ended, search.has_blocked, search.graph)
         };
-        self.counts.states = states;
+        self.counts.states = graph.len() as u64;
         if std::mem::take(&mut self.blocks.places.is_cut) {
             self.forget();
             return Ok(Next::Again);
@@ -153,6 +165,11 @@ impl Rounds<'_, '_> {
                     self.gaps.add(no_execution_passes(place));
                 }
                 self.has_ended = has_ended;
+                if tuning.proves {
+                    let about = (self.model.name(), &self.options.properties[..]);
+                    let proof = proof::text(&self.blocks, &graph, &self.precision, about);
+                    self.proof = Some(proof);
+                }
                 Ok(Next::Enough)
             }
             Round::Many(place) => Ok(self.ban(place)),

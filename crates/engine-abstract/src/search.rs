@@ -234,6 +234,7 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
                     }
                 }
             }
+            self.graph.expand(node, control.running().collect());
             self.note_end(&control, goes);
         }
         Ok(Round::Complete)
@@ -407,6 +408,8 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
     fn leave(&mut self, done: Frame, parent: Option<&mut Frame>, component: &mut Vec<NodeId>) {
         let control = self.graph.node(done.node).control.clone();
         let goes = done.threads.iter().any(|turn| turn.is_done && !turn.is_stuck);
+        let expanded = done.threads.iter().filter(|turn| turn.is_done);
+        self.graph.expand(done.node, expanded.map(|turn| turn.thread).collect());
         self.note_end(&control, goes);
         self.low.insert(done.node, done.low);
         if let Some(parent) = parent {

@@ -19,6 +19,8 @@ pub struct Answer {
     pub candidate: Option<Box<Violation>>,
     /// What the solver was asked, one text for each question, where somebody wants to have it.
     pub questions: Vec<Vec<u8>>,
+    /// A proof that somebody else can check, where one is wanted.
+    pub proof: Option<String>,
 }
 
 impl Answer {
@@ -32,6 +34,7 @@ impl Answer {
             solver: None,
             candidate: None,
             questions: Vec::new(),
+            proof: None,
         }
     }
 }
