@@ -101,7 +101,7 @@ fuzz: ## FUZZ_SECONDS of each fuzz target
 			certificate) seeds= ;; \
 			elf|lift) seeds=$(TARGET)/seeds/$$target ;; \
 			document) seeds=examples/c ;; \
-			schedule|session|expectations|formulas|exchange) seeds=fuzz/seeds/$$target ;; \
+			schedule|session|expectations|formulas|exchange|proof) seeds=fuzz/seeds/$$target ;; \
 			*) seeds=examples/programs ;; \
 		esac; \
 		mkdir -p fuzz/corpus/$$target; \

@@ -31,8 +31,11 @@ fn search(test: &LitmusTest) {
         _ => "rc11",
     };
     let model = Model::builtin(name).expect("a built-in model").expect("a sound model");
-    let options =
-        Options { witnesses: 2, control: Control::lasting(Duration::from_millis(50)), ..Options::default() };
+    let options = Options {
+        witnesses: 2,
+        control: Control::lasting(Duration::from_millis(50)),
+        ..Options::default()
+    };
     // What is found replays, or it would be an error of the engine.
     if let Err(errors) = enumerate(&test.program, &test.question, &model, &options) {
         assert!(errors.iter().all(|error| !error.message.contains("internal error")));

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
+use crate::check_proof::CheckProofArguments;
 use crate::debug::{DebugArguments, ReplayArguments};
 use crate::fences::FencesArguments;
 use crate::translate::TranslateArguments;
@@ -31,6 +32,7 @@ pub enum Command {
     Replay(ReplayArguments),
     Translate(TranslateArguments),
     Validate(ValidateArguments),
+    CheckProof(CheckProofArguments),
     Models(ModelsArguments),
     Completions(CompletionsArguments),
     Man(ManArguments),

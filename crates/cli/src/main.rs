@@ -2,6 +2,7 @@
 
 mod args;
 mod batch;
+mod check_proof;
 mod debug;
 mod expect;
 mod fences;
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
         Command::Debug(options) => debug::run(options),
         Command::Replay(options) => debug::replay(options),
         Command::Validate(options) => validate::run(options),
+        Command::CheckProof(options) => check_proof::run(options),
         Command::Translate(options) => translate::run(options),
         Command::Models(options) => models::run(options),
         Command::Completions(options) => shell::completions(options),

@@ -66,8 +66,13 @@ pub fn run(options: &ValidateArguments) -> Exit {
         Ok(answered) => answered,
         Err(exit) => return exit,
     };
+    show(&validation, options.quiet)
+}
+
+/// Says what was found out.
+pub fn show(validation: &Validation, quiet: bool) -> Exit {
     let mut text = format!("{}: {}\n", validation.outcome.name(), validation.reason);
-    if !options.quiet {
+    if !quiet {
         text.extend(validation.notes.iter().map(|note| format!("note: {note}\n")));
     }
     if output::print(&text).is_break() {

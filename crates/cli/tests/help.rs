@@ -6,7 +6,8 @@ use std::path::Path;
 
 use support::{Folder, run_in};
 
-const COMMANDS: [&str; 6] = ["litmus", "verify", "validate", "models", "completions", "man"];
+const COMMANDS: [&str; 7] =
+    ["litmus", "verify", "validate", "check-proof", "models", "completions", "man"];
 
 #[test]
 fn every_command_has_help_with_two_examples_that_work() {

@@ -12,6 +12,7 @@ mod integers;
 pub mod litmus;
 pub mod models;
 pub mod portfolio;
+pub mod proofs;
 pub mod properties;
 pub mod registry;
 mod relief;

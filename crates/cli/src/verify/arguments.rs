@@ -95,6 +95,10 @@ pub struct VerifyArguments {
     #[arg(value_parser = question)]
     pub emit: Option<PathBuf>,
 
+    /// Write the proof of a safe program, for `parallax check-proof` (engine abstract)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub proof: Option<PathBuf>,
+
     /// How to print the answer
     #[arg(long, value_enum, default_value_t = AnswerFormat::Text)]
     pub format: AnswerFormat,

@@ -130,9 +130,11 @@ fn extensions(options: &VerifyArguments) -> Extensions {
     if schedule(options).is_some() {
         extensions = extensions.with(schedules());
     }
-    if options.verbose && options.engine == Choice::Named("abstract") {
+    let is_abstract = options.engine == Choice::Named("abstract");
+    let (proves, reports_rounds) = (options.proof.is_some(), options.verbose);
+    if is_abstract && (proves || reports_rounds) {
         extensions =
-            extensions.with(Abstraction { reports_rounds: true, ..Abstraction::default() });
+            extensions.with(Abstraction { proves, reports_rounds, ..Abstraction::default() });
     }
     extensions
 }
@@ -173,6 +175,10 @@ fn check_format(options: &VerifyArguments, request: &Request) -> Result<(), Diag
     if options.format == AnswerFormat::Svcomp && !is_ruled {
         let error = Diagnostic::new("--format svcomp is for properties of SV-COMP");
         return Err(vec![error.with_help("say --property FILE.prp, or give a task, TASK.yml")]);
+    }
+    if options.proof.is_some() && options.engine != Choice::Named("abstract") {
+        let error = Diagnostic::new("proofs that others can check are of the engine abstract");
+        return Err(vec![error.with_help("say --engine abstract, or leave out --proof")]);
     }
     if options.expect && !tasks::are_asked(options) {
         let error = Diagnostic::new("--expect is for tasks, which know what to expect");

@@ -70,6 +70,9 @@ pub fn deliver(
     } else if let Some(path) = &options.witness {
         write_schedule(path, answer, options.quiet)?;
     }
+    if let Some(path) = &options.proof {
+        write_proof(path, answer, options.quiet)?;
+    }
     if let Some(path) = &options.report {
         deliver_file(path, &verdict_html(&run, verdict))?;
     }
@@ -123,6 +126,19 @@ fn write_schedule(path: &Path, answer: &Answer, quiet: bool) -> Result<(), Exit>
     };
     if !quiet {
         output::note(why);
+    }
+    Ok(())
+}
+
+fn write_proof(path: &Path, answer: &Answer, quiet: bool) -> Result<(), Exit> {
+    if let Some(proof) = &answer.proof {
+        return deliver_file(path, proof);
+    }
+    if !quiet {
+        output::note(&format!(
+            "{}: there is no proof to write",
+            answer.verdict.conclusion().name()
+        ));
     }
     Ok(())
 }
