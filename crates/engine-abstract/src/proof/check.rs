@@ -6,6 +6,8 @@
 //! which no more is said. Steps that fail must be ruled out. Whatever does not follow refutes the proof.
 
 use parallax_control::Control as Limits;
+use parallax_machine::system::MemoryKind;
+use parallax_memory::Facts;
 use parallax_program::{Diagnostics, Program, Property};
 use parallax_solver::{Stop, Term};
 use parallax_verdict::leaves_all_open;
@@ -72,7 +74,8 @@ pub fn check(
     if header.program != fingerprint(program) {
         return Ok(Checked::Refuted("it is about another program".to_string()));
     }
-    if header.model != "sc" {
+    let facts = Facts::of(&header.model);
+    if facts.and_then(|facts| facts.machine) != Some(MemoryKind::Sc) {
         return Ok(Checked::Unknown(format!("proofs under '{}' are not known", header.model)));
     }
     let Some(mut blocks) = Blocks::new(program, header.nondet) else {
