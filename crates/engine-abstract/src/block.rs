@@ -13,9 +13,11 @@
 //! What a thread makes is its own until another thread uses it; then the analysis starts again
 //! ([`Halt::Escaped`]). `parallax_machine::system` says why that is sound.
 
+mod buffers;
+
 use std::sync::Arc;
 
-use parallax_machine::system::{BadAccess, Marks, Record, What};
+use parallax_machine::system::{BadAccess, Marks, MemoryKind, Record, What};
 use parallax_machine::{
     Code, Fault, Globals, Idle, Limits, NESTED_SECTION, NO_SECTION, Operation, RESERVATIONS, Site,
     TOO_LARGE, Thread, modify,
@@ -27,7 +29,7 @@ use parallax_program::{
 use parallax_solver::{Node, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::control::{At, Control, Local, Object};
+use crate::control::{At, Control, Local, Object, Stores, process};
 use crate::live::Points;
 use crate::oracle::{Oracle, Unanswered, evaluate};
 use crate::places::{Place, PlaceId, Places};
@@ -63,6 +65,12 @@ pub enum Decision {
     Outside(u64),
     /// Whether an object that has ended is remembered.
     Keeps(bool),
+    /// What is at that place in a buffer takes effect.
+    Flush(u32),
+    /// A store to that address takes effect that is not kept apart from others.
+    Again(u64),
+    /// There are no such stores any more.
+    Drained,
 }
 
 /// One edge.
@@ -78,6 +86,8 @@ pub struct Edge {
     pub touches: Vec<Touch>,
     pub control: Control,
     pub ending: Ending,
+    /// Whether a store is not kept apart from others from then on.
+    pub is_blurred: bool,
 }
 
 /// Some bytes that are used.
@@ -91,6 +101,8 @@ pub struct Touch {
 impl Touch {
     /// In conflict with all that others do.
     pub const ALL: Touch = Touch { start: 0, end: u64::MAX, writes: true };
+    /// In conflict with nothing.
+    pub const NONE: Touch = Touch { start: 0, end: 0, writes: false };
 
     pub fn conflicts(&self, other: &Touch) -> bool {
         (self.writes || other.writes) && self.start < other.end && other.start < self.end
@@ -171,7 +183,14 @@ pub struct Blocks<'p> {
     pub tried: Vec<Touch>,
     /// Conditions by which the last thread cannot go on: each of these, all of it.
     pub held: Vec<Vec<Term>>,
+    /// Whether the last thread waits for its stores to take effect, and for nothing else.
+    pub waits_for_stores: bool,
     pub nondet: Option<(i128, i128)>,
+    pub memory: MemoryKind,
+    /// How many stores of a thread are kept apart while others do not see them.
+    pub most_stores: u32,
+    /// How many ways of the last thread wait for that.
+    waiting: usize,
     live: Points,
     globals: Globals,
     slots: Slots,
@@ -201,6 +220,7 @@ struct Run {
     inputs: Vec<Term>,
     made: Vec<(PlaceId, Term)>,
     touches: Vec<Touch>,
+    is_blurred: bool,
     /// Whether it has come to what others may notice, or needs to stop before that.
     has_acted: bool,
     branches: u32,
@@ -257,7 +277,11 @@ impl<'p> Blocks<'p> {
             has_exited: false,
             tried: Vec::new(),
             held: Vec::new(),
+            waits_for_stores: false,
             nondet,
+            memory: MemoryKind::Sc,
+            most_stores: Self::FEW_STORES,
+            waiting: 0,
             live: Points::of(program),
             globals,
             slots: Slots::of(program.pointer_width),
@@ -320,7 +344,8 @@ impl<'p> Blocks<'p> {
         if control.threads.len() <= number as usize {
             control.threads.resize(number as usize + 1, None);
         }
-        let local = Local { stack: vec![site], at: At::Block, children: 0, held: Vec::new() };
+        let (at, stores) = (At::Block, Stores::default());
+        let local = Local { stack: vec![site], at, children: 0, held: Vec::new(), stores };
         control.threads[number as usize] = Some(Arc::new(local));
         for var in self.live.at(site, true).to_vec() {
             let id = self.local(number, 0, function, var);
@@ -350,15 +375,19 @@ impl<'p> Blocks<'p> {
                 self.slots.owner(address).is_none()
                     || control.object(address).is_some_and(|object| !object.is_freed)
             }
+            Place::Stored { thread, address, bytes, nth } => {
+                let count = |local: &Local| local.stores.count((address, bytes), usize::MAX);
+                control.thread(thread).is_some_and(|local| nth < count(local))
+            }
         }
     }
 
-    /// Whether a thread can take a step at all: only one in a section can.
-    pub fn may_run(control: &Control, thread: u32) -> bool {
-        control.section.is_none_or(|owner| owner == thread)
+    /// Whether a thread, or its buffer, can take a step at all: only one in a section can.
+    pub fn may_run(control: &Control, process: u32) -> bool {
+        control.section.is_none_or(|owner| owner == process::thread(process))
     }
 
-    /// The edges of a thread from where it stands.
+    /// The edges of a thread from where it stands, or of its buffer.
     pub fn edges(
         &mut self,
         oracle: &mut Oracle<'_>,
@@ -369,6 +398,10 @@ impl<'p> Blocks<'p> {
     ) -> Result<Vec<Edge>, Halt> {
         self.tried.clear();
         self.held.clear();
+        (self.waits_for_stores, self.waiting) = (false, 0);
+        if process::is_buffer(thread) {
+            return self.flushes(control, base, process::thread(thread), way);
+        }
         let Some(local) = control.thread(thread).filter(|local| local.at != At::Ended) else {
             return Ok(Vec::new());
         };
@@ -394,6 +427,7 @@ impl<'p> Blocks<'p> {
             inputs: Vec::new(),
             made: Vec::new(),
             touches: Vec::new(),
+            is_blurred: false,
             has_acted: local.at == At::Block,
             branches: 0,
             blocks: 0,
@@ -409,6 +443,7 @@ impl<'p> Blocks<'p> {
             }
         }
         edges.reverse();
+        self.waits_for_stores = self.waiting > 0 && self.waiting == self.held.len();
         Ok(edges)
     }
 
@@ -589,6 +624,7 @@ impl<'p> Walk<'_, '_, 'p> {
             touches: run.touches,
             control: run.control,
             ending: run.ending.unwrap_or(Ending::Goes),
+            is_blurred: run.is_blurred,
         }
     }
 
@@ -754,6 +790,7 @@ impl<'p> Walk<'_, '_, 'p> {
             }
             Operation::StoreConditional { .. } => Self::lose(run, RESERVATIONS, open),
             Operation::Fence { tags } => {
+                let Some(mut run) = self.fence(run, open) else { return Ok(()) };
                 if !tags.is_mark() {
                     self.record(What::Fence);
                 }
@@ -829,6 +866,10 @@ impl<'p> Walk<'_, '_, 'p> {
                     self.stop(run, At::Operation, open);
                     return Ok(());
                 }
+                if run.control.stores(self.number) {
+                    self.wait_for_stores(run, Touch::ALL, open);
+                    return Ok(());
+                }
                 run.has_acted = true;
                 run.control.section = Some(self.number);
                 self.record(What::AtomicBegin);
@@ -864,13 +905,17 @@ impl<'p> Walk<'_, '_, 'p> {
                 }
                 Ok(())
             }
+            Operation::End if run.control.stores(self.number) => {
+                self.wait_for_stores(run, Touch::NONE, open);
+                Ok(())
+            }
             Operation::End => {
                 if self.number != 0 || !self.blocks.code.program.daemons {
                     self.record(What::End);
                 }
                 if let Some(local) = run.control.local(self.number) {
-                    *local =
-                        Local { stack: Vec::new(), at: At::Ended, children: 0, held: Vec::new() };
+                    let (stack, held, stores) = (Vec::new(), Vec::new(), Stores::default());
+                    *local = Local { stack, at: At::Ended, children: 0, held, stores };
                 }
                 if run.control.section == Some(self.number) {
                     run.control.section = None;
@@ -977,7 +1022,11 @@ impl<'p> Walk<'_, '_, 'p> {
         self.blocks.begin(&mut run.control, child, function, args, &mut writes);
         run.writes.extend(writes);
         self.record(What::Spawn { child });
-        self.record_of(child, What::Begin);
+        if run.control.stores(self.number) {
+            self.put_off(&mut run, child, function);
+        } else {
+            self.record_of(child, What::Begin);
+        }
         let number = self.blocks.values.number(32, u128::from(child));
         self.pass(&mut run, Some(number));
         open.push(run);
@@ -1122,11 +1171,17 @@ impl<'p> Walk<'_, '_, 'p> {
                 let size = run.control.object(address).map_or(1, |object| object.size.max(1));
                 let range = address..address.saturating_add(size);
                 run.touches.push(Touch { start: range.start, end: range.end, writes: true });
+                if self.is_stored_to(&run, &range, |other| other != self.number) {
+                    let what = "a store that waits in a buffer while its object is freed";
+                    Self::lose(run, what, open)?;
+                    continue;
+                }
+                let is_late = self.is_stored_to(&run, &range, |other| other == self.number);
                 let keeps = match self.next_on_trail(&run)? {
                     Some(Decision::Keeps(keeps)) => keeps,
                     Some(_) => return Err(Halt::Astray),
                     // Addresses of the heap go anywhere, so they are not given out again.
-                    None => kind == AllocKind::Heap || self.is_remembered(&run, range),
+                    None => kind == AllocKind::Heap || is_late || self.is_remembered(&run, range),
                 };
                 run.trail.push(Decision::Keeps(keeps));
                 run.control.free(address, keeps);
@@ -1156,6 +1211,7 @@ impl<'p> Walk<'_, '_, 'p> {
         let inside = |id: &PlaceId| match self.blocks.places.place(*id) {
             Place::Memory { address, .. } => range.contains(&address),
             Place::Local { thread, .. } => thread == self.number,
+            Place::Stored { .. } => false,
         };
         let written = run.writes.iter();
         let known = self.base.iter().filter(|(id, _)| !run.writes.contains_key(id));
@@ -1207,7 +1263,8 @@ impl<'p> Walk<'_, '_, 'p> {
         open: &mut Vec<Run>,
     ) -> Result<(), Halt> {
         let bytes = u64::from(bytes);
-        for (target, mut run) in self.targets(run, address, bytes, open)? {
+        let marks = self.marks(&run);
+        for (target, mut run) in self.targets(run, &kind, address, bytes, open)? {
             let place = match &target {
                 Target::At(place) => *place,
                 Target::Within { start, .. } => *start,
@@ -1218,11 +1275,31 @@ impl<'p> Walk<'_, '_, 'p> {
                     self.blocks.slots.owner(place).is_none() && matches!(kind, Kind::Load)
                 });
             let is_own = is_own || constant.is_some_and(|global| global.constant);
+            if self.is_buffered(&run, &kind, marks[0]) && !is_own {
+                let Target::At(place) = target else { return Err(Halt::Astray) };
+                self.store_later(run, &kind, place, bytes, open)?;
+                continue;
+            }
             if self.waits(&run) && !is_own {
                 self.stop(run, At::Operation, open);
                 continue;
             }
-            run.has_acted |= !is_own;
+            if self.must_drain(&run, &kind, marks, is_own) {
+                let end = match &target {
+                    Target::At(place) => place.saturating_add(bytes),
+                    Target::Within { places, .. } => places.last().map_or(place, |it| it + bytes),
+                };
+                let writes = !matches!(kind, Kind::Load);
+                self.wait_for_stores(run, Touch { start: place, end, writes }, open);
+                continue;
+            }
+            let swaps = matches!(kind, Kind::Rmw(..) | Kind::Cas { .. });
+            let has_buffers = self.blocks.memory != MemoryKind::Sc;
+            run.has_acted |= !is_own || has_buffers && swaps;
+            if has_buffers && matches!(kind, Kind::Cas { is_weak: true, .. }) {
+                // Whether it can succeed depends on all that is on its way.
+                run.touches.push(Touch::ALL);
+            }
             match target {
                 Target::At(place) => self.access_at(run, &kind, place, bytes, open)?,
                 Target::Within { start, places } => {
@@ -1237,6 +1314,7 @@ impl<'p> Walk<'_, '_, 'p> {
     fn targets(
         &mut self,
         run: Run,
+        kind: &Kind,
         address: Term,
         bytes: u64,
         open: &mut Vec<Run>,
@@ -1271,15 +1349,14 @@ impl<'p> Walk<'_, '_, 'p> {
             && width <= 64
             && let Some(places) = self.places_in(address, start, size, bytes)
         {
-            return self.inside_or_outside(
-                run,
-                address,
-                (start, size),
-                bytes,
-                places,
-                wanted,
-                open,
-            );
+            let is_own = self.is_own(&run, start)?;
+            let is_exact = !is_own && self.is_buffered(&run, kind, self.marks(&run)[0]);
+            let all =
+                self.inside_or_outside(run, address, (start, size), bytes, places, wanted, open)?;
+            return match is_exact && wanted.is_none() {
+                true => self.one_by_one(all, address, open),
+                false => Ok(all),
+            };
         }
         if let Some(Decision::Outside(_)) = wanted {
             // It is known to be inside, or to fail as an access at a number does.
@@ -1383,7 +1460,8 @@ impl<'p> Walk<'_, '_, 'p> {
         (count <= Blocks::MOST_PLACES).then_some(places)
     }
 
-    fn read(&mut self, run: &Run, place: u64, bytes: u64) -> Term {
+    /// What the thread finds at some bytes.
+    fn read(&mut self, run: &mut Run, place: u64, bytes: u64) -> Term {
         let Blocks { places, values, .. } = &mut *self.blocks;
         let pieces = places.pieces(&mut values.terms, place, bytes);
         let mut whole = None;
@@ -1392,7 +1470,11 @@ impl<'p> Walk<'_, '_, 'p> {
             let terms = &mut self.blocks.values.terms;
             whole = Some(whole.map_or(piece, |low| terms.concat(piece, low)));
         }
-        whole.unwrap_or_else(|| self.blocks.values.number(8, 0))
+        let whole = whole.unwrap_or_else(|| self.blocks.values.number(8, 0));
+        match run.control.stores(self.number) {
+            true => self.with_stores(run, (place, bytes), whole),
+            false => whole,
+        }
     }
 
     fn write(&mut self, run: &mut Run, place: u64, bytes: u64, value: Term) {
@@ -1407,6 +1489,17 @@ impl<'p> Walk<'_, '_, 'p> {
     }
 
     fn record_access(&mut self, is_read: bool, address: Term, bytes: u64, value: Term) {
+        self.record_buffered(is_read, address, bytes, value, false);
+    }
+
+    fn record_buffered(
+        &mut self,
+        is_read: bool,
+        address: Term,
+        bytes: u64,
+        value: Term,
+        is_buffered: bool,
+    ) {
         let values = &self.blocks.values;
         let (Some(address), Some(value)) = (values.constant_of(address), values.constant_of(value))
         else {
@@ -1418,7 +1511,7 @@ impl<'p> Walk<'_, '_, 'p> {
             let (bytes, value) = (bytes as u8, value.unsigned());
             let what = match is_read {
                 true => What::Read { address, bytes, value },
-                false => What::Write { address, bytes, value, is_buffered: false },
+                false => What::Write { address, bytes, value, is_buffered },
             };
             story.log.push(Record { thread, what });
         }
@@ -1452,7 +1545,7 @@ impl<'p> Walk<'_, '_, 'p> {
             return Ok(());
         }
         let old = match is_read {
-            true => self.read(&run, place, bytes),
+            true => self.read(&mut run, place, bytes),
             false => self.blocks.values.number(8, 0),
         };
         let at = self.blocks.values.number(64, u128::from(place));
@@ -1508,7 +1601,16 @@ impl<'p> Walk<'_, '_, 'p> {
                 let mut sides = vec![is_it, differs];
                 sides.extend(is_weak.then_some(is_it));
                 let mut all = Vec::new();
+                // One that fails is a load.
+                let is_held_up = run.control.stores(self.number);
                 for (side, mut run) in self.sides(run, &sides)? {
+                    if is_held_up && side == 0 {
+                        if !*is_weak {
+                            self.blocks.tried.append(&mut run.touches);
+                            self.blocks.held.push(run.guard);
+                        }
+                        continue;
+                    }
                     if *is_weak && side != 1 {
                         // Whether it fails for no reason is a choice.
                         let fails = self.fresh(&mut run, 1);
@@ -1559,7 +1661,7 @@ impl<'p> Walk<'_, '_, 'p> {
         for place in places {
             let here = self.blocks.values.number(width, u128::from(*place));
             let is_here = self.blocks.values.terms.equals(address, here);
-            let value = self.read(&run, *place, bytes);
+            let value = self.read(&mut run, *place, bytes);
             let terms = &mut self.blocks.values.terms;
             old = Some(old.map_or(value, |rest| terms.select(is_here, value, rest)));
             is_there.push((*place, is_here, value));

@@ -72,6 +72,7 @@ fn relate(
     for record in &log {
         story.add(record);
     }
+    story.flush_all();
     let is_over = |number: u32| number == 0 && blocks.code.program.daemons;
     let ending = |number: u32| match control.has_ended(number) {
         _ if number == last.thread => ThreadEnding::Failed,

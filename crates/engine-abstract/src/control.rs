@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use parallax_machine::Site;
-use parallax_machine::system::BadAccess;
+use parallax_machine::system::{BadAccess, Buffer, Entry};
 use parallax_machine::{Extent, Globals, wrong_access, wrong_end};
 use parallax_program::{AllocKind, Slots};
 
@@ -29,6 +29,60 @@ pub struct Local {
     pub children: u32,
     /// Locks whose last write by this thread took them, by address.
     pub held: Vec<u64>,
+    pub stores: Stores,
+}
+
+/// What a thread has stored and others do not see yet. The values are in places of their own.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Stores {
+    pub buffer: Buffer<(), ()>,
+    /// Where stores went that are too many to be kept apart, by address. They are before those in the
+    /// buffer. Each of them may take effect any number of times, with any value, until it is said that
+    /// there are none any more.
+    pub blurred: Vec<(u64, u8)>,
+}
+
+impl Stores {
+    pub fn is_empty(&self) -> bool {
+        self.buffer.is_empty() && self.blurred.is_empty()
+    }
+
+    /// How many of the first stores of the buffer are just to these bytes.
+    pub fn count(&self, wanted: (u64, u8), among: usize) -> u32 {
+        let is_it = |entry: &&Entry<(), ()>| matches!(entry, Entry::Store { address, bytes, .. } if (*address, *bytes) == wanted);
+        self.buffer.entries().iter().take(among).filter(is_it).count() as u32
+    }
+
+    /// All bytes that something is stored to.
+    pub fn ranges(&self) -> impl Iterator<Item = (u64, u8)> {
+        let kept = self.buffer.entries().iter().filter_map(|entry| match entry {
+            Entry::Store { address, bytes, .. } => Some((*address, *bytes)),
+            _ => None,
+        });
+        kept.chain(self.blurred.iter().copied())
+    }
+}
+
+/// Whether two accesses share a byte.
+pub fn overlap((start, bytes): (u64, u64), (other, count): (u64, u64)) -> bool {
+    start < other.saturating_add(count) && other < start.saturating_add(bytes)
+}
+
+/// Somebody who takes steps: a thread, or the buffer of one.
+pub mod process {
+    const BUFFER: u32 = 1 << 16;
+
+    pub fn of_buffer(thread: u32) -> u32 {
+        thread | BUFFER
+    }
+
+    pub fn is_buffer(process: u32) -> bool {
+        process & BUFFER != 0
+    }
+
+    pub fn thread(process: u32) -> u32 {
+        process & !BUFFER
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -37,6 +91,8 @@ pub enum At {
     Block,
     /// Before an operation that others may notice.
     Operation,
+    /// Started by a thread that has stores on their way, which come first.
+    Pending,
     Ended,
 }
 
@@ -71,14 +127,26 @@ impl Control {
     /// The threads that have not ended.
     pub fn running(&self) -> impl Iterator<Item = u32> {
         let threads = self.threads.iter().enumerate();
-        let running =
-            threads.filter(|(_, local)| local.as_ref().is_some_and(|local| local.at != At::Ended));
+        let runs = |local: &Local| !matches!(local.at, At::Ended | At::Pending);
+        let running = threads.filter(move |(_, local)| local.as_deref().is_some_and(runs));
         running.map(|(number, _)| number as u32)
+    }
+
+    /// Whoever may take a step: threads that have not ended, and buffers with something in them.
+    pub fn processes(&self) -> impl Iterator<Item = u32> {
+        let running = self.running();
+        running.chain(self.running().filter(|it| self.stores(*it)).map(process::of_buffer))
+    }
+
+    /// Whether a thread has stores on their way.
+    pub fn stores(&self, thread: u32) -> bool {
+        self.thread(thread).is_some_and(|local| !local.stores.is_empty())
     }
 
     /// Whether no other thread can take a step before this one starts one.
     pub fn is_alone(&self, thread: u32) -> bool {
-        self.running().all(|other| other == thread)
+        let mut others = self.threads.iter().enumerate().filter(|(it, _)| *it != thread as usize);
+        others.all(|(_, local)| local.as_ref().is_none_or(|local| local.at == At::Ended))
     }
 
     /// The last object that starts at an address or before it.

@@ -4,7 +4,6 @@ use std::any::TypeId;
 
 use parallax_control::Control;
 use parallax_machine::system::MemoryKind;
-use parallax_memory::INTERLEAVING;
 use parallax_program::{Diagnostic, Diagnostics, Help, Property};
 use parallax_query::{Answer, Engine, Query};
 
@@ -21,10 +20,12 @@ impl Engine for Abstract {
 
     fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
         let model = &query.model;
-        if model.facts().machine != Some(MemoryKind::Sc) {
+        if model.facts().machine.is_none() {
             let message =
                 format!("the engine 'abstract' does not know the model '{}'", model.name());
-            return Err(Diagnostic::new(message).with_help(format!("it knows {INTERLEAVING}")));
+            let known: Vec<&str> = MemoryKind::ALL.iter().map(|kind| kind.name()).collect();
+            let help = format!("it knows {}", known.join(", "));
+            return Err(Diagnostic::new(message).with_help(help));
         }
         let Some(program) = &query.subject.program else {
             return Err(Diagnostic::new("this engine has no questions about final states"));

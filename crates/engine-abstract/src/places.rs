@@ -24,6 +24,14 @@ pub enum Place {
         address: u64,
         bytes: u8,
     },
+    /// What a thread has stored and others do not see yet. `nth` is how many stores to the same bytes
+    /// wait before it.
+    Stored {
+        thread: u32,
+        address: u64,
+        bytes: u8,
+        nth: u32,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -79,6 +87,17 @@ impl Places {
     ) -> PlaceId {
         let width = program.function(function).vars[var as usize].width;
         self.add(terms, Place::Local { thread, depth, function, var }, width)
+    }
+
+    /// Where the value of a store waits.
+    pub fn stored(
+        &mut self,
+        terms: &mut Terms,
+        thread: u32,
+        (address, bytes): (u64, u8),
+        nth: u32,
+    ) -> PlaceId {
+        self.add(terms, Place::Stored { thread, address, bytes, nth }, u32::from(bytes) * 8)
     }
 
     /// The pieces that an access is to, by address.

@@ -88,7 +88,7 @@ impl Path {
                 Place::Memory { address, .. } => control
                     .object(address)
                     .is_some_and(|it| it.zeroed && address - it.address < it.size),
-                Place::Local { .. } => false,
+                Place::Local { .. } | Place::Stored { .. } => false,
             };
             if edges.iter().any(|edge| is_zero(&edge.control)) {
                 let width = blocks.values.terms.width(term);

@@ -1,5 +1,6 @@
 //! Round after round: build the graph, look at what it reaches, track more.
 
+use parallax_machine::system::MemoryKind;
 use parallax_memory::Model;
 use parallax_program::{Program, Property};
 use parallax_solver::Stop;
@@ -31,7 +32,7 @@ pub fn verify(program: &Program, model: &Model, options: &Options<'_>) -> Verdic
 
 /// The same, with a proof where the program is safe and one is wanted.
 pub fn prove(program: &Program, model: &Model, options: &Options<'_>) -> (Verdict, Option<String>) {
-    let Some(blocks) = Blocks::new(program, options.nondet) else {
+    let Some(mut blocks) = Blocks::new(program, options.nondet) else {
         let mut gaps = Gaps::default();
         gaps.add(Reason {
             message: "the globals of the program are too large for this engine".to_string(),
@@ -41,6 +42,7 @@ pub fn prove(program: &Program, model: &Model, options: &Options<'_>) -> (Verdic
         let (counts, notes) = (Counts::default(), Vec::new());
         return (conclude(program, options, gaps, Vec::new(), counts, notes), None);
     };
+    blocks.memory = model.facts().machine.unwrap_or(MemoryKind::Sc);
     Rounds {
         oracle: Oracle::new(options.control.clone()),
         blocks,
@@ -273,6 +275,9 @@ impl Rounds<'_, '_> {
     /// The path can be taken.
     fn possible(&mut self, path: &Path, values: &Values) -> Next {
         let Some(last) = path.edges.last().cloned() else { return Next::Enough };
+        if path.edges.iter().any(|edge| edge.is_blurred) {
+            return self.keep_more_stores();
+        }
         let before = path.edges.len().checked_sub(2).map(|at| path.edges[at].control.clone());
         let control: Control = before.unwrap_or_else(|| self.blocks.start().0);
         let place = self.blocks.location(&control, last.thread);
@@ -306,6 +311,20 @@ impl Rounds<'_, '_> {
             }
         }
         self.passed.insert(last.ending.clone());
+        Next::Again
+    }
+
+    /// What was found may be due to stores that were not kept apart.
+    fn keep_more_stores(&mut self) -> Next {
+        let most = self.blocks.most_stores;
+        if !self.blocks.keep_more_stores() {
+            self.give_up(format!("more than {most} stores of a thread that others do not see"));
+            return Next::Enough;
+        }
+        self.report(|rounds| {
+            let most = rounds.blocks.most_stores;
+            format!("stores of a thread that others do not see are kept apart up to {most}")
+        });
         Next::Again
     }
 

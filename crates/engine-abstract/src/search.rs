@@ -17,12 +17,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use parallax_control::Control as Limits;
+use parallax_machine::system::MemoryKind;
 use parallax_program::InstKind;
 use parallax_solver::Term;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::block::{Blocks, Edge, Ending, Halt, Touch, Way};
-use crate::control::Control;
+use crate::control::{Control, process};
 use crate::graph::{Graph, NodeId};
 use crate::options::{Order, Tuning};
 use crate::oracle::{Oracle, Unanswered};
@@ -87,6 +88,8 @@ struct Turn {
     is_done: bool,
     /// Whether none of its edges is possible.
     is_stuck: bool,
+    /// Whether that is because its stores have not taken effect.
+    waits_for_stores: bool,
 }
 
 impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
@@ -166,6 +169,7 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
             let node = self.graph.node(node);
             (node.control.clone(), node.state.clone())
         };
+        self.blocks.waits_for_stores = false;
         if !Blocks::may_run(&control, thread) {
             return Ok(Vec::new());
         }
@@ -219,7 +223,7 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
         while let Some(node) = self.take(&mut open, order, &distances) {
             let control = self.graph.node(node).control.clone();
             let mut goes = false;
-            for thread in control.running() {
+            for thread in control.processes() {
                 for edge in self.edges(node, thread)? {
                     let states = match self.follow(node, &edge)? {
                         Ok(states) => states,
@@ -234,7 +238,7 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
                     }
                 }
             }
-            self.graph.expand(node, control.running().collect());
+            self.graph.expand(node, control.processes().collect());
             self.note_end(&control, goes);
         }
         Ok(Round::Complete)
@@ -268,7 +272,7 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
         let control = self.graph.node(node).control.clone();
         let mut threads = Vec::new();
         let mut accesses = FxHashSet::default();
-        for thread in control.running() {
+        for thread in control.processes() {
             let edges = self.edges(node, thread)?;
             let is_stuck = edges.is_empty();
             let used = edges.iter().flat_map(|edge| edge.touches.iter().copied());
@@ -282,7 +286,17 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
             let passed = edges.iter().filter(|edge| self.passed.contains(&edge.ending));
             held.extend(passed.map(|edge| edge.guard.clone()));
             let (is_chosen, is_done) = (false, false);
-            threads.push(Turn { thread, edges, touches, held, is_chosen, is_done, is_stuck });
+            let waits_for_stores = self.blocks.waits_for_stores;
+            threads.push(Turn {
+                thread,
+                edges,
+                touches,
+                held,
+                is_chosen,
+                is_done,
+                is_stuck,
+                waits_for_stores,
+            });
         }
         let last = self.graph.node(node).parent.as_ref().map(|(_, edge)| edge.thread);
         // What nobody notices first, then what the last thread does.
@@ -318,11 +332,16 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
     }
 
     /// Whether more threads have to be expanded.
-    fn grow(frame: &mut Frame) -> bool {
+    fn grow(&self, frame: &mut Frame) -> bool {
         let is_stuck = |turn: &Turn| turn.is_chosen && turn.is_done && turn.is_stuck;
         let mut all = frame.is_full || frame.threads.iter().any(is_stuck);
         let mut wanted: FxHashSet<u32> = FxHashSet::default();
+        let is_pso = self.blocks.memory == MemoryKind::Pso;
         for turn in frame.threads.iter().filter(|turn| turn.is_chosen) {
+            if is_pso && process::is_buffer(turn.thread) {
+                // What the thread stores next may overtake all that is in the buffer.
+                wanted.insert(process::thread(turn.thread));
+            }
             let touches = &turn.touches;
             let rivals = frame.accesses.iter().filter(|(thread, _)| *thread != turn.thread);
             for (thread, access) in rivals {
@@ -331,7 +350,14 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
                 }
             }
         }
-        for thread in wanted {
+        for wanted in wanted {
+            let turn = frame.threads.iter().find(|turn| turn.thread == wanted);
+            // A buffer is filled by its thread, and a thread may wait for its buffer alone.
+            let thread = match turn {
+                Some(turn) if turn.is_stuck && turn.waits_for_stores => process::of_buffer(wanted),
+                Some(_) => wanted,
+                None => process::thread(wanted),
+            };
             let turn = frame.threads.iter().find(|turn| turn.thread == thread);
             // Somebody has to help it first.
             all |= turn.is_none_or(|turn| turn.is_stuck);
@@ -395,10 +421,11 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
                 frame.open = open;
                 continue;
             }
-            if Self::grow(frame) {
+            let Some(mut done) = stack.pop() else { break };
+            if self.grow(&mut done) {
+                stack.push(done);
                 continue;
             }
-            let Some(done) = stack.pop() else { break };
             self.leave(done, stack.last_mut(), &mut component);
         }
         Ok(None)

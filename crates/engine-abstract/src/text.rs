@@ -18,17 +18,26 @@ pub fn place(blocks: &Blocks<'_>, id: PlaceId) -> String {
                 _ => format!("T{thread}:{}#{depth}.{name}", function.name),
             }
         }
-        Place::Memory { address, bytes } => {
-            let mut globals = program.globals.iter().zip(blocks.code.addresses());
-            let inside = |start: u64, size: u64| start <= address && address - start < size.max(1);
-            match globals.find(|(global, start)| inside(**start, global.size)) {
-                Some((global, start)) if address == *start && u64::from(bytes) == global.size => {
-                    global.name.clone()
-                }
-                Some((global, start)) => format!("{}[{}:{bytes}]", global.name, address - start),
-                None => format!("[{address:#x}:{bytes}]"),
+        Place::Memory { address, bytes } => memory(blocks, address, bytes),
+        Place::Stored { thread, address, bytes, nth } => {
+            let name = memory(blocks, address, bytes);
+            match nth {
+                0 => format!("T{thread}>{name}"),
+                _ => format!("T{thread}>{name}#{nth}"),
             }
         }
+    }
+}
+
+fn memory(blocks: &Blocks<'_>, address: u64, bytes: u8) -> String {
+    let mut globals = blocks.code.program.globals.iter().zip(blocks.code.addresses());
+    let inside = |start: u64, size: u64| start <= address && address - start < size.max(1);
+    match globals.find(|(global, start)| inside(**start, global.size)) {
+        Some((global, start)) if address == *start && u64::from(bytes) == global.size => {
+            global.name.clone()
+        }
+        Some((global, start)) => format!("{}[{}:{bytes}]", global.name, address - start),
+        None => format!("[{address:#x}:{bytes}]"),
     }
 }
 

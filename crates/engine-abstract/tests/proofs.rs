@@ -18,10 +18,10 @@ fn folder() -> PathBuf {
 }
 
 /// The program of a file, and its proof if it is safe.
-fn proved(file: &str, tuning: Tuning) -> (Program, Option<String>) {
+fn proved(file: &str, model: &str, tuning: Tuning) -> (Program, Option<String>) {
     let program = load(&[folder().join(file)], &Default::default());
     let program = program.unwrap_or_else(|errors| panic!("{file}: {}", errors[0]));
-    let model = Model::builtin("sc").expect("a model").expect("a good model");
+    let model = Model::builtin(model).expect("a model").expect("a good model");
     let options = Options {
         properties: vec![Property::Assert],
         control: Control::lasting(PATIENCE),
@@ -37,25 +37,46 @@ fn checked(program: &Program, text: &str) -> Result<Checked, String> {
     found.map_err(|errors| errors[0].to_string())
 }
 
-fn safe_programs() -> Vec<String> {
+/// The programs that are safe under a model.
+fn safe_programs(model: &str) -> Vec<String> {
     let table = std::fs::read_to_string(folder().join("expected.csv")).expect("a table");
-    let rows = table.lines().filter_map(|line| line.strip_suffix(",safe"));
-    rows.map(str::to_string).collect()
+    let mut rows = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = rows.next().expect("a head");
+    let column = head.iter().position(|it| *it == model).expect("a model");
+    rows.filter(|row| row[column] == "safe").map(|row| row[0].to_string()).collect()
+}
+
+fn is_long() -> bool {
+    std::env::var("PARALLAX_LONG").is_ok()
+}
+
+fn confirm(file: &str, model: &str, reduces: bool) {
+    let (program, proof) = proved(file, model, Tuning { reduces, ..Tuning::default() });
+    let proof = proof.unwrap_or_else(|| panic!("{file} has no proof under {model}"));
+    if let Ok(folder) = std::env::var("PROOFS") {
+        std::fs::write(Path::new(&folder).join(format!("{file}.{model}.{reduces}")), &proof)
+            .expect("a file");
+    }
+    let found = checked(&program, &proof);
+    println!("{file} {model} {reduces}: {found:?}");
+    assert!(matches!(found, Ok(Checked::Confirmed { .. })), "{file} {model}: {found:?}");
 }
 
 #[test]
 fn proofs_are_confirmed() {
-    for file in safe_programs() {
-        for reduces in [true, false] {
-            let (program, proof) = proved(&file, Tuning { reduces, ..Tuning::default() });
-            let proof = proof.unwrap_or_else(|| panic!("{file} has no proof"));
-            if let Ok(folder) = std::env::var("PROOFS") {
-                std::fs::write(Path::new(&folder).join(format!("{file}.{reduces}")), &proof)
-                    .expect("a file");
+    for file in safe_programs("sc") {
+        confirm(&file, "sc", true);
+        confirm(&file, "sc", false);
+    }
+}
+
+#[test]
+fn proofs_with_store_buffers_are_confirmed() {
+    for model in ["tso", "pso"] {
+        for file in safe_programs(model) {
+            if is_long() || file != "ring-buffer.c" {
+                confirm(&file, model, true);
             }
-            let found = checked(&program, &proof);
-            println!("{file} {reduces}: {found:?}");
-            assert!(matches!(found, Ok(Checked::Confirmed { .. })), "{file}: {found:?}");
         }
     }
 }
@@ -227,16 +248,25 @@ const DAMAGES: [Damage; 13] = [
 
 #[test]
 fn damaged_proofs_are_refused() {
-    let is_long = std::env::var("PARALLAX_LONG").is_ok();
+    damage("sc");
+}
+
+#[test]
+fn damaged_proofs_with_store_buffers_are_refused() {
+    damage("tso");
+}
+
+fn damage(model: &str) {
+    let is_long = is_long();
     let (files, step) = match is_long {
-        true => (safe_programs(), 17),
+        true => (safe_programs(model), 17),
         false => (vec!["hand-over.c".to_string(), "two-steps.c".to_string()], 7),
     };
     let mut alive: Vec<String> = Vec::new();
     let mut counts = vec![[0_usize; 3]; DAMAGES.len()];
     let mut number = 0_usize;
     for file in files {
-        let (program, proof) = proved(&file, Tuning::default());
+        let (program, proof) = proved(&file, model, Tuning::default());
         let proof = proof.expect("a proof");
         let lines: Vec<&str> = proof.lines().collect();
         let count = |word: &str| lines.iter().filter(|it| starts(it, word).is_some()).count();
@@ -267,7 +297,10 @@ fn damaged_proofs_are_refused() {
                         Ok(Checked::Refuted(_)) => {}
                         Ok(Checked::Unknown(why)) => {
                             // Of all that is damaged, only the model is something to learn.
-                            assert!(why.contains("model") || why.contains("sc2"), "{why}");
+                            assert!(
+                                why.contains("model") || why.contains(&format!("{model}2")),
+                                "{why}"
+                            );
                         }
                     }
                 }
@@ -286,7 +319,7 @@ fn damaged_proofs_are_refused() {
 /// Texts that are cut off anywhere are errors with a place.
 #[test]
 fn cut_off_proofs_are_errors() {
-    let (program, proof) = proved("hand-over.c", Tuning::default());
+    let (program, proof) = proved("hand-over.c", "sc", Tuning::default());
     let proof = proof.expect("a proof");
     let mut ends: Vec<usize> = proof.char_indices().map(|it| it.0).step_by(997).collect();
     ends.push(proof.len() - 2);
@@ -300,8 +333,8 @@ fn cut_off_proofs_are_errors() {
 /// A proof of one program is none of another.
 #[test]
 fn proofs_are_of_one_program() {
-    let (program, _) = proved("lost-update.c", Tuning::default());
-    let (_, proof) = proved("hand-over.c", Tuning::default());
+    let (program, _) = proved("lost-update.c", "sc", Tuning::default());
+    let (_, proof) = proved("hand-over.c", "sc", Tuning::default());
     let found = checked(&program, &proof.expect("a proof"));
     assert_eq!(found, Ok(Checked::Refuted("it is about another program".to_string())));
 }

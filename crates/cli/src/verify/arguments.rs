@@ -32,7 +32,7 @@ pub struct VerifyArguments {
     pub model: Option<String>,
 
     /// How to search: auto, explore, states (the machines of sc, tso and pso), symbolic (all inputs, path
-    /// by path, under sc), abstract (proofs by abstraction refinement, under sc), bounded (a solver),
+    /// by path, under sc), abstract (proofs by abstraction refinement), bounded (a solver),
     /// inductive (proofs by loop invariants), or static (proofs that there are no races)
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub engine: Choice,

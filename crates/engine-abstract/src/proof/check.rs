@@ -74,20 +74,20 @@ pub fn check(
     if header.program != fingerprint(program) {
         return Ok(Checked::Refuted("it is about another program".to_string()));
     }
-    let facts = Facts::of(&header.model);
-    if facts.and_then(|facts| facts.machine) != Some(MemoryKind::Sc) {
+    let Some(memory) = Facts::of(&header.model).and_then(|facts| facts.machine) else {
         return Ok(Checked::Unknown(format!("proofs under '{}' are not known", header.model)));
-    }
+    };
     let Some(mut blocks) = Blocks::new(program, header.nondet) else {
         return Ok(Checked::Unknown("the globals of the program are too large".to_string()));
     };
+    blocks.memory = memory;
     let proof = read::proof(name, text, &mut blocks)?;
     let mut edges: FxHashMap<(usize, u32), Vec<&Written>> = FxHashMap::default();
     for edge in &proof.edges {
         edges.entry((edge.from, edge.thread)).or_default().push(edge);
     }
     let checker = Checker {
-        order: Order::new(proof.nodes.len()),
+        order: Order::new(proof.nodes.len(), memory == MemoryKind::Pso),
         blocks,
         oracle: Oracle::new(limits.clone()),
         proof: &proof,
@@ -257,13 +257,14 @@ impl Checker<'_, '_> {
         let proof = self.proof;
         let control = &proof.nodes[node].control;
         let expands = &proof.nodes[node].expands;
-        if let Some(thread) = expands.iter().find(|it| control.running().all(|other| other != **it))
+        if let Some(thread) =
+            expands.iter().find(|it| control.processes().all(|other| other != **it))
         {
             return refuted(format!("node {node}: thread {thread} does not run"));
         }
         let (facts, values) = self.says(node);
         let mut turns = Vec::new();
-        for thread in control.running() {
+        for thread in control.processes() {
             let is_expanded = expands.contains(&thread);
             let edges = self.steps(node, thread, &facts, &values)?;
             let mut held = std::mem::take(&mut self.blocks.held);
@@ -272,6 +273,7 @@ impl Checker<'_, '_> {
             let passed = edges.iter().filter(|edge| self.may_fail(&edge.ending));
             held.extend(passed.map(|edge| edge.guard.clone()));
             let is_stuck = edges.is_empty();
+            let waits_for_stores = self.blocks.waits_for_stores;
             let written = self.edges.remove(&(node, thread)).unwrap_or_default();
             if is_expanded {
                 self.thread((node, thread), &edges, &written, (&facts, &values))?;
@@ -279,8 +281,16 @@ impl Checker<'_, '_> {
                 return refuted(format!("node {node}: thread {thread} is put off, and has steps"));
             }
             let goes = !written.is_empty();
-            turns.push(Turn { thread, is_expanded, is_stuck, goes, goes_always: false, touches });
-            let is_full = expands.len() >= control.running().count();
+            turns.push(Turn {
+                thread,
+                is_expanded,
+                is_stuck,
+                waits_for_stores,
+                goes,
+                goes_always: false,
+                touches,
+            });
+            let is_full = expands.len() >= control.processes().count();
             if let (Some(turn), true, false) = (turns.last_mut(), is_expanded && goes, is_full) {
                 turn.goes_always = self.goes_always(&facts, &held)?;
             }
@@ -303,6 +313,7 @@ impl Checker<'_, '_> {
         let proof = self.proof;
         self.blocks.tried.clear();
         self.blocks.held.clear();
+        self.blocks.waits_for_stores = false;
         let control = &proof.nodes[node].control;
         if !Blocks::may_run(control, thread) {
             return Ok(Vec::new());

@@ -4,11 +4,14 @@
 //! all states of the node, or T has everybody; (2) no access that anybody outside of T makes from there on
 //! conflicts with what the next steps of threads in T use, and every thread in T has a step;
 //! and (3) each cycle has a node at which everybody is looked at. `parallax_machine::reduction` shows why (2)
-//! is enough, and why the accesses from there on are those in the graph itself.
+//! is enough, and why the accesses from there on are those in the graph itself. Buffers are looked at as threads are.
+//! In (2) the thread of a buffer stands in for it as long as that is empty, and a buffer for its thread where that waits for
+//! nothing else; where stores overtake one another, T has the thread of each buffer in it, for what it stores next may come first.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::block::Touch;
+use crate::control::process;
 
 /// What is known of a thread at a node.
 pub struct Turn {
@@ -16,6 +19,8 @@ pub struct Turn {
     pub is_expanded: bool,
     /// Whether it has no step at all.
     pub is_stuck: bool,
+    /// Whether that is because its stores have not taken effect.
+    pub waits_for_stores: bool,
     /// Whether it has steps that lead somewhere, and whether it has in all states.
     pub goes: bool,
     pub goes_always: bool,
@@ -27,13 +32,16 @@ pub struct Turn {
 pub struct Order {
     turns: Vec<Vec<Turn>>,
     leads: Vec<Vec<usize>>,
+    /// Whether stores overtake one another.
+    is_pso: bool,
 }
 
 type Access = (u32, Touch);
 
 impl Order {
-    pub fn new(nodes: usize) -> Order {
-        Order { turns: (0..nodes).map(|_| Vec::new()).collect(), leads: vec![Vec::new(); nodes] }
+    pub fn new(nodes: usize, is_pso: bool) -> Order {
+        let turns = (0..nodes).map(|_| Vec::new()).collect();
+        Order { turns, leads: vec![Vec::new(); nodes], is_pso }
     }
 
     /// One node leads to another, or is covered by it.
@@ -67,7 +75,14 @@ impl Order {
             if let Some(turn) = chosen().find(|turn| !turn.goes) {
                 return Err(format!("node {node}: thread {} waits for the others", turn.thread));
             }
-            let is_chosen = |thread: u32| chosen().any(|turn| turn.thread == thread);
+            let is_chosen =
+                |thread: u32| chosen().any(|turn| turn.thread == stand_in(turns, thread));
+            for buffer in chosen().filter(|turn| self.is_pso && process::is_buffer(turn.thread)) {
+                let thread = process::thread(buffer.thread);
+                if !is_chosen(thread) {
+                    return Err(format!("node {node}: thread {thread} may store something first"));
+                }
+            }
             let later = after[*node].iter().map(|access| accesses[*access as usize]);
             for (thread, touch) in later.filter(|(thread, _)| !is_chosen(*thread)) {
                 if chosen().any(|turn| turn.touches.iter().any(|it| it.conflicts(&touch))) {
@@ -146,6 +161,15 @@ impl Order {
     }
 }
 
+/// Who has to be looked at for somebody to come to what it does later.
+fn stand_in(turns: &[Turn], of: u32) -> u32 {
+    match turns.iter().find(|turn| turn.thread == of) {
+        Some(turn) if turn.is_stuck && turn.waits_for_stores => process::of_buffer(of),
+        Some(_) => of,
+        None => process::thread(of),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,13 +177,13 @@ mod tests {
     fn turn(thread: u32, is_expanded: bool, address: u64) -> Turn {
         let touch = Touch { start: address, end: address + 4, writes: true };
         let touches = [touch].into_iter().collect();
-        let (is_stuck, goes, goes_always) = (false, true, true);
-        Turn { thread, is_expanded, is_stuck, goes, goes_always, touches }
+        let (is_stuck, waits_for_stores, goes, goes_always) = (false, false, true, true);
+        Turn { thread, is_expanded, is_stuck, waits_for_stores, goes, goes_always, touches }
     }
 
     /// Two threads, one of which is put off at first.
     fn square(second: u64) -> Order {
-        let mut order = Order::new(3);
+        let mut order = Order::new(3, false);
         order.node(0, vec![turn(0, true, 0), turn(1, false, second)]);
         order.node(1, vec![turn(1, true, second)]);
         order.lead(0, 1);

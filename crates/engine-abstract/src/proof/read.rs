@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use parallax_machine::Site;
+use parallax_machine::system::Entry;
 use parallax_program::{
     AllocKind, Bits, BlockId, Diagnostics, FunctionId, Property, SourceFile, Span,
 };
@@ -12,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::terms::{BINARY, UNARY};
 use super::{Edge, Header, Node, Proof, VERSION};
 use crate::block::{Blocks, Decision};
-use crate::control::{At, Local, Object};
+use crate::control::{At, Local, Object, Stores, process};
 use crate::places::{Place, PlaceId};
 
 /// What is deeper inside of parentheses is refused.
@@ -121,6 +122,23 @@ impl<'t> Line<'t> {
 
     fn thread(&mut self) -> Result<u32> {
         self.below(MOST_THREADS as usize, "thread").map(|number| number as u32)
+    }
+
+    /// A thread, or the buffer of one.
+    fn process(&mut self) -> Result<u32> {
+        if self.accept("buffer") {
+            return Ok(process::of_buffer(self.thread()?));
+        }
+        self.thread()
+    }
+
+    /// Address and size of an access.
+    fn range(&mut self) -> Result<(u64, u8)> {
+        let address = self.address()?;
+        match self.small::<u8>()? {
+            bytes @ 1..=16 => Ok((address, bytes)),
+            _ => self.wrong("an access has 1 to 16 bytes"),
+        }
     }
 
     fn address(&mut self) -> Result<u64> {
@@ -273,6 +291,10 @@ impl<'t> Reader<'_, 't, '_> {
                 let address = line.address()?;
                 self.piece(line, address)?;
             }
+            "buffers" => {
+                let most = line.below(64, "size of a buffer")? as u32;
+                self.blocks.most_stores = most.max(1);
+            }
             "place" => self.place(line)?,
             "let" => {
                 let name = line.word()?;
@@ -382,7 +404,13 @@ impl<'t> Reader<'_, 't, '_> {
                 let var = line.below(count, "variable")? as u32;
                 self.blocks.local(thread, depth, function, var)
             }
-            _ => return line.wrong("expected 'memory' or 'local'"),
+            "stored" => {
+                let (thread, range) = (line.thread()?, line.range()?);
+                let nth = line.below(1 << 8, "store")? as u32;
+                let Blocks { places, values, .. } = &mut *self.blocks;
+                places.stored(&mut values.terms, thread, range, nth)
+            }
+            _ => return line.wrong("expected 'memory', 'local' or 'stored'"),
         };
         let is_reserved = name.starts_with("#") || name == "(" || name == ")";
         if is_reserved || self.places.insert(name, id).is_some() {
@@ -533,8 +561,8 @@ impl<'t> Reader<'_, 't, '_> {
             }
             "expands" => {
                 while !line.is_over() {
-                    let thread = line.thread()?;
-                    node.expands.push(thread);
+                    let process = line.process()?;
+                    node.expands.push(process);
                 }
             }
             _ => return line.wrong("there is no such line here"),
@@ -547,14 +575,17 @@ impl<'t> Reader<'_, 't, '_> {
         let at = match line.word()? {
             "block" => At::Block,
             "operation" => At::Operation,
+            "pending" => At::Pending,
             "ended" => At::Ended,
-            _ => return line.wrong("expected 'block', 'operation' or 'ended'"),
+            _ => return line.wrong("expected 'block', 'operation', 'pending' or 'ended'"),
         };
         line.keyword("children")?;
-        let mut local = Local { stack: Vec::new(), at, children: line.small()?, held: Vec::new() };
+        let (children, stores) = (line.small()?, Stores::default());
+        let mut local = Local { stack: Vec::new(), at, children, held: Vec::new(), stores };
         while line.accept("held") {
             local.held.push(line.small()?);
         }
+        self.stores(line, &mut local.stores)?;
         while line.accept("at") {
             let word = line.word()?;
             let mut parts = word.rsplitn(3, ':');
@@ -569,8 +600,29 @@ impl<'t> Reader<'_, 't, '_> {
         Ok((number, local))
     }
 
+    /// What a thread has stored and others do not see.
+    fn stores(&mut self, line: &mut Line<'t>, stores: &mut Stores) -> Result<()> {
+        loop {
+            if line.accept("blurred") {
+                stores.blurred.push(line.range()?);
+            } else if line.accept("store") {
+                let (address, bytes) = line.range()?;
+                let is_release = line.accept("release");
+                stores.buffer.push(Entry::Store { address, bytes, value: (), is_release });
+            } else if line.accept("barrier") {
+                stores.buffer.push(Entry::Barrier);
+            } else if line.accept("start") {
+                let (child, function) = (line.thread()?, line.word()?);
+                let (function, args) = (self.function(line, function)?, [].into());
+                stores.buffer.push(Entry::Spawn { child, function, args });
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
     fn edge(&mut self, line: &mut Line<'t>) -> Result<()> {
-        let (from, thread) = (self.reference(line)?, line.thread()?);
+        let (from, thread) = (self.reference(line)?, line.process()?);
         let mut trail = Vec::new();
         loop {
             if line.accept("side") {
@@ -583,6 +635,12 @@ impl<'t> Reader<'_, 't, '_> {
                 trail.push(Decision::Outside(line.small()?));
             } else if line.accept("keeps") {
                 trail.push(Decision::Keeps(line.below(2, "answer")? == 1));
+            } else if line.accept("flush") {
+                trail.push(Decision::Flush(line.small()?));
+            } else if line.accept("again") {
+                trail.push(Decision::Again(line.small()?));
+            } else if line.accept("drained") {
+                trail.push(Decision::Drained);
             } else {
                 break;
             }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use parallax_machine::system::{Entry, MemoryKind};
 use parallax_program::{AllocKind, Bits, FunctionId, Property};
 use parallax_solver::{Node as Operator, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -9,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::terms::{binary_name, unary_name};
 use super::{VERSION, fingerprint};
 use crate::block::{Blocks, Decision};
-use crate::control::{At, Control};
+use crate::control::{At, Control, Stores, process};
 use crate::graph::{Graph, NodeId};
 use crate::places::{Place, PlaceId};
 use crate::state::Precision;
@@ -61,6 +62,9 @@ impl Writer<'_, '_> {
             None => self.line("inputs any"),
             Some((low, high)) => self.line(&format!("inputs {low} {high}")),
         }
+        if self.blocks.memory != MemoryKind::Sc {
+            self.line(&format!("buffers {}", self.blocks.most_stores));
+        }
         for (parent, place, number) in self.blocks.all_children() {
             self.line(&format!("child {number} {parent} {place}"));
         }
@@ -97,6 +101,9 @@ impl Writer<'_, '_> {
                 Place::Local { thread, depth, function, var } => {
                     let function = self.function(function);
                     format!("local {thread} {depth} {function} {var}")
+                }
+                Place::Stored { thread, address, bytes, nth } => {
+                    format!("stored {thread} {address:#x} {bytes} {nth}")
                 }
             };
             self.line(&format!("place {name} {what}"));
@@ -188,7 +195,7 @@ impl Writer<'_, '_> {
             Some(other) => self.line(&format!(" covered {}", other.0)),
             None => {
                 let threads: String = node.expanded.iter().fold(String::new(), |mut all, it| {
-                    let _ = write!(all, " {it}");
+                    let _ = write!(all, " {}", process_name(*it));
                     all
                 });
                 self.line(&format!(" expands{threads}"));
@@ -202,12 +209,14 @@ impl Writer<'_, '_> {
             let at = match local.at {
                 At::Block => "block",
                 At::Operation => "operation",
+                At::Pending => "pending",
                 At::Ended => "ended",
             };
             let mut line = format!(" thread {number} {at} children {}", local.children);
             for lock in &local.held {
                 let _ = write!(line, " held {lock:#x}");
             }
+            self.stores(&local.stores, &mut line);
             for site in &local.stack {
                 let function = self.function(site.function);
                 let _ = write!(line, " at {function}:{}:{}", site.block.0, site.index);
@@ -240,6 +249,24 @@ impl Writer<'_, '_> {
         }
     }
 
+    fn stores(&self, stores: &Stores, line: &mut String) {
+        for (address, bytes) in &stores.blurred {
+            let _ = write!(line, " blurred {address:#x} {bytes}");
+        }
+        for entry in stores.buffer.entries() {
+            let _ = match entry {
+                Entry::Store { address, bytes, is_release, .. } => {
+                    let release = if *is_release { " release" } else { "" };
+                    write!(line, " store {address:#x} {bytes}{release}")
+                }
+                Entry::Barrier => write!(line, " barrier"),
+                Entry::Spawn { child, function, .. } => {
+                    write!(line, " start {child} {}", self.function(*function))
+                }
+            };
+        }
+    }
+
     fn edges(&mut self, graph: &Graph) {
         let mut known: FxHashMap<(u32, u32, Vec<Decision>), usize> = FxHashMap::default();
         let mut all: Vec<(u32, u32, Vec<Decision>, Vec<u32>)> = Vec::new();
@@ -254,7 +281,7 @@ impl Writer<'_, '_> {
         }
         all.sort_by_key(|(from, thread, ..)| (*from, *thread));
         for (from, thread, trail, to) in all {
-            let mut line = format!("edge {from} {thread}");
+            let mut line = format!("edge {from} {}", process_name(thread));
             for decision in trail {
                 let _ = match decision {
                     Decision::Side(side) => write!(line, " side {side}"),
@@ -262,6 +289,9 @@ impl Writer<'_, '_> {
                     Decision::Inside(start) => write!(line, " inside {start:#x}"),
                     Decision::Outside(start) => write!(line, " outside {start:#x}"),
                     Decision::Keeps(keeps) => write!(line, " keeps {}", u8::from(keeps)),
+                    Decision::Flush(index) => write!(line, " flush {index}"),
+                    Decision::Again(address) => write!(line, " again {address:#x}"),
+                    Decision::Drained => write!(line, " drained"),
                 };
             }
             for node in to {
@@ -269,6 +299,14 @@ impl Writer<'_, '_> {
             }
             self.line(&line);
         }
+    }
+}
+
+/// A thread by its number, or the buffer of one.
+fn process_name(number: u32) -> String {
+    match process::is_buffer(number) {
+        true => format!("buffer {}", process::thread(number)),
+        false => number.to_string(),
     }
 }
 

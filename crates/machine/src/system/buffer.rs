@@ -8,7 +8,7 @@ use super::MemoryKind;
 use super::fingerprint::Digest;
 
 /// Something that waits to take effect: values of stores are `S`, those that threads begin with `A`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Entry<S = u128, A = Bits> {
     Store {
         address: u64,
@@ -24,7 +24,7 @@ pub enum Entry<S = u128, A = Bits> {
 }
 
 /// The buffer of one thread, oldest first.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Buffer<S = u128, A = Bits> {
     entries: Option<Arc<Vec<Entry<S, A>>>>,
 }
