@@ -189,6 +189,10 @@ pub struct Blocks<'p> {
     pub memory: MemoryKind,
     /// How many stores of a thread are kept apart while others do not see them.
     pub most_stores: u32,
+    /// Whether there may be more; else threads wait, and not all that the program can do is there.
+    pub blurs: bool,
+    /// Whether each instruction is a step of its own.
+    pub is_naive: bool,
     /// How many ways of the last thread wait for that.
     waiting: usize,
     live: Points,
@@ -223,6 +227,8 @@ struct Run {
     is_blurred: bool,
     /// Whether it has come to what others may notice, or needs to stop before that.
     has_acted: bool,
+    /// Whether it has taken an instruction.
+    has_stepped: bool,
     branches: u32,
     blocks: u32,
     ending: Option<Ending>,
@@ -281,6 +287,8 @@ impl<'p> Blocks<'p> {
             nondet,
             memory: MemoryKind::Sc,
             most_stores: Self::FEW_STORES,
+            blurs: true,
+            is_naive: false,
             waiting: 0,
             live: Points::of(program),
             globals,
@@ -308,6 +316,11 @@ impl<'p> Blocks<'p> {
     /// Where people should look.
     pub fn location(&self, control: &Control, thread: u32) -> Option<Location> {
         self.code.own_place(control.thread(thread)?.stack.iter().copied())
+    }
+
+    /// Whether a part of memory is of an object that may end.
+    pub fn may_end(&self, address: u64) -> bool {
+        self.slots.owner(address).is_some()
     }
 
     /// What is in a place at first, where that is known.
@@ -344,7 +357,8 @@ impl<'p> Blocks<'p> {
         if control.threads.len() <= number as usize {
             control.threads.resize(number as usize + 1, None);
         }
-        let (at, stores) = (At::Block, Stores::default());
+        // What it does before its first operation goes with that.
+        let (at, stores) = (At::Operation, Stores::default());
         let local = Local { stack: vec![site], at, children: 0, held: Vec::new(), stores };
         control.threads[number as usize] = Some(Arc::new(local));
         for var in self.live.at(site, true).to_vec() {
@@ -428,7 +442,8 @@ impl<'p> Blocks<'p> {
             made: Vec::new(),
             touches: Vec::new(),
             is_blurred: false,
-            has_acted: local.at == At::Block,
+            has_acted: local.at == At::Block && !self.is_naive,
+            has_stepped: false,
             branches: 0,
             blocks: 0,
             ending: None,
@@ -529,7 +544,17 @@ struct Walk<'w, 'o, 'p> {
 impl<'p> Walk<'_, '_, 'p> {
     fn advance(&mut self, mut run: Run, open: &mut Vec<Run>) -> Result<(), Halt> {
         let blocks = &mut *self.blocks;
-        let operation = run.thread.advance(&blocks.code, &blocks.limits, &mut blocks.values);
+        let site = run.thread.site();
+        let is_between = site.is_some_and(|site| blocks.code.instruction(site).is_some());
+        if blocks.is_naive && run.has_stepped && is_between {
+            self.stop(run, At::Block, open);
+            return Ok(());
+        }
+        run.has_stepped |= is_between;
+        let steps = if blocks.is_naive { 1 } else { blocks.limits.steps };
+        let limits = Limits { steps, ..blocks.limits };
+        let operation = run.thread.advance(&blocks.code, &limits, &mut blocks.values);
+        let operation = operation.filter(|it| !blocks.is_naive || !matches!(it, Operation::Cut));
         if std::mem::take(&mut blocks.values.met_undefined) {
             return Self::lose(run, "a part of an expression that nobody has given", open);
         }
@@ -538,7 +563,7 @@ impl<'p> Walk<'_, '_, 'p> {
             let site = run.thread.site();
             let is_head = site.is_some_and(|site| self.blocks.code.begins_round(site));
             let is_long = run.branches >= Blocks::MOST_BRANCHES || run.blocks > 4096;
-            if run.has_acted && (is_head || is_long) {
+            if is_head || is_long && (run.has_acted || self.blocks.is_naive) {
                 self.stop(run, At::Block, open);
             } else {
                 open.push(run);
@@ -897,7 +922,7 @@ impl<'p> Walk<'_, '_, 'p> {
                     let site = run.thread.site();
                     let is_head = site.is_some_and(|site| blocks.code.begins_round(site));
                     let is_long = run.branches >= Blocks::MOST_BRANCHES;
-                    if run.has_acted && (is_head || is_long) {
+                    if is_head || is_long && run.has_acted {
                         self.stop(run, At::Block, open);
                     } else {
                         open.push(run);
@@ -1022,6 +1047,7 @@ impl<'p> Walk<'_, '_, 'p> {
         self.blocks.begin(&mut run.control, child, function, args, &mut writes);
         run.writes.extend(writes);
         self.record(What::Spawn { child });
+        run.has_acted = true;
         if run.control.stores(self.number) {
             self.put_off(&mut run, child, function);
         } else {

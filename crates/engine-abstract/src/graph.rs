@@ -65,6 +65,19 @@ impl Graph {
         (id, covered_by)
     }
 
+    /// A new node that no other covers.
+    pub fn add_apart(
+        &mut self,
+        control: &Control,
+        state: State,
+        parent: Option<(NodeId, Arc<Edge>)>,
+    ) -> NodeId {
+        let id = NodeId(self.nodes.len() as u32);
+        let (control, covered_by) = (Arc::new(control.clone()), None);
+        self.nodes.push(Node { control, state, parent, covered_by, expanded: Vec::new() });
+        id
+    }
+
     /// The edges that lead to a node, from the first on, each with the state where it begins.
     pub fn path(&self, mut node: NodeId) -> Vec<(State, Arc<Edge>)> {
         let mut path = Vec::new();

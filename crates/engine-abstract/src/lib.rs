@@ -25,5 +25,5 @@ mod text;
 mod value;
 
 pub use crate::engine::Abstract;
-pub use crate::options::{Domain, Options, Order, Tuning};
-pub use crate::rounds::{prove, verify};
+pub use crate::options::{Domain, Options, Order, Reduction, Tuning};
+pub use crate::rounds::{orders, prove, verify};

@@ -20,12 +20,30 @@ pub struct Tuning {
     pub domain: Domain,
     /// Values of one place that are distinguished after one step.
     pub most_values: u32,
-    /// Whether orders of steps that make no difference are left out.
-    pub reduces: bool,
+    pub reduction: Reduction,
     /// Whether the proof is written down where there is one.
     pub proves: bool,
     /// Whether each round is reported.
     pub reports_rounds: bool,
+}
+
+/// What a step is, and which orders of steps are looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reduction {
+    /// Each instruction is a step, in every order.
+    Naive,
+    /// What is a thread's own business goes with the step before it.
+    Merged,
+    /// Orders of steps that make no difference are left out.
+    Sets,
+    /// And those that make one only to what is not tracked.
+    Aware,
+}
+
+impl Reduction {
+    pub fn leaves_out(self) -> bool {
+        matches!(self, Reduction::Sets | Reduction::Aware)
+    }
 }
 
 /// Which open state is next.
@@ -54,7 +72,7 @@ impl Default for Tuning {
             order: Order::DepthFirst,
             domain: Domain::Product,
             most_values: 1,
-            reduces: true,
+            reduction: Reduction::Aware,
             proves: false,
             reports_rounds: false,
         }

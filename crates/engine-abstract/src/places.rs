@@ -34,6 +34,18 @@ pub enum Place {
     },
 }
 
+impl Place {
+    /// The bytes of memory that it is about: first, and the one behind the last.
+    pub fn bytes(self) -> Option<(u64, u64)> {
+        match self {
+            Place::Local { .. } => None,
+            Place::Memory { address, bytes } | Place::Stored { address, bytes, .. } => {
+                Some((address, address.saturating_add(u64::from(bytes))))
+            }
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct PlaceId(pub u32);
 

@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 use crate::block::{Blocks, Ending, Halt};
 use crate::claim;
 use crate::control::Control;
-use crate::options::{Options, Tuning};
+use crate::options::{Options, Reduction, Tuning};
 use crate::oracle::{Model as Values, Oracle, Unanswered};
 use crate::places::PlaceId;
 use crate::proof;
@@ -42,6 +42,7 @@ pub fn prove(program: &Program, model: &Model, options: &Options<'_>) -> (Verdic
         let (counts, notes) = (Counts::default(), Vec::new());
         return (conclude(program, options, gaps, Vec::new(), counts, notes), None);
     };
+    blocks.is_naive = options.tuning.reduction == Reduction::Naive;
     blocks.memory = model.facts().machine.unwrap_or(MemoryKind::Sc);
     Rounds {
         oracle: Oracle::new(options.control.clone()),
@@ -60,6 +61,34 @@ pub fn prove(program: &Program, model: &Model, options: &Options<'_>) -> (Verdic
         proof: None,
     }
     .run(program)
+}
+
+/// How many orders of steps are looked at until all threads have ended, where the values of these globals
+/// are tracked and those of no others, and no two orders are known to come to the same. None where a limit ends the
+/// count, or something can fail. There is an end to it for programs without loops.
+pub fn orders(
+    program: &Program,
+    model: &Model,
+    options: &Options<'_>,
+    globals: &[&str],
+) -> Option<u64> {
+    let mut blocks = Blocks::new(program, options.nondet)?;
+    blocks.is_naive = options.tuning.reduction == Reduction::Naive;
+    blocks.memory = model.facts().machine?;
+    let mut precision = Precision::default();
+    for (global, address) in program.globals.iter().zip(blocks.code.addresses().to_vec()) {
+        if globals.contains(&global.name.as_str()) {
+            let terms = &mut blocks.values.terms;
+            precision.values.extend(blocks.places.pieces(terms, address, global.size));
+        }
+    }
+    let mut oracle = Oracle::new(options.control.clone());
+    let (passed, pinned) = (FxHashSet::default(), FxHashSet::default());
+    let about = (&precision, options.tuning);
+    let mut search =
+        Search::new(&mut blocks, &mut oracle, about, &options.control, &passed, &pinned);
+    search.covers = false;
+    matches!(search.run(), Ok(Round::Complete)).then_some(search.ends)
 }
 
 struct Rounds<'r, 'p> {
@@ -159,6 +188,7 @@ impl Rounds<'_, '_> {
             return Ok(Next::Again);
         }
         match round? {
+            Round::Complete if !self.blocks.blurs => Ok(self.keep_more_stores()),
             Round::Complete => {
                 let has_ended = has_ended || self.blocks.has_exited;
                 let held_up = self.blocks.held_up.is_some() || self.blocks.assumes();
@@ -167,7 +197,8 @@ impl Rounds<'_, '_> {
                     self.gaps.add(no_execution_passes(place));
                 }
                 self.has_ended = has_ended;
-                if tuning.proves {
+                // The checker knows no steps of single instructions.
+                if tuning.proves && !self.blocks.is_naive {
                     let about = (self.model.name(), &self.options.properties[..]);
                     let proof = proof::text(&self.blocks, &graph, &self.precision, about);
                     self.proof = Some(proof);
@@ -276,7 +307,14 @@ impl Rounds<'_, '_> {
     fn possible(&mut self, path: &Path, values: &Values) -> Next {
         let Some(last) = path.edges.last().cloned() else { return Next::Enough };
         if path.edges.iter().any(|edge| edge.is_blurred) {
-            return self.keep_more_stores();
+            self.report(|rounds| {
+                let most = rounds.blocks.most_stores;
+                format!(
+                    "looked for with {most} stores of a thread that others do not see, and no more"
+                )
+            });
+            self.blocks.blurs = false;
+            return Next::Again;
         }
         let before = path.edges.len().checked_sub(2).map(|at| path.edges[at].control.clone());
         let control: Control = before.unwrap_or_else(|| self.blocks.start().0);
@@ -314,8 +352,9 @@ impl Rounds<'_, '_> {
         Next::Again
     }
 
-    /// What was found may be due to stores that were not kept apart.
+    /// What was found is due to stores that were not kept apart.
     fn keep_more_stores(&mut self) -> Next {
+        self.blocks.blurs = true;
         let most = self.blocks.most_stores;
         if !self.blocks.keep_more_stores() {
             self.give_up(format!("more than {most} stores of a thread that others do not see"));

@@ -12,6 +12,13 @@
 //! edges is possible counts as one that waits for anybody. A thread that can go on in some of the states
 //! may wait for ever in others, where nobody else would be looked at: so T begins with one
 //! that goes on in all of them, and has everybody where there is none.
+//!
+//! Two accesses to the same bytes do not conflict if nothing is tracked there ([`Reduction::Aware`]; for
+//! Cartesian predicates: the reduction of Theta, C. Telbisz, L. Bajczi, D. Szekeres, A. Vörös, on abstraction-aware
+//! partial-order reduction). Take a machine on which whoever loads from bytes that nothing is tracked of finds anything, and
+//! whose stores there come to nothing. It can do all that the real one can. On it these accesses have
+//! nothing to do with one another, so that the argument above holds for it; and an abstract state says nothing that
+//! would be true of the real one alone. Objects may end, and whether they have is always tracked.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -25,7 +32,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::block::{Blocks, Edge, Ending, Halt, Touch, Way};
 use crate::control::{Control, process};
 use crate::graph::{Graph, NodeId};
-use crate::options::{Order, Tuning};
+use crate::options::{Order, Reduction, Tuning};
 use crate::oracle::{Oracle, Unanswered};
 use crate::places::PlaceId;
 use crate::state::{Precision, State, Transfer};
@@ -56,7 +63,13 @@ pub struct Search<'s, 'o, 'p> {
     pub graph: Graph,
     /// Whether some state is the end of an execution.
     pub has_ended: bool,
+    /// How many are.
+    pub ends: u64,
     pub has_blocked: bool,
+    /// Bytes that something is tracked of, where nothing else makes a difference.
+    tracked: Option<Vec<(u64, u64)>>,
+    /// Whether states are covered by others. Without that the graph is a tree.
+    pub covers: bool,
     seen: FxHashMap<PlaceId, FxHashSet<u128>>,
     /// For nodes of components that are not complete: how far back they reach.
     low: FxHashMap<NodeId, u32>,
@@ -105,7 +118,11 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
         passed: &'s FxHashSet<Ending>,
         pinned: &'s FxHashSet<PlaceId>,
     ) -> Search<'s, 'o, 'p> {
+        let tracked =
+            (tuning.reduction == Reduction::Aware).then(|| tracked_bytes(blocks, precision));
         Search {
+            tracked,
+            covers: true,
             blocks,
             oracle,
             precision,
@@ -115,6 +132,7 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
             pinned,
             graph: Graph::default(),
             has_ended: false,
+            ends: 0,
             has_blocked: false,
             seen: FxHashMap::default(),
             low: FxHashMap::default(),
@@ -263,7 +281,10 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
 
     fn note_end(&mut self, control: &Control, goes: bool) {
         match control.running().next().is_none() {
-            true => self.has_ended = true,
+            true => {
+                self.has_ended = true;
+                self.ends += 1;
+            }
             false => self.has_blocked |= !goes,
         }
     }
@@ -277,6 +298,7 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
             let is_stuck = edges.is_empty();
             let used = edges.iter().flat_map(|edge| edge.touches.iter().copied());
             let touches: FxHashSet<Touch> = used.chain(self.blocks.tried.drain(..)).collect();
+            let touches = self.that_matter(touches);
             if is_stuck {
                 // It may be that it would not be, had it come earlier.
                 accesses.extend(touches.iter().map(|touch| (thread, *touch)));
@@ -311,11 +333,22 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
                 break;
             }
         }
-        let is_full = !self.tuning.reduces || first.is_none();
+        let is_full = !self.tuning.reduction.leaves_out() || first.is_none();
         if let Some(first) = first {
             first.is_chosen = true;
         }
         Ok(Frame { node, number, low: number, is_full, threads, open: Vec::new(), accesses })
+    }
+
+    /// The accesses that may make a difference.
+    fn that_matter(&self, touches: FxHashSet<Touch>) -> FxHashSet<Touch> {
+        let Some(tracked) = &self.tracked else { return touches };
+        let hits = |touch: &Touch| {
+            tracked.iter().any(|(start, end)| touch.start < *end && *start < touch.end)
+        };
+        let matters =
+            |touch: &Touch| *touch == Touch::ALL || self.blocks.may_end(touch.start) || hits(touch);
+        touches.into_iter().filter(matters).collect()
     }
 
     /// Whether a thread goes on in all states of a node.
@@ -379,7 +412,10 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
         while let Some(frame) = stack.last_mut() {
             if let Some((parent, edge, state)) = frame.open.pop() {
                 let from = Some((parent, edge.clone()));
-                let (id, covered_by) = self.graph.add(&edge.control, state, from);
+                let (id, covered_by) = match self.covers {
+                    true => self.graph.add(&edge.control, state, from),
+                    false => (self.graph.add_apart(&edge.control, state, from), None),
+                };
                 let Some(cover) = covered_by else {
                     self.low.insert(id, next);
                     component.push(id);
@@ -456,6 +492,17 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
             }
         }
     }
+}
+
+/// The bytes that a precision speaks of, in memory or on their way there.
+fn tracked_bytes(blocks: &Blocks<'_>, precision: &Precision) -> Vec<(u64, u64)> {
+    let predicates = precision.predicates.iter().flat_map(|it| it.places.iter().copied());
+    let places = precision.values.iter().copied().chain(predicates);
+    let mut bytes: Vec<(u64, u64)> =
+        places.filter_map(|id| blocks.places.place(id).bytes()).collect();
+    bytes.sort_unstable();
+    bytes.dedup();
+    bytes
 }
 
 /// For each block, how many blocks are at least between it and something that may fail.

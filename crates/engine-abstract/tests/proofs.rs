@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use parallax_control::Control;
 use parallax_engine_abstract::proof::{Checked, check};
-use parallax_engine_abstract::{Options, Tuning, prove};
+use parallax_engine_abstract::{Options, Reduction, Tuning, prove};
 use parallax_frontend_c::load;
 use parallax_memory::Model;
 use parallax_program::{Program, Property};
@@ -50,23 +50,23 @@ fn is_long() -> bool {
     std::env::var("PARALLAX_LONG").is_ok()
 }
 
-fn confirm(file: &str, model: &str, reduces: bool) {
-    let (program, proof) = proved(file, model, Tuning { reduces, ..Tuning::default() });
+fn confirm(file: &str, model: &str, reduction: Reduction) {
+    let (program, proof) = proved(file, model, Tuning { reduction, ..Tuning::default() });
     let proof = proof.unwrap_or_else(|| panic!("{file} has no proof under {model}"));
     if let Ok(folder) = std::env::var("PROOFS") {
-        std::fs::write(Path::new(&folder).join(format!("{file}.{model}.{reduces}")), &proof)
+        std::fs::write(Path::new(&folder).join(format!("{file}.{model}.{reduction:?}")), &proof)
             .expect("a file");
     }
     let found = checked(&program, &proof);
-    println!("{file} {model} {reduces}: {found:?}");
+    println!("{file} {model} {reduction:?}: {found:?}");
     assert!(matches!(found, Ok(Checked::Confirmed { .. })), "{file} {model}: {found:?}");
 }
 
 #[test]
 fn proofs_are_confirmed() {
     for file in safe_programs("sc") {
-        confirm(&file, "sc", true);
-        confirm(&file, "sc", false);
+        confirm(&file, "sc", Reduction::Aware);
+        confirm(&file, "sc", Reduction::Merged);
     }
 }
 
@@ -75,7 +75,7 @@ fn proofs_with_store_buffers_are_confirmed() {
     for model in ["tso", "pso"] {
         for file in safe_programs(model) {
             if is_long() || file != "ring-buffer.c" {
-                confirm(&file, model, true);
+                confirm(&file, model, Reduction::Aware);
             }
         }
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use parallax_control::Control;
 use parallax_engine_abstract as abstraction;
-use parallax_engine_abstract::{Domain, Order, Tuning};
+use parallax_engine_abstract::{Domain, Order, Reduction, Tuning};
 use parallax_engine_explore as explore;
 use parallax_engine_states as states;
 use parallax_memory::Model;
@@ -191,8 +191,10 @@ fn searched(program: &Program, model: &Model) -> Verdict {
 
 fn tunings(seed: u64) -> [Tuning; 2] {
     let usual = Tuning::default();
-    let other = match seed % 5 {
-        0 => Tuning { reduces: false, ..usual },
+    let other = match seed % 7 {
+        0 => Tuning { reduction: Reduction::Merged, ..usual },
+        5 => Tuning { reduction: Reduction::Sets, ..usual },
+        6 => Tuning { reduction: Reduction::Naive, ..usual },
         1 => Tuning { order: Order::BreadthFirst, ..usual },
         2 => Tuning { order: Order::ErrorFirst, most_values: 4, ..usual },
         3 => Tuning { domain: Domain::Predicates, ..usual },

@@ -95,6 +95,22 @@ pub struct VerifyArguments {
     #[arg(value_parser = question)]
     pub emit: Option<PathBuf>,
 
+    /// What is known of abstract states (engine abstract)
+    #[arg(long, value_enum, default_value_t = DomainName::Product)]
+    pub domain: DomainName,
+
+    /// How many values of one variable are distinguished after a step (engine abstract)
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub maxenum: u32,
+
+    /// Which abstract state is looked at next (engine abstract)
+    #[arg(long, value_enum, default_value_t = WaitlistName::Dfs)]
+    pub waitlist: WaitlistName,
+
+    /// Which orders of steps are looked at (engine abstract)
+    #[arg(long, value_enum, default_value_t = OrdersName::Aware)]
+    pub orders: OrdersName,
+
     /// Write the proof of a safe program, for `parallax check-proof` (engine abstract)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub proof: Option<PathBuf>,
@@ -172,6 +188,38 @@ pub enum FrameworkName {
     Cat,
     /// By the order of sub-operations (sc, tso and pso)
     Gharachorloo,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum DomainName {
+    /// Values of variables
+    Explicit,
+    /// Conditions that hold or do not, each for itself
+    Predicates,
+    /// Both
+    Product,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum WaitlistName {
+    /// The last one
+    Dfs,
+    /// The first one, in every order of steps
+    Bfs,
+    /// The one nearest to something that may fail, in every order of steps
+    Err,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum OrdersName {
+    /// All, of single instructions
+    Naive,
+    /// All, where what is a thread's own business goes with the step before it
+    Merged,
+    /// Those that make a difference
+    Sets,
+    /// Those that make a difference to what is known of abstract states
+    Aware,
 }
 
 /// `0..3`, `-1..1`

@@ -17,12 +17,12 @@ use parallax_query::{Extensions, Reductions};
 use parallax_verdict::Conclusion;
 use parallax_verify::stack::with_stack;
 use parallax_verify::{
-    Abstraction, Asking, Backend, Choice, Format, Framework, Properties, Request, Response, Ruling,
-    schedules,
+    AbstractDomain, Abstraction, Asking, Backend, Choice, Format, Framework, Orders, Properties,
+    Request, Response, Ruling, Waitlist, schedules,
 };
 
 pub use arguments::VerifyArguments;
-use arguments::{AnswerFormat, FrameworkName, SolverName};
+use arguments::{AnswerFormat, DomainName, FrameworkName, OrdersName, SolverName, WaitlistName};
 use progress::ProgressLine;
 use witness::{Asked, is_exchanged};
 
@@ -131,12 +131,35 @@ fn extensions(options: &VerifyArguments) -> Extensions {
         extensions = extensions.with(schedules());
     }
     let is_abstract = options.engine == Choice::Named("abstract");
-    let (proves, reports_rounds) = (options.proof.is_some(), options.verbose);
-    if is_abstract && (proves || reports_rounds) {
-        extensions =
-            extensions.with(Abstraction { proves, reports_rounds, ..Abstraction::default() });
+    let abstraction = abstraction(options);
+    if is_abstract && abstraction != Abstraction::default() {
+        extensions = extensions.with(abstraction);
     }
     extensions
+}
+
+fn abstraction(options: &VerifyArguments) -> Abstraction {
+    Abstraction {
+        order: match options.waitlist {
+            WaitlistName::Dfs => Waitlist::DepthFirst,
+            WaitlistName::Bfs => Waitlist::BreadthFirst,
+            WaitlistName::Err => Waitlist::ErrorFirst,
+        },
+        domain: match options.domain {
+            DomainName::Explicit => AbstractDomain::Explicit,
+            DomainName::Predicates => AbstractDomain::Predicates,
+            DomainName::Product => AbstractDomain::Product,
+        },
+        reduction: match options.orders {
+            OrdersName::Naive => Orders::Naive,
+            OrdersName::Merged => Orders::Merged,
+            OrdersName::Sets => Orders::Sets,
+            OrdersName::Aware => Orders::Aware,
+        },
+        most_values: options.maxenum,
+        proves: options.proof.is_some(),
+        reports_rounds: options.verbose,
+    }
 }
 
 /// Where the schedule of a violation goes, and not a witness for others.
@@ -175,6 +198,16 @@ fn check_format(options: &VerifyArguments, request: &Request) -> Result<(), Diag
     if options.format == AnswerFormat::Svcomp && !is_ruled {
         let error = Diagnostic::new("--format svcomp is for properties of SV-COMP");
         return Err(vec![error.with_help("say --property FILE.prp, or give a task, TASK.yml")]);
+    }
+    let usual = Abstraction::default();
+    let of_engine = Abstraction { proves: false, reports_rounds: false, ..abstraction(options) };
+    if of_engine != usual && options.engine != Choice::Named("abstract") {
+        let what = "--domain, --maxenum, --waitlist and --orders are of the engine abstract";
+        return Err(vec![Diagnostic::new(what).with_help("say --engine abstract")]);
+    }
+    if options.proof.is_some() && options.orders == OrdersName::Naive {
+        let error = Diagnostic::new("there are no proofs of steps of single instructions");
+        return Err(vec![error.with_help("leave out --orders naive, or --proof")]);
     }
     if options.proof.is_some() && options.engine != Choice::Named("abstract") {
         let error = Diagnostic::new("proofs that others can check are of the engine abstract");

@@ -10,8 +10,9 @@
 //! A buffer may grow without end, and a graph must not. So no more than some stores are kept apart: of the
 //! oldest ones beyond these it is only known where they went. Each may take effect with any value, any
 //! number of times, until it is said that none is left, and who loads from there without a newer store of its own
-//! finds anything. That allows all that the program can do, and more: what is found to fail by that is
-//! looked at once more with more stores kept apart (`Edge::is_blurred`). Those in the buffer wait until none
+//! finds anything. That allows all that the program can do, and more. Where something is found to fail by that
+//! (`Edge::is_blurred`), it is looked for without: threads wait until there is room (`Blocks::blurs`). Where it does not fail
+//! there, more stores are kept apart. Those in the buffer wait until none
 //! of the others is left; under PSO only where they are to the same bytes, which again allows more than there is.
 
 use std::ops::Range;
@@ -177,7 +178,7 @@ impl Blocks<'_> {
             && let Some(Entry::Spawn { child, .. }) = local.stores.buffer.take(0)
         {
             if let Some(local) = control.local(child) {
-                local.at = At::Block;
+                local.at = At::Operation;
             }
             self.note(child, What::Begin);
         }
@@ -353,6 +354,10 @@ impl Walk<'_, '_, '_> {
             self.stop(run, At::Operation, open);
             return Ok(());
         }
+        if !self.blocks.blurs && self.is_full(&run) {
+            self.wait_for_stores(run, Touch::NONE, open);
+            return Ok(());
+        }
         if is_object {
             let end = place.saturating_add(bytes);
             run.touches.push(Touch { start: place, end, writes: false });
@@ -388,15 +393,21 @@ impl Walk<'_, '_, '_> {
         Ok(())
     }
 
+    /// Whether no more stores are kept apart.
+    fn is_full(&self, run: &Run) -> bool {
+        let local = run.control.thread(self.number);
+        let entries = local.map_or(&[][..], |local| local.stores.buffer.entries());
+        let count = entries.iter().filter(|it| matches!(it, Entry::Store { .. })).count();
+        count >= self.blocks.most_stores as usize
+    }
+
     /// One more store can be kept apart. False where that cannot be.
     fn make_room(&mut self, run: &mut Run) -> bool {
-        let before = run.control.clone();
-        let most = self.blocks.most_stores as usize;
-        let Some(local) = run.control.local(self.number) else { return false };
-        let entries = local.stores.buffer.entries();
-        if entries.iter().filter(|it| matches!(it, Entry::Store { .. })).count() < most {
+        if !self.is_full(run) {
             return true;
         }
+        let before = run.control.clone();
+        let Some(local) = run.control.local(self.number) else { return false };
         let Some(Entry::Store { address, bytes, .. }) = local.stores.buffer.take(0) else {
             return false;
         };

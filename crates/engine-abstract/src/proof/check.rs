@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::order::{Order, Turn};
 use super::{Edge as Written, Header, Proof, fingerprint, read};
-use crate::block::{Blocks, Edge, Ending, Halt, Way};
+use crate::block::{Blocks, Edge, Ending, Halt, Touch, Way};
 use crate::control::Control;
 use crate::oracle::{Oracle, Unanswered};
 use crate::places::PlaceId;
@@ -86,6 +86,7 @@ pub fn check(
     for edge in &proof.edges {
         edges.entry((edge.from, edge.thread)).or_default().push(edge);
     }
+    let spoken_of = spoken_of(&proof, &blocks);
     let checker = Checker {
         order: Order::new(proof.nodes.len(), memory == MemoryKind::Pso),
         blocks,
@@ -96,6 +97,7 @@ pub fn check(
         limits,
         open: Vec::new(),
         is_known: vec![false; proof.nodes.len()],
+        spoken_of,
     };
     Ok(match checker.run() {
         Ok(reduced) => Checked::Confirmed {
@@ -109,6 +111,24 @@ pub fn check(
     })
 }
 
+fn spoken_of(proof: &Proof, blocks: &Blocks<'_>) -> Vec<(u64, u64)> {
+    let mut places: FxHashSet<PlaceId> = FxHashSet::default();
+    let mut predicates: FxHashSet<usize> = FxHashSet::default();
+    for node in &proof.nodes {
+        places.extend(node.values.keys().copied());
+        predicates.extend(node.facts.iter().map(|(number, _)| *number));
+    }
+    for number in predicates {
+        let support = blocks.values.terms.support(proof.predicates[number]);
+        places.extend(support.iter().filter_map(|it| blocks.places.of(*it)));
+    }
+    let mut bytes: Vec<(u64, u64)> =
+        places.iter().filter_map(|id| blocks.places.place(*id).bytes()).collect();
+    bytes.sort_unstable();
+    bytes.dedup();
+    bytes
+}
+
 struct Checker<'c, 'p> {
     blocks: Blocks<'p>,
     oracle: Oracle<'c>,
@@ -119,6 +139,8 @@ struct Checker<'c, 'p> {
     /// Nodes whose control is right, and which were not looked at.
     open: Vec<usize>,
     is_known: Vec<bool>,
+    /// The bytes that some node says something of, first and behind the last.
+    spoken_of: Vec<(u64, u64)>,
     order: Order,
 }
 
@@ -269,7 +291,9 @@ impl Checker<'_, '_> {
             let edges = self.steps(node, thread, &facts, &values)?;
             let mut held = std::mem::take(&mut self.blocks.held);
             let used = edges.iter().flat_map(|edge| edge.touches.iter().copied());
-            let touches: FxHashSet<_> = used.chain(self.blocks.tried.drain(..)).collect();
+            let tried = std::mem::take(&mut self.blocks.tried);
+            let matters = |touch: &Touch| self.matters(touch);
+            let touches = used.chain(tried).filter(matters).collect();
             let passed = edges.iter().filter(|edge| self.may_fail(&edge.ending));
             held.extend(passed.map(|edge| edge.guard.clone()));
             let is_stuck = edges.is_empty();
@@ -300,6 +324,13 @@ impl Checker<'_, '_> {
         }
         self.order.node(node, turns);
         Ok(())
+    }
+
+    /// Whether an access makes a difference to what any node says. Whoever finds anything where nothing is said of a
+    /// global, and whose stores there come to nothing, can do all that the program does.
+    fn matters(&self, touch: &Touch) -> bool {
+        let hits = |(start, end): &(u64, u64)| touch.start < *end && *start < touch.end;
+        *touch == Touch::ALL || self.blocks.may_end(touch.start) || self.spoken_of.iter().any(hits)
     }
 
     /// The steps of a thread, as the program has them.
