@@ -476,6 +476,62 @@ impl Refinement<'_, '_, '_> {
         adds
     }
 
+    /// Whether conditions are tracked in long rows that differ in numbers alone: those of one loop that goes
+    /// round once more each time, which has no end.
+    pub fn is_in_rows(&self, new: usize) -> bool {
+        const LONG: usize = 4;
+        let mut rows: FxHashMap<u64, usize> = FxHashMap::default();
+        let mut is_long = false;
+        for (number, predicate) in self.precision.predicates.iter().enumerate() {
+            let row = rows.entry(self.shape(predicate.term)).or_default();
+            *row += 1;
+            is_long |= number >= new && *row >= LONG;
+        }
+        is_long
+    }
+
+    /// A number that terms share which differ in numbers alone.
+    fn shape(&self, term: Term) -> u64 {
+        use std::hash::{Hash, Hasher};
+        let terms = &self.blocks.values.terms;
+        let mut hasher = rustc_hash::FxHasher::default();
+        let mut open = vec![term];
+        while let Some(next) = open.pop() {
+            let node = terms.node(next);
+            match node {
+                Node::Constant(bits) => bits.width().hash(&mut hasher),
+                Node::Variable { .. } => next.hash(&mut hasher),
+                Node::Unary(op, _) => op.hash(&mut hasher),
+                Node::Binary(op, ..) => op.hash(&mut hasher),
+                _ => std::mem::discriminant(&node).hash(&mut hasher),
+            }
+            terms.operands(&node, |operand| open.push(operand));
+        }
+        hasher.finish()
+    }
+
+    /// Where places get what others hold, that they are equal; and what is asked on the way of places that the last
+    /// condition depends on. So conditions on one are conditions on the other.
+    pub fn learn_copies(&mut self, path: &Path) -> bool {
+        let Some(last) = path.steps.len().checked_sub(1) else { return false };
+        let guard = path.steps[last].guard.iter().flat_map(|term| places_of(self.blocks, *term));
+        let guard: Vec<PlaceId> = guard.collect();
+        let sources: FxHashSet<PlaceId> =
+            path.sources(self.blocks, last, &guard).into_iter().collect();
+        let mut adds = false;
+        for step in &path.steps {
+            for (place, term) in &step.writes {
+                let from = self.blocks.places.of(*term).filter(|from| from != place);
+                if from.is_some_and(|from| sources.contains(&from)) {
+                    let own = self.blocks.places.term(*place);
+                    let is_it = self.blocks.values.terms.equals(own, *term);
+                    adds |= self.precision.add(self.blocks, is_it);
+                }
+            }
+        }
+        adds
+    }
+
     fn size(&self, term: Term) -> usize {
         let mut seen = FxHashSet::default();
         let mut open = vec![term];

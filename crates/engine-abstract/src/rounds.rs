@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 use crate::block::{Blocks, Ending, Halt};
 use crate::claim;
 use crate::control::Control;
-use crate::options::{Options, Reduction, Tuning};
+use crate::options::{Options, Order, Reduction, Tuning};
 use crate::oracle::{Model as Values, Oracle, Unanswered};
 use crate::places::PlaceId;
 use crate::proof;
@@ -56,6 +56,8 @@ pub fn prove(program: &Program, model: &Model, options: &Options<'_>) -> (Verdic
         gaps: Gaps::default(),
         counts: Counts::default(),
         rounds: 0,
+        in_rows: 0,
+        turned: None,
         has_ended: false,
         reports: Vec::new(),
         proof: None,
@@ -103,6 +105,10 @@ struct Rounds<'r, 'p> {
     gaps: Gaps,
     counts: Counts,
     rounds: u32,
+    /// How often refinement has followed a loop round by round.
+    in_rows: u32,
+    /// Another order in which states are looked at, for that reason.
+    turned: Option<Order>,
     has_ended: bool,
     reports: Vec<String>,
     proof: Option<String>,
@@ -169,7 +175,8 @@ impl Rounds<'_, '_> {
     }
 
     fn round(&mut self) -> Result<Next, Halt> {
-        let tuning = self.options.tuning;
+        let usual = self.options.tuning;
+        let tuning = Tuning { order: self.turned.unwrap_or(usual.order), ..usual };
         let (round, has_ended, has_blocked, graph) = {
             let mut search = Search::new(
                 &mut self.blocks,
@@ -275,6 +282,7 @@ impl Rounds<'_, '_> {
         .refine(path)?;
         match finding {
             Finding::Refined => {
+                self.look_for_rows(path, predicates);
                 self.tell_precision(&values, predicates, path.edges.len());
                 Ok(Next::Again)
             }
@@ -296,6 +304,28 @@ impl Rounds<'_, '_> {
                 self.give_up(format!("{what} {about} cannot be reached"));
                 Ok(Next::Enough)
             }
+        }
+    }
+
+    /// Where refinement follows a loop round by round, it is told more of what is copied where, and then
+    /// states are looked at in another order for a while, so that other failures come first.
+    fn look_for_rows(&mut self, path: &Path, new: usize) {
+        const WHILE: u32 = 12;
+        let mut refinement = Refinement {
+            blocks: &mut self.blocks,
+            oracle: &mut self.oracle,
+            precision: &mut self.precision,
+            domain: self.options.tuning.domain,
+            pinned: &mut self.pinned,
+            banned: &self.banned,
+        };
+        if !refinement.is_in_rows(new) {
+            return;
+        }
+        if !refinement.learn_copies(path) {
+            self.in_rows += 1;
+            let is_turned = (self.in_rows / WHILE).is_multiple_of(2) && self.in_rows > 1;
+            self.turned = is_turned.then_some(Order::BreadthFirst);
         }
     }
 

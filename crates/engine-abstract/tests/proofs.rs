@@ -37,13 +37,17 @@ fn checked(program: &Program, text: &str) -> Result<Checked, String> {
     found.map_err(|errors| errors[0].to_string())
 }
 
-/// The programs that are safe under a model.
+/// The programs that are safe under a model; where time is short, the first of them, and none that is slow.
 fn safe_programs(model: &str) -> Vec<String> {
     let table = std::fs::read_to_string(folder().join("expected.csv")).expect("a table");
     let mut rows = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let head = rows.next().expect("a head");
     let column = head.iter().position(|it| *it == model).expect("a model");
-    rows.filter(|row| row[column] == "safe").map(|row| row[0].to_string()).collect()
+    let is_slow = |row: &[&str]| row.last().is_some_and(|slow| slow.contains(model));
+    let is_chosen = |number: usize, row: &[&str]| number < 12 && !is_slow(row) || is_long();
+    let chosen = rows.enumerate().filter(|(number, row)| is_chosen(*number, row));
+    let safe = chosen.map(|(_, row)| row).filter(|row| row[column] == "safe");
+    safe.map(|row| row[0].to_string()).collect()
 }
 
 fn is_long() -> bool {
@@ -74,9 +78,7 @@ fn proofs_are_confirmed() {
 fn proofs_with_store_buffers_are_confirmed() {
     for model in ["tso", "pso"] {
         for file in safe_programs(model) {
-            if is_long() || file != "ring-buffer.c" {
-                confirm(&file, model, Reduction::Aware);
-            }
+            confirm(&file, model, Reduction::Aware);
         }
     }
 }
