@@ -1,8 +1,6 @@
 //! What may be wrong with an execution, each as a literal.
 
-use std::collections::BTreeMap;
 
-use parallax_machine::DECIDED_BY_UNDEFINED;
 use parallax_machine::system::BadAccess;
 use parallax_program::{BinaryOp, Bits, Property};
 use parallax_solver::{Literal, Term};
@@ -237,30 +235,6 @@ impl Checks<'_> {
                     let (property, involved) = (Property::Memory, vec![read]);
                     self.suspect(Suspect { property, when: takes, what, thread: None, involved });
                 }
-            }
-        }
-    }
-
-    /// A value that nobody has given is in memory, and is read. Whether it decides anything is not known
-    /// here: the replayer does not take it for a violation.
-    pub fn open_reads(&mut self, open: &[(u32, Term)]) {
-        if open.is_empty() || !self.wants(Property::Memory) {
-            return;
-        }
-        let open: BTreeMap<usize, Term> =
-            open.iter().map(|(write, when)| (*write as usize, *when)).collect();
-        for read in 0..self.encoding.structure.initials {
-            if self.encoding.structure.events[read].tags.tags.contains("COPY") {
-                continue;
-            }
-            for (write, takes) in self.encoding.communication.sources[read].clone() {
-                let Some(when) = open.get(&write) else { continue };
-                let circuit = &mut self.encoding.circuit;
-                let is_open = circuit.literal(*when);
-                let when = circuit.and(&[takes, is_open]);
-                let what = Wrong::Said(DECIDED_BY_UNDEFINED.to_string());
-                let (property, involved) = (Property::Memory, vec![read]);
-                self.suspect(Suspect { property, when, what, thread: None, involved });
             }
         }
     }

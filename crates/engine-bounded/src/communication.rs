@@ -119,8 +119,8 @@ impl Builder<'_> {
                 self.circuit.clause(&[!takes, happens]);
                 self.circuit.clause(&[!takes, self.executed[*write]]);
                 self.circuit.clause(&[!takes, same]);
-                if let Some(written) = self.structure.events[*write].kind.value() {
-                    self.circuit.equal_where(takes, value, written);
+                if let Some(found) = self.structure.found(read, *write, &mut self.circuit.terms) {
+                    self.circuit.equal_where(takes, value, found);
                 }
                 literals.push(takes);
                 sources.push((*write, takes));

@@ -1,11 +1,12 @@
 //! Whole programs: whether something is wrong with an execution, up to a bound.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use parallax_machine::Code;
 use parallax_memory::Model;
 use parallax_program::{Diagnostics, Program, Property};
-use parallax_solver::{Answer, Literal};
+use parallax_solver::{Answer, Literal, Term};
 use parallax_verdict::{
     Conclusion, Counts, Gaps, NONE_ENDS, Reason, Scope, Searched, Suspicion, ThreadEnding, Verdict,
     Violation, confirm, inputs_tried, no_execution_passes, unasked,
@@ -21,7 +22,7 @@ use crate::meaning::meaningful;
 use crate::memory::Memory;
 use crate::options::{Asked, Bound, Figures, Framework, Options};
 use crate::preparation::{Preparation, Prepared, prepare};
-use crate::refusal::{beyond, intrusion, located, reason, stopped, unsupported};
+use crate::refusal::{beyond, intrusion, located, open_value, reason, stopped, unsupported};
 use crate::sections::Sections;
 use crate::unfold::{Free, Stop, Unfolding, WaitKind, Waiting};
 use crate::waiting::{Endless, endless};
@@ -211,7 +212,6 @@ impl Search<'_, '_> {
             checks.unlocks();
             checks.late_uses(&uses, &ordered);
             checks.flags();
-            checks.open_reads(&unfolding.open_writes);
             (checks.suspects, checks.unasked)
         };
         self.look_for(&mut encoding, suspects, &memory, threads)?;
@@ -243,6 +243,7 @@ impl Search<'_, '_> {
         self.with_ends(&mut encoding, |search, encoding| {
             search.look_for_unasked(encoding, unasked_late, &memory, threads)
         })?;
+        self.look_for_open_reads(&mut encoding, &unfolding.open_writes)?;
         let obstacles = [obstacles, undecided].concat();
         let scope = self.scope(&mut encoding, bound, &exceeded, &obstacles)?;
         if scope == Scope::Complete && !self.options.throughout {
@@ -409,6 +410,42 @@ impl Search<'_, '_> {
         let Violation { property, message, place, .. } =
             self.confirmed(encoding, found, &suspect.involved, threads, &ending)?;
         Err(unasked(property, &message, place))
+    }
+
+    /// A value that nobody has given is in memory, and is read. Whether it decides anything is not known
+    /// here.
+    fn look_for_open_reads(
+        &mut self,
+        encoding: &mut Encoding,
+        open: &[(u32, Term)],
+    ) -> Result<(), Reason> {
+        if open.is_empty() || !self.properties.contains(&Property::Memory) {
+            return Ok(());
+        }
+        let open: BTreeMap<usize, Term> =
+            open.iter().map(|(write, when)| (*write as usize, *when)).collect();
+        let mut all: Vec<(usize, Literal)> = Vec::new();
+        for read in 0..encoding.structure.initials {
+            if encoding.structure.events[read].tags.tags.contains("COPY") {
+                continue;
+            }
+            for (write, takes) in &encoding.communication.sources[read] {
+                if let Some(when) = open.get(write) {
+                    let is_open = encoding.circuit.literal(*when);
+                    all.push((read, encoding.circuit.and(&[*takes, is_open])));
+                }
+            }
+        }
+        let some: Vec<Literal> = all.iter().map(|(_, when)| *when).collect();
+        let some = encoding.circuit.or(&some);
+        match self.ask(encoding, some) {
+            Answer::Unsatisfiable => return Ok(()),
+            Answer::Stopped(stop) => return Err(stopped(stop)),
+            Answer::Satisfiable => {}
+        }
+        let holds = |(_, when): &&(usize, Literal)| encoding.circuit.holds(*when);
+        let read = all.iter().find(holds).map(|(read, _)| &encoding.structure.events[*read]);
+        Err(open_value(read.and_then(|read| read.site), self.code))
     }
 
     fn endless(

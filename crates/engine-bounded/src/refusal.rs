@@ -1,6 +1,6 @@
 //! Why there is no answer, or not even a question.
 
-use parallax_machine::{Code, Fault};
+use parallax_machine::{Code, Fault, Site};
 use parallax_memory::INTERLEAVING;
 use parallax_program::{Diagnostic, Diagnostics, Help, Program, Setting, Span};
 use parallax_solver::{Stop as Stopped, Terms};
@@ -41,6 +41,17 @@ pub fn unsupported(stop: &Stop, what: &str, code: &Code<'_>) -> Reason {
         message: format!("{what}: not supported by the bounded engine"),
         place: stop.site.map(|site| code.program.source.location(code.span(site))),
         help: Fault::help_with(what),
+    }
+}
+
+/// A value that nobody has given comes back from memory.
+pub fn open_value(site: Option<Site>, code: &Code<'_>) -> Reason {
+    Reason {
+        message: "a value that was given to no variable and is read from memory: not supported by \
+                  the bounded engine"
+            .to_string(),
+        place: site.map(|site| code.program.source.location(code.span(site))),
+        help: None,
     }
 }
 

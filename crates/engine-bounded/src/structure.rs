@@ -64,12 +64,7 @@ impl Structure {
         }
         let initials = events.len();
         for at in footprints.iter().filter(|at| Program::thread_at(at.address).is_none()) {
-            let is_fresh = events.iter().zip(&places).any(|(event, places)| {
-                event.bytes == at.bytes
-                    && event.tags.tags.contains("FRESH")
-                    && places.binary_search(&at.address).is_ok()
-            });
-            events.push(initial_write(*at, is_fresh, terms, memory));
+            events.push(initial_write(*at, terms, memory));
             places.push(vec![at.address]);
         }
         let facts = facts(&events, terms, watch);
@@ -78,6 +73,17 @@ impl Structure {
 
     pub fn is_initial(&self, event: usize) -> bool {
         event >= self.initials
+    }
+
+    /// What a read finds where it takes its value from a write: of what nobody has written anything,
+    /// but nothing where it is asked whether something is there yet.
+    pub fn found(&self, read: usize, write: usize, terms: &mut Terms) -> Option<Term> {
+        let written = self.events[write].kind.value()?;
+        let is_open = self.is_initial(write) && terms.as_constant(written).is_none();
+        match is_open && self.events[read].tags.tags.contains("FRESH") {
+            true => Some(terms.constant(Bits::zero(terms.width(written)))),
+            false => Some(written),
+        }
     }
 
     /// Whether two events are in program order.
@@ -140,10 +146,9 @@ fn overlap(footprints: &BTreeSet<Footprint>) -> bool {
     pairs.into_iter().any(|(a, b)| b.address - a.address < u64::from(a.bytes))
 }
 
-/// What nobody has written may be anything, but where it is asked whether something is there yet.
-fn initial_write(at: Footprint, is_fresh: bool, terms: &mut Terms, memory: &Memory) -> Event {
+/// What nobody has written may be anything.
+fn initial_write(at: Footprint, terms: &mut Terms, memory: &Memory) -> Event {
     let initial = memory.initial(at.address, at.bytes);
-    let initial = if is_fresh { Bits::new(initial.width(), initial.unsigned()) } else { initial };
     let value = match initial.is_undefined() {
         true => terms.variable(initial.width()),
         false => terms.constant(initial),

@@ -228,16 +228,22 @@ impl<'a, 'p> Walker<'a, 'p> {
             && self.access.as_ref().is_some_and(|access| access.has_read() && access.new.is_none())
     }
 
+    /// Whether the read that is due finds nothing where nobody has written, whatever is there.
+    pub(crate) fn asks_whether_written(&self) -> bool {
+        let tags = self.access.as_ref().and_then(|access| access.read_tags);
+        tags.is_some_and(|tags| tags.contains("FRESH"))
+    }
+
     /// The event is the read that is due, or the next part of it.
     pub(crate) fn read(&mut self, event: u32, value: Bits, derived: &mut Derived) {
         self.note_control(event, derived);
+        let asks_whether_written = self.asks_whether_written();
         let Some(access) = &mut self.access else {
             return;
         };
         relate(&mut derived.addr, &access.address.reads, event);
         relate(&mut derived.pick_addr, &access.address.picks, event);
-        let is_fresh = access.read_tags.is_some_and(|tags| tags.contains("FRESH"));
-        let value = if is_fresh { Bits::new(value.width(), value.unsigned()) } else { value };
+        let value = if asks_whether_written { Bits::new(value.width(), value.unsigned()) } else { value };
         derived.tags.insert(event, access.read_tags.cloned().unwrap_or_default());
         access.old = Some(access.old.map_or(value, |low| value.concat(low)));
         access.reads.push(event);

@@ -11,7 +11,8 @@ use super::memory::{Piece, pieces, plain_tags};
 use super::pointee::Pointee;
 use crate::llvm::{Instruction, Type, Typed, Value};
 
-/// Copies as a whole are of objects that do not overlap (C17, 7.24.2.1).
+/// Copies as a whole, and assignments of structures, are of objects that do not overlap (C17, 7.24.2.1,
+/// 6.5.16.1).
 const OVERLAP: &str = "source and destination of a copy overlap";
 
 /// Longer copies become loops.
@@ -31,8 +32,7 @@ impl Body<'_> {
             return self.copy_by_call(name, to, from, size);
         };
         let bytes = u64::try_from(bytes).map_err(|_| "a copy of too many bytes")?;
-        // Assignments of structures carry notes on their layout. What they copy does not overlap.
-        if name == "memcpy" && instruction.copy_layout.is_none() {
+        if name == "memcpy" {
             self.require_apart(to, from, bytes)?;
         }
         let listed =

@@ -3,6 +3,7 @@
 use parallax_program::{Bits, Program};
 
 use super::{Promise, Rebuild};
+use crate::walker::Walker;
 use crate::{EventKind, Source, StepId};
 
 impl Rebuild<'_, '_> {
@@ -21,7 +22,12 @@ impl Rebuild<'_, '_> {
         let value = match source {
             Source::Initial => {
                 self.initial_reads.push(event);
-                self.objects.initial(address, size)
+                let walker = self.threads[id.thread as usize].walker.as_ref();
+                let asks = walker.is_some_and(Walker::asks_whether_written);
+                match asks && !self.objects.is_defined(address) {
+                    true => Bits::zero(size * 8),
+                    false => self.objects.initial(address, size),
+                }
             }
             Source::Step(step) => {
                 let (write, value) = self.written(step, address, size)?;
