@@ -32,7 +32,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::control::{At, Control, Local, Object, Stores, process};
 use crate::live::Points;
 use crate::oracle::{Oracle, Unanswered, evaluate};
-use crate::places::{Place, PlaceId, Places};
+use crate::places::{FIRST_ASKED, Place, PlaceId, Places, asked, of_program};
 use crate::value::Values;
 
 /// What is in some places.
@@ -263,10 +263,15 @@ impl<'p> Blocks<'p> {
     const MOST_NUMBERS: usize = 16;
     const DEPTH: u32 = 40;
 
-    /// None if the globals are too large.
+    /// None if the globals are too large, or too far up.
     pub fn new(program: &'p Program, nondet: Option<(i128, i128)>) -> Option<Blocks<'p>> {
         let code = Code::new(program);
         let globals = Globals::new(&code)?;
+        let ends = program.globals.iter().zip(code.addresses());
+        let mut ends = ends.map(|(global, start)| start.saturating_add(global.size));
+        if ends.any(|end| end > FIRST_ASKED) {
+            return None;
+        }
         let limits = Limits {
             repeats: u32::MAX - 1,
             steps: 1 << 20,
@@ -326,6 +331,10 @@ impl<'p> Blocks<'p> {
     /// What is in a place at first, where that is known.
     pub fn initial(&mut self, id: PlaceId) -> Option<Term> {
         let Place::Memory { address, bytes } = self.places.place(id) else { return None };
+        let (address, is_asked) = of_program(address);
+        if is_asked {
+            return Some(self.values.number(u32::from(bytes) * 8, 0));
+        }
         if self.slots.owner(address).is_some() {
             return None;
         }
@@ -386,6 +395,7 @@ impl<'p> Blocks<'p> {
                 })
             }
             Place::Memory { address, .. } => {
+                let (address, _) = of_program(address);
                 self.slots.owner(address).is_none()
                     || control.object(address).is_some_and(|object| !object.is_freed)
             }
@@ -476,8 +486,9 @@ impl<'p> Blocks<'p> {
         let place = self.places.place(id);
         let is_given = matches!(self.inputs, Inputs::Given(_));
         if let Place::Memory { address, .. } = place {
+            let (address, is_asked) = of_program(address);
             let global = self.globals.at(address).filter(|_| self.slots.owner(address).is_none());
-            let is_constant = global.is_some_and(|global| global.constant);
+            let is_constant = global.is_some_and(|global| global.constant) && !is_asked;
             if (is_constant || is_given)
                 && let Some(initial) = self.initial(id)
             {
@@ -497,6 +508,38 @@ impl<'p> Blocks<'p> {
             return self.values.terms.constant(bits);
         }
         self.values.terms.constant(bits)
+    }
+
+    /// What memory holds after a write, and what those find there who ask whether there is something.
+    fn write(
+        &mut self,
+        writes: &mut FxHashMap<PlaceId, Term>,
+        address: u64,
+        bytes: u64,
+        value: Term,
+    ) {
+        self.put(writes, address, bytes, value);
+        let start = asked(address);
+        for (from, to) in self.places.parts(start, start.saturating_add(bytes)) {
+            let (low, width) = ((from - start) as u32 * 8, (to - from) as u32 * 8);
+            let part = self.values.terms.extract(value, low, width);
+            self.put(writes, from, to - from, part);
+        }
+    }
+
+    fn put(
+        &mut self,
+        writes: &mut FxHashMap<PlaceId, Term>,
+        address: u64,
+        bytes: u64,
+        value: Term,
+    ) {
+        let mut low = 0;
+        for id in self.places.pieces(&mut self.values.terms, address, bytes) {
+            let width = self.values.terms.width(self.places.term(id));
+            writes.insert(id, self.values.terms.extract(value, low, width));
+            low += width;
+        }
     }
 
     /// The threads that others have started, by number: who started them, and as which one.
@@ -1115,6 +1158,11 @@ impl<'p> Walk<'_, '_, 'p> {
             };
             run.writes.insert(id, value);
         }
+        let (start, end) = (asked(address), asked(address.saturating_add(size)));
+        for id in self.blocks.places.known_pieces(start, end) {
+            let width = self.blocks.values.terms.width(self.blocks.places.term(id));
+            run.writes.insert(id, self.blocks.values.number(width, 0));
+        }
         let width = self.blocks.code.program.pointer_width;
         let address = self.blocks.values.number(width, u128::from(address));
         self.pass(&mut run, Some(address));
@@ -1235,7 +1283,7 @@ impl<'p> Walk<'_, '_, 'p> {
             None => values.terms.width(*term) == pointer,
         };
         let inside = |id: &PlaceId| match self.blocks.places.place(*id) {
-            Place::Memory { address, .. } => range.contains(&address),
+            Place::Memory { address, .. } => range.contains(&of_program(address).0),
             Place::Local { thread, .. } => thread == self.number,
             Place::Stored { .. } => false,
         };
@@ -1488,6 +1536,25 @@ impl<'p> Walk<'_, '_, 'p> {
 
     /// What the thread finds at some bytes.
     fn read(&mut self, run: &mut Run, place: u64, bytes: u64) -> Term {
+        let held = self.held(run, place, bytes);
+        self.found(run, (place, bytes), held)
+    }
+
+    /// The same, of those that ask whether something is there yet.
+    fn read_asking(&mut self, run: &mut Run, place: u64, bytes: u64) -> Term {
+        let object = run.control.object(place).filter(|_| self.blocks.slots.owner(place).is_some());
+        if object.is_none_or(|object| object.zeroed) {
+            return self.read(run, place, bytes);
+        }
+        let before = self.blocks.places.len();
+        let held = self.held(run, asked(place), bytes);
+        // Nobody has kept account of it so far.
+        self.blocks.places.is_cut |= self.blocks.places.len() > before;
+        self.found(run, (place, bytes), held)
+    }
+
+    /// What memory holds at some bytes.
+    fn held(&mut self, run: &Run, place: u64, bytes: u64) -> Term {
         let Blocks { places, values, .. } = &mut *self.blocks;
         let pieces = places.pieces(&mut values.terms, place, bytes);
         let mut whole = None;
@@ -1496,22 +1563,19 @@ impl<'p> Walk<'_, '_, 'p> {
             let terms = &mut self.blocks.values.terms;
             whole = Some(whole.map_or(piece, |low| terms.concat(piece, low)));
         }
-        let whole = whole.unwrap_or_else(|| self.blocks.values.number(8, 0));
+        whole.unwrap_or_else(|| self.blocks.values.number(8, 0))
+    }
+
+    /// What the thread finds at bytes where memory holds that: its own stores come first.
+    fn found(&mut self, run: &mut Run, at: (u64, u64), held: Term) -> Term {
         match run.control.stores(self.number) {
-            true => self.with_stores(run, (place, bytes), whole),
-            false => whole,
+            true => self.with_stores(run, at, held),
+            false => held,
         }
     }
 
     fn write(&mut self, run: &mut Run, place: u64, bytes: u64, value: Term) {
-        let Blocks { places, values, .. } = &mut *self.blocks;
-        let pieces = places.pieces(&mut values.terms, place, bytes);
-        let mut low = 0;
-        for id in pieces {
-            let width = values.terms.width(places.term(id));
-            run.writes.insert(id, values.terms.extract(value, low, width));
-            low += width;
-        }
+        self.blocks.write(&mut run.writes, place, bytes, value);
     }
 
     fn record_access(&mut self, is_read: bool, address: Term, bytes: u64, value: Term) {
@@ -1571,6 +1635,7 @@ impl<'p> Walk<'_, '_, 'p> {
             return Ok(());
         }
         let old = match is_read {
+            true if read.is_fresh() => self.read_asking(&mut run, place, bytes),
             true => self.read(&mut run, place, bytes),
             false => self.blocks.values.number(8, 0),
         };
@@ -1687,7 +1752,10 @@ impl<'p> Walk<'_, '_, 'p> {
         for place in places {
             let here = self.blocks.values.number(width, u128::from(*place));
             let is_here = self.blocks.values.terms.equals(address, here);
-            let value = self.read(&mut run, *place, bytes);
+            let value = match marks[0].is_fresh() {
+                true => self.read_asking(&mut run, *place, bytes),
+                false => self.read(&mut run, *place, bytes),
+            };
             let terms = &mut self.blocks.values.terms;
             old = Some(old.map_or(value, |rest| terms.select(is_here, value, rest)));
             is_there.push((*place, is_here, value));

@@ -40,10 +40,26 @@ impl Place {
         match self {
             Place::Local { .. } => None,
             Place::Memory { address, bytes } | Place::Stored { address, bytes, .. } => {
+                let (address, _) = of_program(address);
                 Some((address, address.saturating_add(u64::from(bytes))))
             }
         }
     }
+}
+
+/// Some reads ask whether something is there yet: of objects that threads make they find zero where nobody
+/// has written, whatever is there. What they find has a place of its own, at the address with this bit: zero
+/// when the object is made, and then what is written to the object.
+pub const FIRST_ASKED: u64 = 1 << 61;
+
+/// Where those find something that ask whether it is there.
+pub fn asked(address: u64) -> u64 {
+    address | FIRST_ASKED
+}
+
+/// The address in the program, and whether the place is for those that ask.
+pub fn of_program(address: u64) -> (u64, bool) {
+    (address & !FIRST_ASKED, address & FIRST_ASKED != 0)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -132,6 +148,13 @@ impl Places {
             next += u64::from(size);
         }
         found
+    }
+
+    /// What pieces there are of some bytes: starts and ends.
+    pub fn parts(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
+        let near = self.pieces.range(start.saturating_sub(16)..end);
+        let parts = near.map(|(at, size)| ((*at).max(start), (at + u64::from(*size)).min(end)));
+        parts.filter(|(start, end)| start < end).collect()
     }
 
     /// All pieces, by address.

@@ -4,7 +4,7 @@ use parallax_program::{BinaryOp, UnaryOp};
 use parallax_solver::{Node, Term};
 
 use crate::block::Blocks;
-use crate::places::{Place, PlaceId};
+use crate::places::{Place, PlaceId, of_program};
 
 /// A place by its name in the program.
 pub fn place(blocks: &Blocks<'_>, id: PlaceId) -> String {
@@ -18,7 +18,10 @@ pub fn place(blocks: &Blocks<'_>, id: PlaceId) -> String {
                 _ => format!("T{thread}:{}#{depth}.{name}", function.name),
             }
         }
-        Place::Memory { address, bytes } => memory(blocks, address, bytes),
+        Place::Memory { address, bytes } => match of_program(address) {
+            (address, false) => memory(blocks, address, bytes),
+            (address, true) => format!("{}?", memory(blocks, address, bytes)),
+        },
         Place::Stored { thread, address, bytes, nth } => {
             let name = memory(blocks, address, bytes);
             match nth {

@@ -1,6 +1,5 @@
 //! What may be wrong with an execution, each as a literal.
 
-
 use parallax_machine::system::BadAccess;
 use parallax_program::{BinaryOp, Bits, Property};
 use parallax_solver::{Literal, Term};

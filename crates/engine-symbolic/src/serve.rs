@@ -102,6 +102,13 @@ impl<'p> Machine<'_, 'p> {
                 self.put(&mut run, thread, At::Vain);
                 Ok(vec![run])
             }
+            // With the first thread the program may be over.
+            Operation::End
+                if run.state.thread(thread).is_some_and(|local| local.in_section)
+                    && !(thread == 0 && self.code.program.daemons) =>
+            {
+                Ok(vec![self.lose(run, thread, "a thread that ends in an atomic section")])
+            }
             Operation::End if !run.state.is_drained(thread) => {
                 self.put(&mut run, thread, At::Ending);
                 Ok(vec![run])

@@ -243,7 +243,8 @@ impl<'a, 'p> Walker<'a, 'p> {
         };
         relate(&mut derived.addr, &access.address.reads, event);
         relate(&mut derived.pick_addr, &access.address.picks, event);
-        let value = if asks_whether_written { Bits::new(value.width(), value.unsigned()) } else { value };
+        let value =
+            if asks_whether_written { Bits::new(value.width(), value.unsigned()) } else { value };
         derived.tags.insert(event, access.read_tags.cloned().unwrap_or_default());
         access.old = Some(access.old.map_or(value, |low| value.concat(low)));
         access.reads.push(event);

@@ -145,12 +145,7 @@ impl Blocks<'_> {
         if is_object && object.is_none_or(|object| object.is_freed) {
             return;
         }
-        let mut low = 0;
-        for id in self.places.pieces(&mut self.values.terms, address, u64::from(bytes)) {
-            let width = self.values.terms.width(self.places.term(id));
-            writes.insert(id, self.values.terms.extract(value, low, width));
-            low += width;
-        }
+        self.write(writes, address, u64::from(bytes), value);
     }
 
     /// The first store to some bytes has left: those behind it move up.
