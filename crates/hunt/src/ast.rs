@@ -249,6 +249,31 @@ pub enum Lock {
     Section,
 }
 
+/// An object of the library that a thread has for itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Own {
+    Mutex,
+    RwLock,
+    Semaphore,
+    Condition,
+    Barrier,
+}
+
+impl Own {
+    pub const ALL: [Own; 5] =
+        [Own::Mutex, Own::RwLock, Own::Semaphore, Own::Condition, Own::Barrier];
+}
+
+/// What a thread does with an object of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OwnStep {
+    Init,
+    Use,
+    Destroy,
+    /// Looks at a word of its memory, before anything is there.
+    Peek(usize),
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stmt {
     Load {
@@ -294,6 +319,25 @@ pub enum Stmt {
         to: usize,
         ty: Type,
         below: Option<u64>,
+    },
+    /// An object of the library, on the stack or on the heap.
+    Own {
+        to: usize,
+        kind: Own,
+        on_heap: bool,
+        steps: Vec<OwnStep>,
+    },
+    /// Arithmetic of floating-point numbers that gives a small number.
+    Float {
+        to: usize,
+        left: Expr,
+        right: Expr,
+    },
+    /// A function that calls itself so often, and gives back what it was given and that often one more.
+    Call {
+        to: usize,
+        value: Expr,
+        depth: u64,
     },
     /// A variable that only gets a value if the condition holds, and is looked at in any case.
     Uninitialised {
@@ -434,7 +478,10 @@ impl Stmt {
             | Stmt::Set { value, .. }
             | Stmt::Retry { value, .. } => vec![value],
             Stmt::Cas { expected, desired, .. } => vec![expected, desired],
-            Stmt::Signed { left, right, .. } => vec![left, right],
+            Stmt::Signed { left, right, .. } | Stmt::Float { left, right, .. } => {
+                vec![left, right]
+            }
+            Stmt::Call { value, .. } => vec![value],
             Stmt::Uninitialised { given, .. } => vec![given],
             Stmt::If { condition, .. } => vec![condition],
             Stmt::Assert(condition) | Stmt::Assume(condition) => vec![condition],
@@ -450,7 +497,10 @@ impl Stmt {
             | Stmt::Set { value, .. }
             | Stmt::Retry { value, .. } => vec![value],
             Stmt::Cas { expected, desired, .. } => vec![expected, desired],
-            Stmt::Signed { left, right, .. } => vec![left, right],
+            Stmt::Signed { left, right, .. } | Stmt::Float { left, right, .. } => {
+                vec![left, right]
+            }
+            Stmt::Call { value, .. } => vec![value],
             Stmt::Uninitialised { given, .. } => vec![given],
             Stmt::If { condition, .. } => vec![condition],
             Stmt::Assert(condition) | Stmt::Assume(condition) => vec![condition],

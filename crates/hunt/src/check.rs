@@ -8,6 +8,7 @@
 use parallax_program::Property;
 
 use crate::ask::Asker;
+use crate::ast::Stmt;
 use crate::finals::questions;
 use crate::query::{Answer, Asked, Engine, Form, Query, Said};
 use crate::subject::Subject;
@@ -198,7 +199,7 @@ fn is_defined(asker: &mut Asker, subject: &mut Subject, source: &Query) -> bool 
         .program
         .statements()
         .iter()
-        .any(|statement| matches!(statement, crate::ast::Stmt::Uninitialised { .. }));
+        .any(|statement| matches!(statement, Stmt::Uninitialised { .. } | Stmt::Own { .. }));
     !uninitialised
         && [Property::Race, Property::Memory, Property::Overflow].into_iter().all(|property| {
             let asked = property.into();

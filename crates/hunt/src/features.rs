@@ -84,6 +84,9 @@ features! {
     Input "input" false,
     Assume "assume" false,
     Uninitialised "uninitialised" false,
+    Own "own-objects" false,
+    Float "float" false,
+    Call "call" false,
     Signed "signed" false,
     Division "division" false,
     Assert "assert" true,
@@ -218,6 +221,9 @@ fn of_statement(program: &Program, statement: &Stmt, found: &mut BTreeSet<Featur
         Stmt::Signed { .. } => Feature::Signed,
         Stmt::Input { .. } => Feature::Input,
         Stmt::Uninitialised { .. } => Feature::Uninitialised,
+        Stmt::Own { .. } => Feature::Own,
+        Stmt::Float { .. } => Feature::Float,
+        Stmt::Call { .. } => Feature::Call,
         Stmt::If { .. } => Feature::Branch,
         Stmt::Wait { style, body, .. } => {
             if !body.is_empty() || *style == WaitStyle::Ahead {

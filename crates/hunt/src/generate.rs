@@ -8,8 +8,8 @@
 use std::collections::BTreeSet;
 
 use crate::ast::{
-    Access, Expr, Field, Global, LOCALS, Lock, Op, Order, POINTERS, Place, Program, RmwOp, Shape,
-    Stmt, Type, WaitStyle,
+    Access, Expr, Field, Global, LOCALS, Lock, Op, Order, Own, OwnStep, POINTERS, Place, Program,
+    RmwOp, Shape, Stmt, Type, WaitStyle,
 };
 use crate::features::Feature;
 use crate::random::Random;
@@ -440,6 +440,9 @@ impl Generator<'_> {
             (weight(Feature::Input, 4), Feature::Input),
             (weight(Feature::Assume, 2), Feature::Assume),
             (weight(Feature::Uninitialised, 4), Feature::Uninitialised),
+            (weight(Feature::Own, 4), Feature::Own),
+            (weight(Feature::Float, 3), Feature::Float),
+            (weight(Feature::Call, 3), Feature::Call),
             (weight(Feature::Signed, 5), Feature::Signed),
             (if self.is_litmus { 0 } else { 1 }, Feature::Assert),
             (weight(Feature::EarlyReturn, 1), Feature::EarlyReturn),
@@ -568,6 +571,19 @@ impl Generator<'_> {
             Feature::Uninitialised => {
                 Stmt::Uninitialised { to: local, given: self.condition(), value: self.value() }
             }
+            Feature::Own => Stmt::Own {
+                to: local,
+                kind: *self.random.pick(&Own::ALL),
+                on_heap: self.random.percent(50),
+                steps: self.own_steps(),
+            },
+            Feature::Float => {
+                Stmt::Float { to: local, left: self.known_local(), right: self.expression(1) }
+            }
+            Feature::Call => {
+                let depth = self.random.below(3) as u64;
+                Stmt::Call { to: local, value: self.expression(1), depth }
+            }
             Feature::Signed => {
                 let op = *self.random.pick(&[Op::Add, Op::Sub, Op::Mul]);
                 Stmt::Signed { to: local, op, left: self.known_local(), right: self.expression(1) }
@@ -632,6 +648,27 @@ impl Generator<'_> {
     }
 }
 
+impl Generator<'_> {
+    /// Mostly as it should be: initialised, used and destroyed.
+    fn own_steps(&mut self) -> Vec<OwnStep> {
+        let mut steps = vec![OwnStep::Init, OwnStep::Use, OwnStep::Destroy];
+        for _ in 0..self.random.below(3) {
+            let step = *self.random.pick(&[OwnStep::Init, OwnStep::Use, OwnStep::Destroy]);
+            let at = self.random.below(steps.len() + 1);
+            steps.insert(at, step);
+        }
+        if self.random.percent(30) {
+            let at = self.random.below(steps.len());
+            steps.remove(at);
+        }
+        // What is there later is a matter of the library.
+        if self.random.percent(30) {
+            steps.insert(0, OwnStep::Peek(self.random.below(2)));
+        }
+        steps
+    }
+}
+
 /// The local variables that a statement gives a value.
 fn reads(statement: &Stmt, found: &mut BTreeSet<usize>) {
     match statement {
@@ -641,6 +678,9 @@ fn reads(statement: &Stmt, found: &mut BTreeSet<usize>) {
         | Stmt::Retry { to, .. }
         | Stmt::Input { to, .. }
         | Stmt::Uninitialised { to, .. }
+        | Stmt::Own { to, .. }
+        | Stmt::Float { to, .. }
+        | Stmt::Call { to, .. }
         | Stmt::Signed { to, .. } => {
             found.insert(to % LOCALS);
         }

@@ -246,8 +246,8 @@ fn machine_code(random: &mut Random, plan: &mut Plan, focus: &Focus) {
     let (model, property) = (*random.pick(&models), *random.pick(&properties));
     let asked = property.into();
     let query = |engine| Query { form, engine, model, asked, counting: false };
-    let engines = [Engine::STATES, Engine::EXPLORE, Engine::BOUNDED];
-    plan.groups.push(engines.into_iter().map(query).collect());
+    let engines = engines_for(asked);
+    plan.groups.push(engines.iter().map(|engine| query(*engine)).collect());
     if property == Property::Assert && model != "pso" {
         let source =
             Query { form: Form::C, engine: Engine::EXPLORE, model: "rc11", asked, counting: false };

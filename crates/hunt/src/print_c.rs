@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crate::ast::{
-    Access, Expr, Field, Global, LOCALS, Lock, Op, Order, POINTERS, Place, Program, RmwOp, Shape,
-    Stmt, Type, WaitStyle,
+    Access, Expr, Field, Global, LOCALS, Lock, Op, Order, Own, OwnStep, POINTERS, Place, Program,
+    RmwOp, Shape, Stmt, Type, WaitStyle,
 };
 
 /// The whole program.
@@ -49,14 +49,18 @@ const HEADERS: &str = "#include <assert.h>\n#include <pthread.h>\n#include <stda
                        #include <stdint.h>\n#include <stdlib.h>\n";
 
 /// What is declared where these words are used.
-const DECLARATIONS: [(&[&str], &str); 15] = [
+const DECLARATIONS: [(&[&str], &str); 16] = [
     (&["memcpy(", "memset("], "#include <string.h>\n"),
-    (&["&sem"], "#include <semaphore.h>\n"),
+    (&["&sem", "sem_t"], "#include <semaphore.h>\n"),
     (&["&mtx"], "#include <threads.h>\n"),
     (&["__VERIFIER_assume"], "extern void __VERIFIER_assume(int);\n"),
     (
         &["__VERIFIER_atomic"],
         "extern void __VERIFIER_atomic_begin(void);\nextern void __VERIFIER_atomic_end(void);\n",
+    ),
+    (
+        &["deeper("],
+        "uint32_t deeper(uint32_t x, uint32_t n) { return n == 0 ? x : deeper(x + 1, n - 1); }\n",
     ),
     (&["struct cell"], "struct cell { _Atomic uint32_t a; uint32_t n; };\n"),
     (&["&shown"], "_Atomic(struct cell *) shown;\n"),
@@ -351,6 +355,19 @@ impl Printer<'_> {
                 self.line(&format!("{to} = (int32_t)({left}) {op} (int32_t)({right});"));
             }
             Stmt::Input { to, ty, below } => self.input(*to, *ty, *below),
+            Stmt::Own { to, kind, on_heap, steps } => self.own(*to, *kind, *on_heap, steps),
+            Stmt::Float { to, left, right } => {
+                let (to, left, right) =
+                    (self.local(*to), self.expression(left), self.expression(right));
+                let (left, right) = (format!("({left}) % 16"), format!("({right}) % 16"));
+                self.line(&format!(
+                    "{to} = (uint32_t)((float)({left}) * 0.5f + (double)({right}));"
+                ));
+            }
+            Stmt::Call { to, value, depth } => {
+                let (to, value) = (self.local(*to), self.expression(value));
+                self.line(&format!("{to} = deeper({value}, {depth});"));
+            }
             Stmt::Uninitialised { to, given, value } => {
                 let (to, given) = (self.local(*to), self.expression(given));
                 self.line(&format!("{{ uint32_t u; if ({given}) u = {value}; {to} = u; }}"));
@@ -619,6 +636,52 @@ impl Printer<'_> {
             }
             _ => {}
         }
+    }
+
+    fn own(&mut self, to: usize, kind: Own, on_heap: bool, steps: &[OwnStep]) {
+        let (ty, init, uses, destroy) = match kind {
+            Own::Mutex => (
+                "pthread_mutex_t",
+                "pthread_mutex_init(o, 0)",
+                "pthread_mutex_lock(o); pthread_mutex_unlock(o)",
+                "pthread_mutex_destroy(o)",
+            ),
+            Own::RwLock => (
+                "pthread_rwlock_t",
+                "pthread_rwlock_init(o, 0)",
+                "pthread_rwlock_rdlock(o); pthread_rwlock_unlock(o)",
+                "pthread_rwlock_destroy(o)",
+            ),
+            Own::Semaphore => ("sem_t", "sem_init(o, 0, 0)", "sem_post(o)", "sem_destroy(o)"),
+            Own::Condition => (
+                "pthread_cond_t",
+                "pthread_cond_init(o, 0)",
+                "pthread_cond_signal(o)",
+                "pthread_cond_destroy(o)",
+            ),
+            Own::Barrier => (
+                "pthread_barrier_t",
+                "pthread_barrier_init(o, 0, 1)",
+                "pthread_barrier_wait(o)",
+                "pthread_barrier_destroy(o)",
+            ),
+        };
+        let mut text = match on_heap {
+            true => format!("{{ {ty} *o = malloc(sizeof *o); "),
+            false => format!("{{ {ty} own, *o = &own; "),
+        };
+        for step in steps {
+            text += &match step {
+                OwnStep::Init => format!("{init}; "),
+                OwnStep::Use => format!("{uses}; "),
+                OwnStep::Destroy => format!("{destroy}; "),
+                OwnStep::Peek(word) => {
+                    format!("{} = ((uint32_t *)o)[{word}]; ", self.local(to))
+                }
+            };
+        }
+        text += if on_heap { "free(o); }" } else { "}" };
+        self.line(&text);
     }
 
     fn copy(&mut self, to: usize, from: usize, by_call: bool) {

@@ -274,6 +274,13 @@ fn plainer(statement: &Stmt) -> Vec<Vec<Stmt>> {
         Stmt::Input { to, .. } => {
             found.push(vec![Stmt::Set { to: *to, value: Expr::Const(1) }]);
         }
+        Stmt::Own { to, kind, on_heap, steps } => {
+            for number in 0..steps.len() {
+                let mut steps = steps.clone();
+                steps.remove(number);
+                found.push(vec![Stmt::Own { to: *to, kind: *kind, on_heap: *on_heap, steps }]);
+            }
+        }
         Stmt::Locked { lock, attempt: true, body } => {
             found.push(vec![Stmt::Locked { lock: *lock, attempt: false, body: body.clone() }]);
         }
