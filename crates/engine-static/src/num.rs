@@ -245,8 +245,8 @@ impl Num {
     ) -> impl Iterator<Item = i128> {
         let (one, two) = (self.spread(most), other.spread(most));
         let step = gcd(one.step, two.step);
-        let from = (1 - others).max(one.lo - two.hi);
-        let to = (bytes - 1).min(one.hi - two.lo);
+        let from = (1 - bytes).max(one.lo - two.hi);
+        let to = (others - 1).min(one.hi - two.lo);
         let apart = one.lo - two.lo;
         let differs = move |d: &i128| if step == 0 { *d != apart } else { (d - apart) % step != 0 };
         (from..=to).filter(move |d| !differs(d))
@@ -264,6 +264,15 @@ mod tests {
         assert!(field(0).overlaps(4, field(2), 4, 9));
         assert!(field(0).overlaps(4, Num::one(96), 4, 9));
         assert!(!field(0).overlaps(4, Num::one(100), 4, 9));
+    }
+
+    #[test]
+    fn a_byte_is_in_a_word() {
+        for byte in 0..8 {
+            let (at, is_in) = (Num::one(byte), (2..6).contains(&byte));
+            assert_eq!(at.overlaps(1, Num::one(2), 4, 9), is_in, "{byte}");
+            assert_eq!(Num::one(2).overlaps(4, at, 1, 9), is_in, "{byte}");
+        }
     }
 
     #[test]
