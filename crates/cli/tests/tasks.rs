@@ -124,3 +124,54 @@ fn bad_tasks_are_errors_with_a_place() {
     folder.run(&["verify", "--expect", "lost.c"]).ends_with(2).complains("--expect");
     folder.run(&["verify", "--format", "svcomp", "lost.c"]).ends_with(2).complains("--format");
 }
+
+/// When the number of a thread is stored, and what functions do that nobody defines, is open: no violation
+/// is made of it.
+#[test]
+fn what_the_rules_leave_open_is_unknown() {
+    let folder = folder();
+    let programs = [
+        (
+            "number",
+            "pthread_t id; int seen; void *w(void *a) { seen = id != 0; return 0; }\n\
+             int main(void) { pthread_create(&id, 0, w, 0); pthread_join(id, 0); return 0; }\n",
+            "unknown (the number of a thread may be stored late)",
+        ),
+        (
+            "pointer",
+            "int b; extern int *get(void); void *w(void *a) { b = 1; return 0; }\n\
+             int main(void) { pthread_t t; int *q = get(); pthread_create(&t, 0, w, 0); *q = 1;\n\
+             pthread_join(t, 0); return 0; }\n",
+            "unknown (",
+        ),
+        (
+            "callback",
+            "int b; extern void on_event(void (*f)(void)); void set(void) { b = 2; }\n\
+             void *w(void *a) { b = 1; return 0; } int main(void) { pthread_t t;\n\
+             pthread_create(&t, 0, w, 0); on_event(set); pthread_join(t, 0); return 0; }\n",
+            "unknown (call of 'on_event', which has no body",
+        ),
+        (
+            "table",
+            "int b; struct ops { void (*f)(void); }; extern void use(struct ops *ops);\n\
+             void set(void) { b = 2; } struct ops ops = {set};\n\
+             void *w(void *a) { b = 1; return 0; } int main(void) { pthread_t t;\n\
+             pthread_create(&t, 0, w, 0); use(&ops); pthread_join(t, 0); return 0; }\n",
+            "unknown (call of 'use', which has no body",
+        ),
+        (
+            "index",
+            "extern int __VERIFIER_nondet_int(void); int a[4], b; void *w(void *x) { a[1] = 1;\n\
+             b = 1; return 0; } int main(void) { pthread_t t; int i = __VERIFIER_nondet_int();\n\
+             pthread_create(&t, 0, w, 0); a[i] = 1; pthread_join(t, 0); return 0; }\n",
+            "false(no-data-race)",
+        ),
+    ];
+    for (name, text, expected) in programs {
+        folder.write(&format!("{name}.c"), format!("#include <pthread.h>\n{text}"));
+        folder
+            .write(&format!("{name}.yml"), task(&format!("{name}.c"), &[("no-data-race", "true")]));
+        let run = folder.run(&["verify", "-q", "--timeout", "10", &format!("{name}.yml")]);
+        run.says(expected);
+    }
+}

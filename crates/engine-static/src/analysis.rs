@@ -461,8 +461,8 @@ impl<'p, 'c> Analysis<'p, 'c> {
     /// Something has to hold that was not shown; where it does, the analysis is right about all that
     /// comes after, if that `is_followed`.
     pub fn owe_as(&mut self, here: Here, property: Property, message: &str, is_followed: bool) {
-        let (span, message) = (here.span(), message.to_string());
-        self.world.obligations.insert(Obligation { span, property, message, is_followed });
+        let (span, place, message) = (here.span(), here.place, message.to_string());
+        self.world.obligations.insert(Obligation { span, place, property, message, is_followed });
     }
 
     /// What comes after is not looked at.

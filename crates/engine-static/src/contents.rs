@@ -15,6 +15,8 @@ pub struct Contents {
     cells: BTreeMap<(i128, u32), Value>,
     /// What bytes hold that are in no cell.
     base: Value,
+    /// How many bytes what was stored there has, where that was always at multiples of it.
+    grain: Option<u32>,
 }
 
 /// Stores to more places at once go to the base.
@@ -24,9 +26,21 @@ fn bits(bytes: u32) -> u32 {
     bytes * 8
 }
 
+/// Whether any bytes of it are the same: zeros, or what nobody has written.
+fn is_uniform(value: &Value) -> bool {
+    let number = value.only_number().and_then(|num| num.single());
+    number == Some(0) || value.parts.is_empty() && !value.wild
+}
+
+/// Whether all places are multiples of a size.
+fn is_aligned(at: Num, bytes: u32) -> bool {
+    let bytes = i128::from(bytes);
+    at.mine % bytes == 0 && at.lo % bytes == 0 && at.step % bytes == 0
+}
+
 impl Contents {
     pub fn of(base: Value) -> Contents {
-        Contents { cells: BTreeMap::new(), base }
+        Contents { cells: BTreeMap::new(), base, grain: None }
     }
 
     pub fn set(&mut self, offset: i128, bytes: u32, value: Value) {
@@ -48,15 +62,9 @@ impl Contents {
         {
             return self.cells.get(&only).cloned().unwrap_or_default();
         }
-        let base = |all: &Value| match all.only_number().and_then(|num| num.single()) {
-            // Any bytes of zeros are zero.
-            Some(0) => all.clone(),
-            _ if all.parts.is_empty() && !all.wild => all.clone(),
-            _ => all.blurred(width),
-        };
         let mut value = match touching.contains(&(offset, bytes)) {
             true => Value::none(),
-            false => base(&self.base),
+            false => self.elsewhere(Num::one(offset), bytes),
         };
         for place in touching {
             let cell = self.cells.get(&place).cloned().unwrap_or_default();
@@ -70,10 +78,18 @@ impl Contents {
         value
     }
 
+    /// What is read at a place that is in no cell.
+    fn elsewhere(&self, at: Num, bytes: u32) -> Value {
+        match is_uniform(&self.base) || self.grain == Some(bytes) && is_aligned(at, bytes) {
+            true => self.base.clone(),
+            false => self.base.blurred(bits(bytes)),
+        }
+    }
+
     /// Everything that is in it.
-    fn all(&self, bytes: u32) -> Value {
+    fn all(&self, at: Num, bytes: u32) -> Value {
         let width = bits(bytes);
-        let mut value = self.base.clone();
+        let mut value = self.elsewhere(at, bytes);
         for ((_, size), cell) in &self.cells {
             let part = if *size == bytes { cell.clone() } else { cell.blurred(width) };
             value = value.join(&part, width);
@@ -83,7 +99,7 @@ impl Contents {
 
     pub fn load(&self, at: Num, bytes: u32) -> Value {
         if at.mine != 0 || at.count() > MOST_PLACES {
-            return self.all(bytes);
+            return self.all(at, bytes);
         }
         let places = (0..at.count()).map(|k| at.lo + k * at.step);
         places.fold(Value::none(), |value, place| {
@@ -94,7 +110,7 @@ impl Contents {
     /// Adds a value to what is at a place. Returns whether that is news.
     pub fn add(&mut self, at: Num, bytes: u32, value: &Value, merge: Merge<'_>) -> bool {
         if at.mine != 0 || at.count() > MOST_PLACES {
-            return self.add_everywhere(bytes, value, merge);
+            return self.add_everywhere(at, bytes, value, merge);
         }
         let mut is_new = false;
         for k in 0..at.count() {
@@ -123,18 +139,37 @@ impl Contents {
     }
 
     /// Something is stored at some place.
-    pub fn add_everywhere(&mut self, bytes: u32, value: &Value, merge: Merge<'_>) -> bool {
+    fn add_everywhere(&mut self, at: Num, bytes: u32, value: &Value, merge: Merge<'_>) -> bool {
         let places: Vec<(i128, u32)> = self.cells.keys().copied().collect();
         let mut is_new = false;
         for place in places {
             let part = if place.1 == bytes { value.clone() } else { value.blurred(bits(place.1)) };
             is_new |= self.add_to(place, &part, merge);
         }
-        // Reads of other sizes, and between the places, see parts of it.
-        let base = merge(&self.base, &value.blurred(64), 64);
-        is_new |= base != self.base;
-        self.base = base;
+        let stored = Contents {
+            cells: BTreeMap::new(),
+            base: value.clone(),
+            grain: is_aligned(at, bytes).then_some(bytes),
+        };
+        let (base, grain) = self.bases(&stored, merge);
+        is_new |= base != self.base || grain != self.grain;
+        (self.base, self.grain) = (base, grain);
         is_new
+    }
+
+    /// What two hold that is in no cell. Where they are not made of the same parts, reads see pieces.
+    fn bases(&self, other: &Contents, merge: Merge<'_>) -> (Value, Option<u32>) {
+        let grain = match (is_uniform(&self.base), is_uniform(&other.base)) {
+            (true, true) => self.grain.or(other.grain),
+            (true, false) => other.grain,
+            (false, true) => self.grain,
+            (false, false) => self.grain.filter(|_| self.grain == other.grain),
+        };
+        let whole = |value: &Value| match grain.is_some() || is_uniform(value) {
+            true => value.clone(),
+            false => value.blurred(64),
+        };
+        (merge(&whole(&self.base), &whole(&other.base), 64), grain)
     }
 
     /// Puts a value at a place, where nothing else is then.
@@ -156,7 +191,8 @@ impl Contents {
             let (one, two) = (self.load_at(place.0, place.1), other.load_at(place.0, place.1));
             cells.insert(*place, merge(&one, &two, bits(place.1)));
         }
-        Contents { cells, base: merge(&self.base, &other.base, 64) }
+        let (base, grain) = self.bases(other, merge);
+        Contents { cells, base, grain }
     }
 
     pub fn values(&self) -> impl Iterator<Item = &Value> {
@@ -207,6 +243,11 @@ mod tests {
         contents.put(0, 4, Value::constant(1));
         contents.add(Num { mine: 0, lo: 0, hi: 4000, step: 4 }, 4, &Value::constant(5), &join);
         assert_eq!(contents.load_at(0, 4).only_number().map(|num| num.hi), Some(5));
+        assert_eq!(contents.load_at(400, 4).only_number().map(|num| num.hi), Some(5));
+        // Other sizes, and places between, see parts of it.
+        assert!(contents.load_at(400, 2).only_number().is_some_and(|num| num.is_all(16)));
+        assert!(contents.load_at(401, 4).only_number().is_some_and(|num| num.is_all(32)));
+        contents.add(Num { mine: 0, lo: 2, hi: 4000, step: 2 }, 4, &Value::constant(5), &join);
         assert!(contents.load_at(400, 4).only_number().is_some_and(|num| num.is_all(32)));
     }
 }

@@ -8,7 +8,7 @@ use parallax_program::{Diagnostic, Diagnostics, Help, Program, Property, Setting
 use parallax_query::{Answer, Engine, Extension, Query, Wanted};
 use parallax_verdict::{Counts, Gaps, Reason, Scope, Searched, no_execution_passes, stopped};
 
-use crate::{Conclusion, prove, prove_defined};
+use crate::{Claim, Conclusion, prove, prove_defined};
 
 /// That the program does nothing undefined but race. Tasks of competitions are taken to be like that:
 /// a task that is defined for one property is not there for another one.
@@ -54,7 +54,7 @@ impl Engine for Static {
     }
 
     fn looks_for(&self, property: Property) -> bool {
-        property == Property::Race
+        matches!(property, Property::Race | Property::Assert)
     }
 
     fn counts_executions(&self) -> bool {
@@ -69,18 +69,27 @@ impl Engine for Static {
             scope: Scope::Complete,
             all: true,
             gaps: Gaps::default(),
-            properties: vec![Property::Race],
+            properties: Vec::new(),
             counts: Counts::default(),
             violations: Vec::new(),
             notes: Vec::new(),
         };
-        if !query.properties.contains(&Property::Race) {
-            searched.properties.clear();
+        // Where races are asked for, an assertion that may fail is no reason to say nothing of them.
+        let asked = |property: &Property| query.properties.contains(property);
+        let about = [Property::Race, Property::Assert].into_iter().find(asked);
+        searched.properties.extend(about);
+        let claim = match about {
+            Some(Property::Race) => Some(Claim::NoRace),
+            Some(_) => Some(Claim::NoFailure),
+            None => None,
+        };
+        if claim.is_none() {
             searched.gaps.unchecked(&query.properties, &[]);
-        } else {
+        }
+        if let Some(claim) = claim {
             let proof = match query.extensions.get::<Defined>() {
-                Some(Defined) => prove_defined(program, control),
-                None => prove(program, control),
+                Some(Defined) => prove_defined(program, claim, control),
+                None => prove(program, claim, control),
             };
             searched.counts.events = proof.accesses;
             if let (Some((message, span)), Conclusion::Proved) = (&proof.assumed, &proof.conclusion)
@@ -91,11 +100,11 @@ impl Engine for Static {
                 );
                 searched.notes.push(note);
             }
-            if let Some(reason) = reason(program, proof.conclusion) {
+            if let Some(reason) = reason(program, claim, proof.conclusion) {
                 searched.gaps.add(reason);
             }
         }
-        let others = query.properties.iter().filter(|property| **property != Property::Race);
+        let others = query.properties.iter().filter(|property| Some(**property) != about);
         let others: Vec<&str> = others.map(|property| property.name()).collect();
         if !others.is_empty() {
             searched.notes.push(format!("not checked by this engine: {}", others.join(", ")));
@@ -105,23 +114,31 @@ impl Engine for Static {
 }
 
 /// Why nothing is proved.
-fn reason(program: &Program, conclusion: Conclusion) -> Option<Reason> {
+fn reason(program: &Program, claim: Claim, conclusion: Conclusion) -> Option<Reason> {
     let help = |text: &str| Some(Help::from(text));
+    let (nothing, property, unsure) = match claim {
+        Claim::NoRace => {
+            ("no race", "race", "there may be a race or not; other engines look for one")
+        }
+        Claim::NoFailure => {
+            ("no failure", "assert", "it may be reached or not; other engines try to get there")
+        }
+    };
     Some(match conclusion {
         Conclusion::Proved => return None,
         Conclusion::Suspected { message, span } => Reason {
             message: format!("not proved: {message}"),
             place: Some(program.source.location(span)),
-            help: help("there may be a race or not; other engines look for one"),
+            help: help(unsure),
         },
-        Conclusion::Owed { property, message, span } => Reason {
+        Conclusion::Owed { property: other, message, span } => Reason {
             message: format!(
-                "no race before an error of another kind, which is not ruled out: {message}"
+                "{nothing} before an error of another kind, which is not ruled out: {message}"
             ),
             place: Some(program.source.location(span)),
             help: Some(Help::with(
                 Setting::Property,
-                format!("{property},race"),
+                format!("{other},{property}"),
                 "may decide it, by another engine",
             )),
         },

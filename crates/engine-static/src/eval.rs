@@ -235,6 +235,9 @@ impl Scene<'_> {
         let (base, num) = match (one.only_number(), two.only_number()) {
             (_, Some(num)) => (one, num),
             (Some(num), None) => (two, num),
+            // A number that may never have been written may be any; it is no address.
+            (None, None) if !two.has_addresses() && two.undefined => (one, Num::all(width)),
+            (None, None) if !one.has_addresses() && one.undefined => (two, Num::all(width)),
             (None, None) => return one.join(two, width).blurred(width),
         };
         base.map(|base, offset| {

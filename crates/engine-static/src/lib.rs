@@ -1,4 +1,5 @@
-//! Proofs that a program has no data race, without running it, however often its loops repeat.
+//! Proofs that a program has no data race, or that no assertion fails, without running it, however often
+//! its loops repeat.
 //!
 //! Threads are interpreted on sets of values ([`analysis`], [`step`], [`eval`]): intervals with strides
 //! ([`num`]), addresses in objects ([`value`]), what objects hold ([`contents`]). A state keeps which locks
@@ -71,19 +72,19 @@ pub struct Proof {
 
 #[derive(Clone, Debug)]
 pub enum Conclusion {
-    /// No execution has a race.
+    /// It is so.
     Proved,
     /// No execution passes an assumption, so that nothing is said of any.
     Vacuous {
         span: Span,
     },
-    /// Two accesses may race.
+    /// Two accesses may race, or an assertion may fail.
     Suspected {
         message: String,
         span: Span,
     },
-    /// No execution has a race before it has an error of another kind, and that there is none of
-    /// those was not shown.
+    /// It is so in each execution up to an error of another kind, and that there is none of those was
+    /// not shown.
     Owed {
         property: Property,
         message: String,
@@ -101,42 +102,64 @@ pub enum Conclusion {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Assumption {
     Nothing,
-    /// That the program does nothing undefined but race. Locks that are released by others than who
-    /// holds them are no part of it: programs do that, and race then.
+    /// That the program does nothing undefined but race. Where races are asked for, locks that are
+    /// released by others than who holds them are no part of it: programs do that, and race then.
     Definedness,
 }
 
 impl Assumption {
-    fn covers(self, owed: &Obligation) -> bool {
-        let is_initialised_again = owed.message.ends_with(INITIALISED_AGAIN);
-        self == Assumption::Definedness
-            && owed.is_followed
-            && (owed.property == Property::Memory
-                || owed.property == Property::Lock && is_initialised_again)
+    fn covers(self, owed: &Obligation, claim: Claim, world: &World) -> bool {
+        if self == Assumption::Nothing {
+            return false;
+        }
+        match (owed.property, claim) {
+            (Property::Memory, _) => owed.is_followed,
+            (Property::Lock, Claim::NoRace) => {
+                owed.is_followed && SPARED.iter().any(|end| owed.message.ends_with(end))
+            }
+            // What values there are has nothing to do with who holds a lock. Others have gone on from
+            // there, if this state does not.
+            (Property::Lock, Claim::NoFailure) => {
+                owed.is_followed || world.passed.contains(&owed.place)
+            }
+            _ => false,
+        }
     }
 }
 
-/// How the library says that a lock is initialised twice. Where that is in parallel with a use of the
-/// lock, the lock is suspected anyway.
-const INITIALISED_AGAIN: &str = "is initialised again that was not destroyed";
+/// How the library says that a lock is initialised twice, and that a thread is waited for twice. Where the
+/// first is in parallel with a use of the lock, the lock is suspected anyway.
+const SPARED: [&str; 2] = [
+    "is initialised again that was not destroyed",
+    "is joined or detached that was joined or detached before",
+];
 
-/// Tries to prove that no execution has a race.
-pub fn prove(program: &Program, control: &Control<'_>) -> Proof {
-    proof(program, control, Assumption::Nothing)
+/// What is to be proved of all executions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Claim {
+    /// None has a race.
+    NoRace,
+    /// In none an assertion fails.
+    NoFailure,
 }
 
-/// Tries to prove that no execution has a race, of a program that does nothing else undefined.
-pub fn prove_defined(program: &Program, control: &Control<'_>) -> Proof {
-    proof(program, control, Assumption::Definedness)
+/// Tries to prove something of all executions.
+pub fn prove(program: &Program, claim: Claim, control: &Control<'_>) -> Proof {
+    proof(program, control, claim, Assumption::Nothing)
 }
 
-fn proof(program: &Program, control: &Control<'_>, assumption: Assumption) -> Proof {
+/// Tries to prove something of all executions of a program that does nothing undefined but race.
+pub fn prove_defined(program: &Program, claim: Claim, control: &Control<'_>) -> Proof {
+    proof(program, control, claim, Assumption::Definedness)
+}
+
+fn proof(program: &Program, control: &Control<'_>, claim: Claim, assumption: Assumption) -> Proof {
     let most = i128::from(Program::MOST_THREADS) - 2;
-    let (most, proof) = attempt(program, control, most, assumption);
+    let (most, proof) = attempt(program, control, most, claim, assumption);
     // Where there are few threads, their numbers are small.
     match (most, &proof.conclusion) {
         (_, Conclusion::Proved | Conclusion::Stopped(_)) | (None, _) => proof,
-        (Some(most), _) => attempt(program, control, most, assumption).1,
+        (Some(most), _) => attempt(program, control, most, claim, assumption).1,
     }
 }
 
@@ -145,6 +168,7 @@ fn attempt(
     program: &Program,
     control: &Control<'_>,
     most: i128,
+    claim: Claim,
     assumption: Assumption,
 ) -> (Option<i128>, Proof) {
     if !program.registers.is_empty() {
@@ -171,18 +195,27 @@ fn attempt(
         Ok(()) => {
             let judge = Judge::new(world, most);
             let gap = world.gaps.first();
-            let owed = world.obligations.iter().find(|owed| !assumption.covers(owed));
+            let owed = world.obligations.iter().find(|owed| !assumption.covers(owed, claim, world));
             let late = judge.late();
-            assumed = match (world.obligations.iter().find(|owed| assumption.covers(owed)), &late) {
+            let spared =
+                world.obligations.iter().find(|owed| assumption.covers(owed, claim, world));
+            assumed = match (spared, &late) {
                 (Some(owed), _) => Some((owed.message.clone(), at(owed.span))),
                 (None, Some(late)) if assumption == Assumption::Definedness => {
                     Some((described(program, &judge, late), late.first.place()))
                 }
                 _ => None,
             };
+            let (suspicions, failure, counted) = match claim {
+                Claim::NoRace => (judge.suspicions(), None, None),
+                Claim::NoFailure => (Vec::new(), world.failures.first(), world.counted.first()),
+            };
+            let gap = gap.or(counted);
             if let Some((span, what)) = gap {
                 Conclusion::Lost { message: what.clone(), span: Some(at(*span)) }
-            } else if let Some(suspicion) = judge.suspicions().first() {
+            } else if let Some((span, message)) = failure {
+                Conclusion::Suspected { message: message.clone(), span: at(*span) }
+            } else if let Some(suspicion) = suspicions.first() {
                 let message = described(program, &judge, suspicion);
                 Conclusion::Suspected { message, span: suspicion.first.place() }
             } else if let Some(owed) = owed {

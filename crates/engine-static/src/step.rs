@@ -34,16 +34,18 @@ const WORDS: (i128, i128) = (0, 0xffff_fffe);
 
 /// What the library says of programs that need more of something than its locks have bits for. What such
 /// a program does else is what it does below the limit.
-const LIMITS: [&str; 8] = [
+const LIMITS: [&str; 7] = [
     "a read-write lock with more than 254 readers",
     "read-write locks in programs of more than 126 threads",
     "condition variables in programs of more than 31 threads",
     "thread-local variables of more than 64 threads",
     "thread-specific data in programs of more than 64 threads",
     "results of more than 64 threads",
-    "a semaphore with a value of a million",
     "a barrier for more than 254 threads",
 ];
+
+/// The same, where the program can ask for the number, so that assertions may be about it.
+const COUNTED: &str = "a semaphore with a value of a million";
 
 fn has_one_of(tags: &Tags, names: &[&str]) -> bool {
     names.iter().any(|name| tags.contains(name))
@@ -187,6 +189,9 @@ impl<'p> Analysis<'p, '_> {
             },
             InstKind::Call { .. } => self.step_call(here, state, kind, after)?,
             InstKind::Unsupported { what } if LIMITS.contains(&what.as_str()) => {}
+            InstKind::Unsupported { what } if what == COUNTED => {
+                self.world.counted.insert((here.span(), what.clone()));
+            }
             InstKind::Unsupported { what } => self.give_up(here, what),
             InstKind::LoadLinked { .. } | InstKind::StoreConditional { .. } => {
                 self.give_up(here, "load-linked and store-conditional");
@@ -225,6 +230,12 @@ impl<'p> Analysis<'p, '_> {
         let is_vouched = state.vouched.iter().any(|var| condition.mentions(*var));
         if property == Property::Lock && is_vouched {
             return;
+        }
+        if property == Property::Assert && truth != Truth::Always {
+            self.world.failures.insert((here.span(), message.to_string()));
+        }
+        if truth != Truth::Never {
+            self.world.passed.insert(here.place);
         }
         if truth != Truth::Always && parallax_verdict::leaves_all_open(property) {
             self.owe_as(here, property, message, truth == Truth::Open);
@@ -265,7 +276,9 @@ impl<'p> Analysis<'p, '_> {
             let (_, is_inside) = within(*num, info.size.0, bytes, self.most);
             let (inside, _) = within(*num, info.size.1, bytes, self.most);
             if !is_inside {
+                // Of all numbers, those inside are all that there are inside.
                 let is_plain = num.is_plain(width, self.most) && num.mine == 0;
+                let is_plain = is_plain || *num == Num::all(width);
                 outside = Some(outside.unwrap_or(true) && is_plain);
             }
             if state.freed.contains(object) || is_private && !state.private.contains_key(object) {

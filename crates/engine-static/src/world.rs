@@ -94,6 +94,7 @@ impl Access {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Obligation {
     pub span: (u32, u32),
+    pub place: Place,
     pub property: Property,
     pub message: String,
     /// Whether the analysis has gone on with all that can come after, where it does hold.
@@ -112,6 +113,12 @@ pub struct World {
     key_numbers: HashMap<Key, usize>,
     pub accesses: BTreeSet<Access>,
     pub obligations: BTreeSet<Obligation>,
+    /// Conditions that hold in some state that is met, or may.
+    pub passed: BTreeSet<Place>,
+    /// Assertions that may fail, by place, and what they say.
+    pub failures: BTreeSet<((u32, u32), String)>,
+    /// Numbers that the library does not count beyond, nor does the analysis, by place.
+    pub counted: BTreeSet<((u32, u32), String)>,
     /// What ends the analysis of a way, by place.
     pub gaps: BTreeSet<((u32, u32), String)>,
     /// Assumptions that are reached, by place, and whether one passes them.
@@ -126,6 +133,9 @@ impl World {
         self.has_changed = false;
         self.accesses.clear();
         self.obligations.clear();
+        self.passed.clear();
+        self.failures.clear();
+        self.counted.clear();
         self.gaps.clear();
         self.assumptions.clear();
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use parallax_control::Control;
 use parallax_engine_explore::{Options as Exploration, explore};
-use parallax_engine_static::{Conclusion, prove, prove_defined};
+use parallax_engine_static::{Claim, Conclusion, prove, prove_defined};
 use parallax_memory::Model;
 use parallax_program::{Program, Property};
 use parallax_verdict::Conclusion as Found;
@@ -36,6 +36,7 @@ const HEADER: &str = "#define _GNU_SOURCE
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+extern void reach_error(void);
 struct box { pthread_mutex_t lock; int a, b; };
 struct box boxes[2] = {{PTHREAD_MUTEX_INITIALIZER, 0, 0}, {PTHREAD_MUTEX_INITIALIZER, 0, 0}};
 pthread_mutex_t m[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
@@ -182,15 +183,21 @@ fn text(seed: u64) -> String {
             let _ = writeln!(text, "  r += x;");
         }
     }
+    let (place, bound) = (PLACES[dice.roll(8) as usize].0, dice.roll(6));
+    let _ = writeln!(text, "  if ({place} > {bound} || r < 0) reach_error();");
     let _ = writeln!(text, "  return r + x + z[0] + boxes[1].a + heap->b; }}");
     text
 }
 
 /// Whether exploration finds a race; None if it does not come to its end.
 fn races(program: &Program) -> Option<bool> {
-    let model = Model::builtin("rc11").expect("a model").expect("a good model");
+    violates(program, "rc11", Property::Race)
+}
+
+fn violates(program: &Program, model: &str, property: Property) -> Option<bool> {
+    let model = Model::builtin(model).expect("a model").expect("a good model");
     let options = Exploration {
-        properties: vec![Property::Race],
+        properties: vec![property],
         control: Control::lasting(Duration::from_secs(4)),
         ..Exploration::default()
     };
@@ -213,8 +220,8 @@ fn what_is_proved_has_no_race() {
     for seed in first..first + count {
         let text = text(seed);
         let program = support::program(&text);
-        let conclusion = prove(&program, &Control::default()).conclusion;
-        let defined = prove_defined(&program, &Control::default()).conclusion;
+        let conclusion = prove(&program, Claim::NoRace, &Control::default()).conclusion;
+        let defined = prove_defined(&program, Claim::NoRace, &Control::default()).conclusion;
         let found = races(&program);
         let is_defined = matches!(defined, Conclusion::Proved);
         assert!(!(is_defined && found == Some(true)), "seed {seed}: if defined\n{text}");
@@ -231,6 +238,25 @@ fn what_is_proved_has_no_race() {
     assert!(proved * 10 > count && racy * 20 > count, "{proved} proved, {racy} racy of {count}");
 }
 
+/// An error that is never reached is not found by exploration, under a model that has no races.
+#[test]
+fn what_is_proved_does_not_fail() {
+    let (first, count) = (number("PARALLAX_SEED", 1), number("PARALLAX_RANDOM", 24));
+    let (mut proved, mut failing) = (0, 0);
+    for seed in first..first + count {
+        let text = text(seed);
+        let program = support::program(&text);
+        let proof = prove_defined(&program, Claim::NoFailure, &Control::default());
+        let is_proved = matches!(proof.conclusion, Conclusion::Proved);
+        let found = violates(&program, "sc", Property::Assert);
+        assert!(!(is_proved && found == Some(true)), "seed {seed}\n{text}");
+        proved += u64::from(is_proved);
+        failing += u64::from(found == Some(true));
+    }
+    println!("{count} programs: {proved} proved, {failing} that fail");
+    assert!(proved * 24 >= count && failing * 24 >= count, "{proved}, {failing} of {count}");
+}
+
 /// The examples, of which many have no lock at all.
 #[test]
 #[ignore = "takes a minute"]
@@ -245,7 +271,7 @@ fn examples_that_are_proved_have_no_race() {
         .filter(|path| path.extension().is_some_and(|it| it == "c"))
     {
         let program = support::load_file(&file);
-        if let Conclusion::Proved = prove(&program, &Control::default()).conclusion {
+        if let Conclusion::Proved = prove(&program, Claim::NoRace, &Control::default()).conclusion {
             proved += 1;
             assert_ne!(races(&program), Some(true), "{file:?}");
         }

@@ -6,7 +6,7 @@ mod support;
 use std::path::Path;
 
 use parallax_control::Control;
-use parallax_engine_static::{Conclusion, Proof, prove, prove_defined};
+use parallax_engine_static::{Claim, Conclusion, Proof, prove, prove_defined};
 use parallax_program::Program;
 
 const HEADER: &str = "#define _GNU_SOURCE\n#include <pthread.h>\n#include <stdatomic.h>\n\
@@ -25,7 +25,7 @@ fn program(text: &str) -> Program {
 }
 
 fn conclusion(text: &str) -> Conclusion {
-    prove(&program(text), &Control::default()).conclusion
+    prove(&program(text), Claim::NoRace, &Control::default()).conclusion
 }
 
 fn is_proved(text: &str) {
@@ -67,7 +67,39 @@ fn the_object_around_a_part_is_found() {
 
 /// What is found of a program that does nothing undefined but race.
 fn if_defined(text: &str) -> Proof {
-    prove_defined(&program(text), &Control::default())
+    prove_defined(&program(text), Claim::NoRace, &Control::default())
+}
+
+/// Whether it is proved that an error is never reached.
+fn cannot_fail(text: &str) -> bool {
+    let text = format!("extern void reach_error(void);\n{text}");
+    let proof = prove(&program(&text), Claim::NoFailure, &Control::default());
+    matches!(proof.conclusion, Conclusion::Proved)
+}
+
+#[test]
+fn values_are_bounded_whoever_stores_them() {
+    let text = "int g; void *w(void *p) { int i = g; if (i < 0 || i > 7) reach_error(); \
+                g = (i + 1) % 8; return 0; } \
+                int main(void) { while (1) { pthread_t t; pthread_create(&t, 0, w, 0); } }";
+    assert!(cannot_fail(text));
+    assert!(!cannot_fail(&text.replace("% 8", "% 9")));
+    let semaphore = "#include <semaphore.h>\nsem_t s; int main(void) { int v; sem_init(&s, 0, 1); \
+                     while (1) { sem_post(&s); sem_getvalue(&s, &v); if (v < 0) reach_error(); } }";
+    assert!(!cannot_fail(semaphore), "the library does not count so far");
+}
+
+#[test]
+fn threads_are_waited_for_whose_numbers_may_never_have_been_written() {
+    let text = "atomic_int a; void *w(void *p) { a++; return 0; } int main(void) { \
+                int n = __VERIFIER_nondet_int(); if (n < 0) return 0; \
+                pthread_t *t = malloc(n * sizeof *t); \
+                for (int i = 0; i < n; i++) pthread_create(&t[i], 0, w, 0); \
+                for (int i = 0; i < n; i++) pthread_join(t[i], 0); free(t); return 0; }";
+    let found = if_defined(text).conclusion;
+    assert!(matches!(found, Conclusion::Proved), "{found:?}");
+    let found = if_defined(&text.replace("atomic_int", "int")).conclusion;
+    assert!(matches!(found, Conclusion::Suspected { .. }), "{found:?}");
 }
 
 #[test]
@@ -343,7 +375,8 @@ fn examples_are_proved_if_they_are_right() {
     let mut count = 0;
     for file in files.filter(|file| file.extension().is_some_and(|it| it == "c")) {
         let text = std::fs::read_to_string(&file).expect("a file");
-        let found = prove(&support::load_file(&file), &Control::default()).conclusion;
+        let found =
+            prove(&support::load_file(&file), Claim::NoRace, &Control::default()).conclusion;
         match text.contains("BUG:") {
             true => assert!(matches!(found, Conclusion::Suspected { .. }), "{file:?}: {found:?}"),
             false => assert!(matches!(found, Conclusion::Proved), "{file:?}: {found:?}"),

@@ -1,7 +1,7 @@
 //! Accesses to memory: which object an address leads to, and what is read and written there.
 //!
-//! An address that depends on inputs is taken apart by objects: one outcome for each object that it
-//! may lead to, and one where it leads to none. Within an object it may stay a term. Then the access is
+//! An address that depends on inputs is taken apart by objects: one outcome for each object whose address
+//! is in it, and one where it leads to none of them. Within an object it may stay a term. Then the access is
 //! to any of the places where it can be, and counts as one to all of the bytes between them wherever
 //! orders of accesses matter. That is decided by the shape of the address alone, never by the
 //! conditions of the path, so that an access counts the same in every order of steps.
@@ -11,6 +11,8 @@ use std::sync::Arc;
 use parallax_machine::system::{BadAccess, Entry, MemoryKind, What};
 use parallax_machine::{Domain, modify};
 use parallax_program::{BinaryOp, Bits, Property};
+use parallax_solver::Node;
+use rustc_hash::FxHashSet;
 
 use crate::machine::{Halt, Machine, Run, Touch};
 use crate::memory::{Content, Memory, Page};
@@ -27,6 +29,10 @@ impl<'p> Machine<'_, 'p> {
     /// Objects that an address may be in, at most, and places in an object.
     const MOST_OBJECTS: usize = 64;
     const MOST_PLACES: u64 = 1 << 12;
+    /// Terms in the term of an address.
+    const MOST_PARTS: usize = 1 << 12;
+    /// Constant offsets that are folded into the address of an object.
+    const NEAR: u64 = 0x800;
 
     /// A thread has come to an access.
     pub(crate) fn arrive(
@@ -48,89 +54,124 @@ impl<'p> Machine<'_, 'p> {
             }
             Value::Open(_) => address,
         };
-        // Locks are distinguished by where they are.
-        let is_buffered = kind != Kind::Load && self.memory != MemoryKind::Sc;
-        if facts.iter().any(|facts| facts.is_atomic) || is_buffered {
-            return self.numbers(run, thread, address, |machine, run, bits| {
-                machine.arrive(run, thread, kind.clone(), Value::Known(bits), bytes)
-            });
+        let homes = self.homes(&run, address, bytes);
+        if homes.is_empty() {
+            return Ok(vec![self.lose(run, thread, "an address that is an input")]);
         }
         self.weigh(&run, thread, address);
-        let mut all = Vec::new();
-        let mut rest = Some(run);
-        for _ in 0..Self::MOST_OBJECTS {
-            let Some(run) = rest.take() else { return Ok(all) };
-            let sample = self.sample(&run.state.path, address).unsigned() as u64;
-            let Some(target) = self.target(&run, sample, bytes) else {
-                // The address of no object: whether others are possible is asked of all of them.
-                let (bad, mut runs) = self.beyond(run, thread, &kind, address, bytes, facts)?;
-                all.append(&mut runs);
-                all.extend(bad);
-                return Ok(all);
-            };
-            let within = self.within(address, &target, bytes);
-            let sides = self.oracle.split(&mut self.values, &run.state.path, within)?;
-            rest = sides.no.map(|path| {
-                let mut other = run.clone();
-                other.state.path = path;
-                other
-            });
-            if let Some(path) = sides.yes {
-                let mut run = run;
-                run.state.path = path;
-                let kind = kind.clone();
-                all.append(&mut self.inside(run, thread, kind, address, &target, bytes, facts)?);
-            }
-        }
-        if let Some(run) = rest {
-            all.push(self.lose(run, thread, "a pointer that may lead to any of many objects"));
-        }
-        Ok(all)
-    }
-
-    /// By the model of the path, the address is in no object. Other inputs may lead to objects.
-    fn beyond(
-        &mut self,
-        run: Run<'p>,
-        thread: u32,
-        kind: &Kind,
-        address: Value,
-        bytes: u32,
-        facts: [Facts; 3],
-    ) -> Result<(Option<Run<'p>>, Vec<Run<'p>>), Halt> {
+        // Locks are distinguished by where they are.
+        let is_buffered = kind != Kind::Load && self.memory != MemoryKind::Sc;
+        let is_number = facts.iter().any(|facts| facts.is_atomic) || is_buffered;
         let mut all = Vec::new();
         let mut rest = run;
-        for target in self.targets(&rest, bytes) {
-            let within = self.within(address, &target, bytes);
+        for target in &homes {
+            let within = self.within(address, target, bytes);
             let sides = self.oracle.split(&mut self.values, &rest.state.path, within)?;
             if let Some(path) = sides.yes {
                 let mut run = rest.clone();
                 run.state.path = path;
                 let kind = kind.clone();
-                all.append(&mut self.inside(run, thread, kind, address, &target, bytes, facts)?);
+                let mut runs = match is_number {
+                    true => self.numbers(run, thread, address, |machine, run, bits| {
+                        machine.arrive(run, thread, kind.clone(), Value::Known(bits), bytes)
+                    })?,
+                    false => self.inside(run, thread, kind, address, target, bytes, facts)?,
+                };
+                all.append(&mut runs);
             }
             match sides.no {
                 Some(path) => rest.state.path = path,
-                None => return Ok((None, all)),
+                None => return Ok(all),
+            }
+        }
+        self.beyond(rest, thread, &kind, address, bytes, &mut all)?;
+        Ok(all)
+    }
+
+    /// The address is in none of the objects that it was made of the addresses of. What it does to
+    /// another object is nothing that the program can rely on.
+    fn beyond(
+        &mut self,
+        mut rest: Run<'p>,
+        thread: u32,
+        kind: &Kind,
+        address: Value,
+        bytes: u32,
+        all: &mut Vec<Run<'p>>,
+    ) -> Result<(), Halt> {
+        // An error that is looked for is shown where it is one in a replay, too.
+        let others = match self.options.wants(Property::Memory) {
+            true => self.targets(&rest, bytes),
+            false => Vec::new(),
+        };
+        for target in others {
+            let within = self.within(address, &target, bytes);
+            let sides = self.oracle.split(&mut self.values, &rest.state.path, within)?;
+            if let Some(path) = sides.yes {
+                let mut run = rest.clone();
+                run.state.path = path;
+                let what = "an access that may leave its object for another";
+                all.push(self.lose(run, thread, what));
+            }
+            match sides.no {
+                Some(path) => rest.state.path = path,
+                None => return Ok(()),
             }
         }
         let place = self.sample(&rest.state.path, address).unsigned() as u64;
         let wrong = self.bad_access(&rest, place, u64::from(bytes), *kind != Kind::Load);
-        let wrong = wrong.unwrap_or(BadAccess::Wild);
-        let bad = self.fail(rest, thread, Property::Memory, wrong.message());
-        Ok((Some(bad), all))
+        let wrong = wrong.unwrap_or(BadAccess::OutOfBounds);
+        all.push(self.fail(rest, thread, Property::Memory, wrong.message()));
+        Ok(())
     }
 
-    /// The object that a number leads to, if all of the access is inside.
-    fn target(&self, run: &Run<'p>, address: u64, bytes: u32) -> Option<Target> {
-        let bytes = u64::from(bytes);
-        let (start, size) = match self.object(&run.state, address) {
-            Some(object) => (object.address, object.size),
-            None if self.slots.owner(address).is_some() => return None,
-            None => self.globals.at(address).map(|global| (global.address, global.size))?,
-        };
-        let offset = address - start;
-        (offset <= size && bytes <= size - offset).then_some(Target { start, size })
+    /// The objects whose addresses are in a term: those that it may lead to. A number that was no
+    /// address before, such as an input, leads nowhere.
+    fn homes(&self, run: &Run<'p>, address: Value, bytes: u32) -> Vec<Target> {
+        let Value::Open(term) = address else { return Vec::new() };
+        let terms = &self.values.terms;
+        let width = terms.width(term);
+        let mut homes: Vec<Target> = Vec::new();
+        let mut seen = FxHashSet::default();
+        let mut open = vec![term];
+        while let Some(term) = open.pop() {
+            if !seen.insert(term) || seen.len() > Self::MOST_PARTS {
+                continue;
+            }
+            match terms.node(term) {
+                Node::Constant(bits) if terms.width(term) >= width.min(32) => {
+                    let home = self.home(run, bits.unsigned() as u64);
+                    let home = home.filter(|home| home.size >= u64::from(bytes));
+                    if let Some(home) = home
+                        && !homes.iter().any(|known| known.start == home.start)
+                    {
+                        homes.push(home);
+                    }
+                }
+                Node::Select { then, otherwise, .. } => open.extend([then, otherwise]),
+                Node::Binary(op, ..) if op.is_comparison() => {}
+                node => terms.operands(&node, |operand| open.push(operand)),
+            }
+        }
+        match seen.len() > Self::MOST_PARTS || homes.len() > Self::MOST_OBJECTS {
+            true => Vec::new(),
+            false => homes,
+        }
+    }
+
+    /// The object that a number is in or close to. Objects are further apart than that.
+    fn home(&self, run: &Run<'p>, number: u64) -> Option<Target> {
+        let near = Self::NEAR;
+        [number, number.saturating_add(near)].into_iter().find_map(|probe| {
+            let (start, size) = match self.object(&run.state, probe) {
+                Some(object) => (object.address, object.size),
+                None if self.slots.owner(probe).is_some() => return None,
+                None => self.globals.at(probe).map(|global| (global.address, global.size))?,
+            };
+            let end = start.saturating_add(size).saturating_add(near);
+            (number.saturating_add(near) >= start && number <= end)
+                .then_some(Target { start, size })
+        })
     }
 
     /// All objects that have room for an access.

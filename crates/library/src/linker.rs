@@ -141,7 +141,11 @@ impl<'p> Linker<'p> {
             if self.options.errors.functions.contains(&transfer.name) {
                 let block = &mut self.program.functions[caller.0 as usize].blocks[at.block];
                 block.insts[at.index].kind = errors::failure(&transfer.name);
-            } else if is_c && self.options.open && open::is_nobodys(&transfer.name) {
+            } else if is_c
+                && self.options.open
+                && open::is_nobodys(&transfer.name)
+                && !open::gets_functions(self.program, &transfer.args)
+            {
                 self.left_open.insert(transfer.name);
                 return Ok(self.leave_open(caller, at, transfer.dst));
             }

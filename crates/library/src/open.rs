@@ -1,6 +1,10 @@
 //! Functions whose result is any value of its type, whatever that type is: inputs of verification
 //! tasks, and, where that is asked for, functions that nobody defines.
 
+use std::collections::BTreeSet;
+
+use parallax_program::{Expr, Program};
+
 /// Inputs are called so. What comes after says which type was meant; the type that the program
 /// declares is the one that counts.
 const INPUT: &str = "__VERIFIER_nondet_";
@@ -34,7 +38,7 @@ const PREFIXES: [&str; 13] = [
 /// Functions of C and POSIX that give what they give by a rule, write to memory, go elsewhere, or never
 /// return. Where the library lacks them, any value would be too much, or too little.
 #[rustfmt::skip]
-const NAMES: [&str; 230] = [
+const NAMES: [&str; 269] = [
     "setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "longjmp", "_longjmp", "siglongjmp", "fork",
     "vfork", "clone", "kill", "raise", "alarm", "tgkill", "syscall", "wait", "waitpid", "pause",
     "select", "pselect", "epoll_wait", "epoll_ctl", "pread", "readv", "recv", "recvfrom",
@@ -48,7 +52,7 @@ const NAMES: [&str; 230] = [
     "execvp", "execl", "execlp", "execle", "posix_spawn", "posix_openpt", "getrandom",
     "getentropy", "localtime_r", "gmtime_r", "ctime_r", "asctime_r", "stat", "fstat", "lstat",
     "uname", "sysinfo", "getrlimit", "setrlimit", "getrusage", "times", "getopt", "getopt_long",
-    "basename", "dirname", "ffs", "ffsl", "ffsll", "atof", "strtod", "strtof", "strtold",
+    "basename", "dirname", "atof", "strtod", "strtof", "strtold",
     "strtoimax", "strtoumax", "imaxabs", "imaxdiv", "div", "ldiv", "lldiv", "mblen", "mbtowc",
     "wctomb", "mbstowcs", "wcstombs", "system", "setenv", "unsetenv", "putenv", "clearenv",
     "at_quick_exit", "fopen", "freopen", "fdopen", "tmpfile", "tmpnam", "remove", "rename", "gets",
@@ -63,7 +67,13 @@ const NAMES: [&str; 230] = [
     "nrand48", "mrand48", "jrand48", "lcong48", "seed48", "initstate", "setstate", "feclearexcept",
     "feraiseexcept", "fetestexcept", "fegetround", "fesetround", "va_start", "va_end",
     "__assert_rtn", "__stack_chk_fail", "__errno_location", "err", "errx", "warn", "warnx",
-    "error",
+    "error", "getaddrinfo", "freeaddrinfo", "getnameinfo", "gethostbyname", "gethostbyname_r",
+    "gethostbyaddr", "getservbyname", "inet_pton", "inet_ntop", "inet_aton", "getsockopt",
+    "getsockname", "getpeername", "poll", "ppoll", "getpwnam", "getpwnam_r", "getpwuid",
+    "getpwuid_r", "opendir", "readdir", "readdir_r", "glob", "regcomp", "regexec", "getitimer",
+    "setitimer", "timer_create", "timer_settime", "signal", "sigaction", "scandir",
+    "ftw", "nftw", "open_memstream", "fmemopen", "getgroups", "sigaltstack", "makecontext",
+    "swapcontext", "getcontext", "setcontext",
 ];
 
 /// Functions on numbers, which have relatives that end in `f` and `l`.
@@ -86,6 +96,32 @@ pub(crate) fn is_nobodys(name: &str) -> bool {
         || is_number(name)
         || name.strip_suffix(['f', 'l']).is_some_and(is_number);
     !is_known
+}
+
+/// Whether a call hands over functions of the program, or an object that holds some: who gets them may
+/// call them.
+pub(crate) fn gets_functions(program: &Program, args: &[Expr]) -> bool {
+    let mut open: Vec<&Expr> = args.iter().collect();
+    let mut seen = BTreeSet::new();
+    while let Some(expr) = open.pop() {
+        match expr {
+            Expr::FunctionAddress(_) => return true,
+            Expr::Address(global) if seen.insert(*global) => {
+                let global = program.globals.get(global.0 as usize);
+                open.extend(global.into_iter().flat_map(|it| &it.init).map(|cell| &cell.value));
+            }
+            Expr::Const(_) | Expr::Var(_) | Expr::Address(_) => {}
+            Expr::Unary(_, value)
+            | Expr::Extract { value, .. }
+            | Expr::ZeroExtend { value, .. }
+            | Expr::SignExtend { value, .. } => open.push(value),
+            Expr::Binary(_, left, right) | Expr::Concat { high: left, low: right } => {
+                open.extend([&**left, right]);
+            }
+            Expr::Select { then, otherwise, .. } => open.extend([&**then, otherwise]),
+        }
+    }
+    false
 }
 
 #[cfg(test)]

@@ -160,7 +160,10 @@ impl Prepared {
                 });
                 let abstraction = entrant("abstract", Start::At(PROOFS_START), 1)
                     .filter(|it| it.engine.admits(query).is_ok() && covers(it.engine, query));
-                vec![first("explore"), symbolic, later("bounded"), states, abstraction]
+                let engine: &'static dyn Engine = &relief::ASSERTIONS;
+                let analysis = Some(Entrant { engine, start: Start::At(SOON), slowness: 1 })
+                    .filter(|it| self.terms() == Terms::Complete && covers(it.engine, query));
+                vec![first("explore"), symbolic, later("bounded"), states, analysis, abstraction]
             }
         }
         .into_iter()

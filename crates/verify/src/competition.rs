@@ -14,7 +14,7 @@ use parallax_frontend_c::{Formula, Formulas};
 use parallax_machine::system::BadAccess;
 use parallax_program::{AllocKind, Expr, InstKind, Program, Property};
 use parallax_verdict::{
-    Conclusion, EventKind, Execution, Reason, Scope, ThreadEnding, Verdict, Violation,
+    Conclusion, EventKind, Execution, Life, Reason, Scope, ThreadEnding, Verdict, Violation,
 };
 
 /// A verdict as the competition counts it.
@@ -99,6 +99,9 @@ impl Competition<'_> {
     fn part(&self, violation: &Violation) -> Result<&'static str, String> {
         let asked = |formula: Formula| self.formulas.formulas.contains(&formula);
         let part = match violation.property {
+            Property::Race if is_about_a_number(violation) => {
+                return Err("the number of a thread may be stored late".to_string());
+            }
             Property::Race => Formula::NoRace,
             Property::Memory if is_late_free(violation) => Formula::ValidFree,
             Property::Leak if asked(Formula::ValidMemcleanup) => Formula::ValidMemcleanup,
@@ -188,6 +191,26 @@ fn is_late_free(violation: &Violation) -> bool {
     let first = violation.execution.events.get(first as usize);
     let frees = first.is_some_and(|event| matches!(event.kind, EventKind::Free { .. }));
     frees && violation.message == BadAccess::Freed.message()
+}
+
+/// Whether a race is with the store of a thread's number where it was started. POSIX lets threads run
+/// before that store is made; the competition takes it to be made before.
+fn is_about_a_number(violation: &Violation) -> bool {
+    let events = &violation.execution.events;
+    let involved = violation.involved.iter().filter_map(|event| events.get(*event as usize));
+    let mut stores = involved.filter_map(|event| match &event.kind {
+        EventKind::Write { value, .. } => Some((event, value.unsigned())),
+        _ => None,
+    });
+    stores.any(|(store, value)| {
+        let starts = events.iter().filter(|event| event.thread == store.thread);
+        let here = starts.filter(|event| event.place == store.place);
+        let mut numbers = here.filter_map(|event| match event.kind.life() {
+            Some(Life::Start(number)) => Some(u128::from(number) + 1),
+            _ => None,
+        });
+        numbers.any(|number| number == value)
+    })
 }
 
 /// The bytes that the last writes have left, without those of objects that are gone.

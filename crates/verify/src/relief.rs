@@ -45,6 +45,40 @@ pub fn noted(mut answer: Answer, analysed: &Answer, query: &Query<'_>) -> Answer
     answer
 }
 
+/// The analysis, about assertions of a program that does nothing undefined.
+pub static ASSERTIONS: Assertions = Assertions;
+
+/// Proofs that assertions hold, for tasks of competitions.
+pub struct Assertions;
+
+impl Engine for Assertions {
+    fn name(&self) -> &'static str {
+        Static.name()
+    }
+
+    fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
+        Static.admits(query)
+    }
+
+    fn extensions(&self) -> Vec<TypeId> {
+        Static.extensions()
+    }
+
+    fn looks_for(&self, property: Property) -> bool {
+        property == Property::Assert
+    }
+
+    fn counts_executions(&self) -> bool {
+        Static.counts_executions()
+    }
+
+    fn run(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
+        let mut query = query.clone();
+        query.extensions = query.extensions.with(Defined);
+        Static.run(&query, control)
+    }
+}
+
 /// The search through states, of a program without races.
 pub static STATES: RaceFree = RaceFree(&States);
 

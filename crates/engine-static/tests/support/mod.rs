@@ -6,7 +6,7 @@ use parallax_files::Scratch;
 use parallax_frontend_c::{Errors, Options, load};
 use parallax_program::Program;
 
-/// A program as it is made ready for races alone.
+/// A program as it is made ready for tasks: only one function is an error.
 pub fn program(text: &str) -> Program {
     let folder = Scratch::new().expect("a folder");
     let path = folder.path().join("program.c");
@@ -15,7 +15,7 @@ pub fn program(text: &str) -> Program {
 }
 
 pub fn load_file(path: &Path) -> Program {
-    let errors = Errors::none();
+    let errors = Errors { functions: vec!["reach_error".to_string()], ..Errors::none() };
     let options =
         Options { any_values: true, errors, spurious_wakeups: true, ..Options::default() };
     let path = path.to_path_buf();
