@@ -24,15 +24,19 @@ use parallax_machine::{
 };
 use parallax_program::{
     AllocKind, BinaryOp, Bits, BlockId, FunctionId, InstKind, Location, Program, Property, RmwOp,
-    Slots,
+    Slots, Tags,
 };
 use parallax_solver::{Node, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::control::{At, Control, Local, Object, Stores, process};
+use crate::declarative::Memory;
+use crate::declarative::execution::{Event, Execution, Growth, Id, Location as Spot};
 use crate::live::Points;
 use crate::oracle::{Oracle, Unanswered, evaluate};
-use crate::places::{FIRST_ASKED, Place, PlaceId, Places, asked, of_program};
+use crate::places::{
+    FIRST_ASKED, FORGOTTEN, FORGOTTEN_OPEN, Place, PlaceId, Places, asked, of_program,
+};
 use crate::value::Values;
 
 /// What is in some places.
@@ -88,6 +92,8 @@ pub struct Edge {
     pub ending: Ending,
     /// Whether a store is not kept apart from others from then on.
     pub is_blurred: bool,
+    /// What is added to the execution, where that is a graph.
+    pub growth: Option<Arc<Growth>>,
 }
 
 /// Some bytes that are used.
@@ -159,6 +165,8 @@ pub struct Recorded {
     pub log: Vec<Record>,
     pub undefined: Vec<(u32, Bits)>,
     pub unwritten: Vec<(u64, Bits)>,
+    /// Which of the records are accesses of an execution that is a graph.
+    pub shared: Vec<usize>,
     made: Vec<Renamed>,
 }
 
@@ -195,6 +203,8 @@ pub struct Blocks<'p> {
     pub is_naive: bool,
     /// How many ways of the last thread wait for that.
     waiting: usize,
+    /// What decides about executions, where they are graphs.
+    pub graphs: Option<Memory<'p>>,
     live: Points,
     globals: Globals,
     slots: Slots,
@@ -215,28 +225,31 @@ pub enum Way<'w> {
 
 /// A way through a block, so far.
 #[derive(Clone)]
-struct Run {
-    thread: Thread<Term>,
-    control: Control,
-    writes: FxHashMap<PlaceId, Term>,
-    guard: Vec<Term>,
-    trail: Vec<Decision>,
+pub(crate) struct Run {
+    pub thread: Thread<Term>,
+    pub control: Control,
+    pub writes: FxHashMap<PlaceId, Term>,
+    pub guard: Vec<Term>,
+    pub trail: Vec<Decision>,
     inputs: Vec<Term>,
     made: Vec<(PlaceId, Term)>,
     touches: Vec<Touch>,
     is_blurred: bool,
+    /// What is added to an execution that is a graph, and what its writes have written.
+    pub growth: Vec<(u32, Event)>,
+    pub values: FxHashMap<Id, Term>,
     /// Whether it has come to what others may notice, or needs to stop before that.
     has_acted: bool,
     /// Whether it has taken an instruction.
     has_stepped: bool,
     branches: u32,
     blocks: u32,
-    ending: Option<Ending>,
+    pub ending: Option<Ending>,
 }
 
 /// What an access does.
 #[derive(Clone)]
-enum Kind {
+pub(crate) enum Kind {
     Load,
     Store(Term),
     Rmw(RmwOp, Term),
@@ -244,7 +257,7 @@ enum Kind {
 }
 
 /// What an access writes, and whether it succeeds where it may fail.
-type Effect = (Option<Term>, Option<bool>, Run);
+pub(crate) type Effect = (Option<Term>, Option<bool>, Run);
 
 /// Where an access is.
 enum Target {
@@ -295,6 +308,7 @@ impl<'p> Blocks<'p> {
             blurs: true,
             is_naive: false,
             waiting: 0,
+            graphs: None,
             live: Points::of(program),
             globals,
             slots: Slots::of(program.pointer_width),
@@ -345,6 +359,9 @@ impl<'p> Blocks<'p> {
     /// Where the program begins, and what its threads are given.
     pub fn start(&mut self) -> (Control, Vec<(PlaceId, Term)>) {
         let mut control = Control::default();
+        if self.graphs.is_some() {
+            control.execution = Some(Arc::new(Execution::default()));
+        }
         let mut writes = Vec::new();
         for (number, thread) in self.code.program.threads.iter().enumerate() {
             let args = thread.args.iter();
@@ -394,6 +411,14 @@ impl<'p> Blocks<'p> {
                     site.function == function && self.live.at(*site, is_innermost).contains(&var)
                 })
             }
+            Place::Written { thread, address, before, .. } => {
+                let execution = control.execution.as_ref();
+                execution.is_some_and(|it| match before {
+                    FORGOTTEN => it.forgotten(thread, address, false).is_some(),
+                    FORGOTTEN_OPEN => it.forgotten(thread, address, true).is_some(),
+                    _ => it.count(thread, address) > before,
+                })
+            }
             Place::Memory { address, .. } => {
                 let (address, _) = of_program(address);
                 self.slots.owner(address).is_none()
@@ -404,6 +429,18 @@ impl<'p> Blocks<'p> {
                 control.thread(thread).is_some_and(|local| nth < count(local))
             }
         }
+    }
+
+    /// Whether a thread stands before an operation that reads memory.
+    pub fn is_before_read(&self, control: &Control, thread: u32) -> bool {
+        let local = control.thread(thread).filter(|local| local.at == At::Operation);
+        let site = local.and_then(|local| local.stack.last());
+        let inst = site.and_then(|site| self.code.instruction(*site));
+        use InstKind::{Cas, Load, LoadLinked, Rmw};
+        matches!(
+            inst.map(|inst| &inst.kind),
+            Some(Load { .. } | LoadLinked { .. } | Rmw { .. } | Cas { .. })
+        )
     }
 
     /// Whether a thread, or its buffer, can take a step at all: only one in a section can.
@@ -451,6 +488,8 @@ impl<'p> Blocks<'p> {
             inputs: Vec::new(),
             made: Vec::new(),
             touches: Vec::new(),
+            growth: Vec::new(),
+            values: FxHashMap::default(),
             is_blurred: false,
             has_acted: local.at == At::Block && !self.is_naive,
             has_stepped: false,
@@ -463,6 +502,7 @@ impl<'p> Blocks<'p> {
         let mut edges = Vec::new();
         while let Some(run) = open.pop() {
             match run.ending.is_some() {
+                true if !walk.is_allowed(&run) => {}
                 true => edges.push(walk.finish(run)),
                 false => walk.advance(run, &mut open)?,
             }
@@ -473,7 +513,7 @@ impl<'p> Blocks<'p> {
     }
 
     /// What is in a place.
-    fn value(
+    pub(crate) fn value(
         &mut self,
         base: &Store,
         control: &Control,
@@ -576,12 +616,12 @@ impl Recorded {
 }
 
 /// One thread on its way through a block.
-struct Walk<'w, 'o, 'p> {
-    blocks: &'w mut Blocks<'p>,
+pub(crate) struct Walk<'w, 'o, 'p> {
+    pub blocks: &'w mut Blocks<'p>,
     oracle: &'w mut Oracle<'o>,
     base: &'w Store,
-    number: u32,
-    way: Way<'w>,
+    pub number: u32,
+    pub way: Way<'w>,
 }
 
 impl<'p> Walk<'_, '_, 'p> {
@@ -617,7 +657,7 @@ impl<'p> Walk<'_, '_, 'p> {
     }
 
     /// The thread stays here for now.
-    fn stop(&mut self, mut run: Run, at: At, open: &mut Vec<Run>) {
+    pub(crate) fn stop(&mut self, mut run: Run, at: At, open: &mut Vec<Run>) {
         let stack = run.thread.stack().collect();
         if let Some(local) = run.control.local(self.number) {
             local.stack = stack;
@@ -627,14 +667,14 @@ impl<'p> Walk<'_, '_, 'p> {
         open.push(run);
     }
 
-    fn lose(mut run: Run, what: &str, open: &mut Vec<Run>) -> Result<(), Halt> {
+    pub(crate) fn lose(mut run: Run, what: &str, open: &mut Vec<Run>) -> Result<(), Halt> {
         let site = run.thread.site();
         run.ending = Some(Ending::Lost { message: what.to_string(), site });
         open.push(run);
         Ok(())
     }
 
-    fn fail(mut run: Run, property: Property, message: &str, open: &mut Vec<Run>) {
+    pub(crate) fn fail(mut run: Run, property: Property, message: &str, open: &mut Vec<Run>) {
         let site = run.thread.site();
         run.ending = Some(Ending::Fails { property, message: message.to_string(), site });
         open.push(run);
@@ -650,7 +690,7 @@ impl<'p> Walk<'_, '_, 'p> {
         }
     }
 
-    fn value(&mut self, run: &Run, id: PlaceId) -> Term {
+    pub(crate) fn value(&mut self, run: &Run, id: PlaceId) -> Term {
         self.blocks.value(self.base, &run.control, &run.writes, id)
     }
 
@@ -678,6 +718,7 @@ impl<'p> Walk<'_, '_, 'p> {
                 run.touches.push(Touch::ALL);
             }
         }
+        let growth = self.settle(&mut run, goes);
         let mut writes: Vec<(PlaceId, Term)> = run.writes.into_iter().collect();
         writes.sort_unstable();
         run.touches.sort_unstable();
@@ -693,11 +734,12 @@ impl<'p> Walk<'_, '_, 'p> {
             control: run.control,
             ending: run.ending.unwrap_or(Ending::Goes),
             is_blurred: run.is_blurred,
+            growth,
         }
     }
 
     /// The decision that the trail has next.
-    fn next_on_trail(&self, run: &Run) -> Result<Option<Decision>, Halt> {
+    pub(crate) fn next_on_trail(&self, run: &Run) -> Result<Option<Decision>, Halt> {
         match self.way {
             Way::All { .. } => Ok(None),
             Way::Trail(trail) => trail.get(run.trail.len()).copied().map(Some).ok_or(Halt::Astray),
@@ -705,7 +747,7 @@ impl<'p> Walk<'_, '_, 'p> {
     }
 
     /// The sides of a decision, each with its condition.
-    fn sides(&mut self, run: Run, conditions: &[Term]) -> Result<Vec<(u8, Run)>, Halt> {
+    pub(crate) fn sides(&mut self, run: Run, conditions: &[Term]) -> Result<Vec<(u8, Run)>, Halt> {
         let wanted = self.next_on_trail(&run)?;
         let mut all = Vec::new();
         for (side, condition) in conditions.iter().enumerate() {
@@ -751,7 +793,7 @@ impl<'p> Walk<'_, '_, 'p> {
         true
     }
 
-    fn fresh(&mut self, run: &mut Run, width: u32) -> Term {
+    pub(crate) fn fresh(&mut self, run: &mut Run, width: u32) -> Term {
         let Blocks { values, inputs, pool, .. } = &mut *self.blocks;
         let term = match inputs {
             Inputs::Pooled => {
@@ -832,6 +874,9 @@ impl<'p> Walk<'_, '_, 'p> {
 
     /// Whether the thread is to stop before an operation that others may notice.
     fn waits(&self, run: &Run) -> bool {
+        if run.control.execution.is_some() {
+            return run.has_acted;
+        }
         let is_own = run.control.section == Some(self.number) || run.control.is_alone(self.number);
         run.has_acted && !is_own
     }
@@ -858,9 +903,13 @@ impl<'p> Walk<'_, '_, 'p> {
             }
             Operation::StoreConditional { .. } => Self::lose(run, RESERVATIONS, open),
             Operation::Fence { tags } => {
+                if tags.contains(Tags::MEMBARRIER) && run.control.execution.is_some() {
+                    return Self::lose(run, "a barrier in all threads", open);
+                }
                 let Some(mut run) = self.fence(run, open) else { return Ok(()) };
                 if !tags.is_mark() {
                     self.record(What::Fence);
+                    Self::add(&mut run, self.number, Event::fence(tags.clone()));
                 }
                 self.pass(&mut run, None);
                 open.push(run);
@@ -927,6 +976,9 @@ impl<'p> Walk<'_, '_, 'p> {
             }
             Operation::Choose { below } => self.choose(run, below, open),
             Operation::AtomicBegin => {
+                if run.control.execution.is_some() {
+                    return Self::lose(run, "an atomic section under this model", open);
+                }
                 if run.control.section == Some(self.number) {
                     return Self::lose(run, NESTED_SECTION, open);
                 }
@@ -981,6 +1033,8 @@ impl<'p> Walk<'_, '_, 'p> {
                 if self.number != 0 || !self.blocks.code.program.daemons {
                     self.record(What::End);
                 }
+                let end = Spot::End(self.number);
+                Self::add(&mut run, self.number, Event::write(end, Tags::thread_release()));
                 if let Some(local) = run.control.local(self.number) {
                     let (stack, held, stores) = (Vec::new(), Vec::new(), Stores::default());
                     *local = Local { stack, at: At::Ended, children: 0, held, stores };
@@ -1089,6 +1143,7 @@ impl<'p> Walk<'_, '_, 'p> {
         let mut writes = Vec::new();
         self.blocks.begin(&mut run.control, child, function, args, &mut writes);
         run.writes.extend(writes);
+        self.connect(&mut run, child);
         self.record(What::Spawn { child });
         run.has_acted = true;
         if run.control.stores(self.number) {
@@ -1112,6 +1167,7 @@ impl<'p> Walk<'_, '_, 'p> {
             }
             if has_ended {
                 run.has_acted = true;
+                self.meet(&mut run, of as u32);
                 self.record(What::Join { of: of as u32 });
                 self.pass(&mut run, None);
                 open.push(run);
@@ -1237,6 +1293,11 @@ impl<'p> Walk<'_, '_, 'p> {
                 continue;
             }
             run.has_acted |= !is_own;
+            if !is_own && !self.is_last_user(&run) {
+                let what = "the end of an object that other threads may use, under this model";
+                Self::lose(run, what, open)?;
+                continue;
+            }
             if address != 0 {
                 if let Some(wrong) = run.control.wrong_end(address, kind) {
                     Self::fail(run, Property::Memory, wrong.message(), open);
@@ -1284,6 +1345,7 @@ impl<'p> Walk<'_, '_, 'p> {
         };
         let inside = |id: &PlaceId| match self.blocks.places.place(*id) {
             Place::Memory { address, .. } => range.contains(&of_program(address).0),
+            Place::Written { address, .. } => range.contains(&address),
             Place::Local { thread, .. } => thread == self.number,
             Place::Stored { .. } => false,
         };
@@ -1321,7 +1383,7 @@ impl<'p> Walk<'_, '_, 'p> {
         }
     }
 
-    fn marks(&self, run: &Run) -> [Marks; 3] {
+    pub(crate) fn marks(&self, run: &Run) -> [Marks; 3] {
         let site = run.thread.site();
         let inst = site.and_then(|site| self.blocks.code.instruction(site));
         inst.map_or([Marks::default(); 3], |inst| Marks::of_events(&inst.kind))
@@ -1374,7 +1436,16 @@ impl<'p> Walk<'_, '_, 'p> {
                 // Whether it can succeed depends on all that is on its way.
                 run.touches.push(Touch::ALL);
             }
+            let is_shared = run.control.execution.is_some() && !is_own;
             match target {
+                Target::At(place) if is_shared => {
+                    self.shared_access(run, &kind, place, bytes, open)?;
+                }
+                Target::Within { places, .. } if is_shared => {
+                    for (place, run) in self.each_place(run, address, &places)? {
+                        self.shared_access(run, &kind, place, bytes, open)?;
+                    }
+                }
                 Target::At(place) => self.access_at(run, &kind, place, bytes, open)?,
                 Target::Within { start, places } => {
                     self.access_within(run, &kind, (address, start), &places, bytes, open)?;
@@ -1578,7 +1649,7 @@ impl<'p> Walk<'_, '_, 'p> {
         self.blocks.write(&mut run.writes, place, bytes, value);
     }
 
-    fn record_access(&mut self, is_read: bool, address: Term, bytes: u64, value: Term) {
+    pub(crate) fn record_access(&mut self, is_read: bool, address: Term, bytes: u64, value: Term) {
         self.record_buffered(is_read, address, bytes, value, false);
     }
 
@@ -1607,6 +1678,29 @@ impl<'p> Walk<'_, '_, 'p> {
         }
     }
 
+    /// What is wrong with an access, if something is.
+    pub(crate) fn is_wrong(
+        &self,
+        run: &Run,
+        kind: &Kind,
+        place: u64,
+        bytes: u64,
+    ) -> Option<(Property, &'static str)> {
+        let [read, write, _] = self.marks(run);
+        let is_read = !matches!(kind, Kind::Store(_));
+        let writes = !matches!(kind, Kind::Load);
+        if let Some(wrong) = self.wrong(&run.control, place, bytes, writes) {
+            let is_farewell = read.is_farewell() || write.is_farewell();
+            if !(is_farewell && wrong == BadAccess::Freed && is_read) {
+                return Some((Property::Memory, wrong.message()));
+            }
+        }
+        let gives_back = read.gives_lock_back() || write.gives_lock_back();
+        let holds = run.control.thread(self.number).is_some_and(|it| it.held.contains(&place));
+        let message = "unlock by a thread that does not hold the lock";
+        (writes && gives_back && !holds).then_some((Property::Lock, message))
+    }
+
     /// An access to one place.
     fn access_at(
         &mut self,
@@ -1618,20 +1712,13 @@ impl<'p> Walk<'_, '_, 'p> {
     ) -> Result<(), Halt> {
         let [read, write, _] = self.marks(&run);
         let is_read = !matches!(kind, Kind::Store(_));
-        let writes = !matches!(kind, Kind::Load);
-        run.touches.push(Touch { start: place, end: place.saturating_add(bytes), writes });
-        if let Some(wrong) = self.wrong(&run.control, place, bytes, writes) {
-            let is_farewell = read.is_farewell() || write.is_farewell();
-            if !(is_farewell && wrong == BadAccess::Freed && is_read) {
-                Self::fail(run, Property::Memory, wrong.message(), open);
-                return Ok(());
-            }
-        }
-        let gives_back = read.gives_lock_back() || write.gives_lock_back();
-        let holds = run.control.thread(self.number).is_some_and(|it| it.held.contains(&place));
-        if writes && gives_back && !holds {
-            let message = "unlock by a thread that does not hold the lock";
-            Self::fail(run, Property::Lock, message, open);
+        run.touches.push(Touch {
+            start: place,
+            end: place.saturating_add(bytes),
+            writes: !matches!(kind, Kind::Load),
+        });
+        if let Some((property, message)) = self.is_wrong(&run, kind, place, bytes) {
+            Self::fail(run, property, message, open);
             return Ok(());
         }
         let old = match is_read {
@@ -1656,7 +1743,7 @@ impl<'p> Walk<'_, '_, 'p> {
     }
 
     /// Notes whether the last write of the thread to a place has taken a lock there.
-    fn hold(&mut self, run: &mut Run, place: u64, takes: bool) {
+    pub(crate) fn hold(&mut self, run: &mut Run, place: u64, takes: bool) {
         let holds = run.control.thread(self.number).is_some_and(|it| it.held.contains(&place));
         if holds == takes {
             return;
@@ -1668,7 +1755,7 @@ impl<'p> Walk<'_, '_, 'p> {
         }
     }
 
-    fn go_on(&mut self, run: &mut Run, is_read: bool, old: Term, ok: Option<bool>) {
+    pub(crate) fn go_on(&mut self, run: &mut Run, is_read: bool, old: Term, ok: Option<bool>) {
         let ok = ok.map(|ok| self.blocks.values.terms.bool(ok));
         match is_read {
             true => run.thread.results(&self.blocks.code, old, ok),
@@ -1677,7 +1764,12 @@ impl<'p> Walk<'_, '_, 'p> {
     }
 
     /// What an access writes and whether it succeeds, for each way that it can go.
-    fn effects(&mut self, run: Run, kind: &Kind, old: Term) -> Result<Vec<Effect>, Halt> {
+    pub(crate) fn effects(
+        &mut self,
+        run: Run,
+        kind: &Kind,
+        old: Term,
+    ) -> Result<Vec<Effect>, Halt> {
         match kind {
             Kind::Load => Ok(vec![(None, None, run)]),
             Kind::Store(value) => Ok(vec![(Some(*value), None, run)]),

@@ -3,11 +3,13 @@
 
 use parallax_program::Property;
 use parallax_solver::Term;
-use parallax_verdict::{Story, Suspicion, ThreadEnding};
-use rustc_hash::FxHashMap;
+use parallax_verdict::{Claim, Source, Step, StepId, Story, Suspicion, ThreadEnding};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::block::{Blocks, Edge, Ending, Given, Inputs, Store, Way};
 use crate::control::Control;
+use crate::declarative::consistency::Order;
+use crate::declarative::execution::{self, Execution, Id, Location};
 use crate::oracle::{Model, Oracle};
 use crate::refine::Path;
 
@@ -30,7 +32,13 @@ pub fn suspicion(
         return Err("nothing is written down".to_string());
     };
     let control = followed?;
-    relate(blocks, given, &control, last, (property, message))
+    let mut whole = None;
+    if let Some(memory) = &mut blocks.graphs {
+        let execution = path.whole().execution;
+        let order = memory.consistency.order(&execution).ok_or("the model forbids it")?;
+        whole = Some((execution, order));
+    }
+    relate(blocks, given, &control, last, (property, message), whole)
 }
 
 /// Takes the steps of a path.
@@ -65,12 +73,18 @@ fn relate(
     control: &Control,
     last: &Edge,
     (property, message): (Property, String),
+    whole: Option<(Execution, Order)>,
 ) -> Result<Suspicion, String> {
     let count = control.threads.len();
     let log = given.story.log;
     let mut story = Story::new(&log, count);
-    for record in &log {
-        story.add(record);
+    let mut shared: Vec<Vec<StepId>> = vec![Vec::new(); count];
+    for (number, record) in log.iter().enumerate() {
+        let parts = story.add(record);
+        if given.story.shared.binary_search(&number).is_ok() {
+            let [(_, step)] = parts[..] else { return Err("an access has parts".to_string()) };
+            shared[record.thread as usize].push(step);
+        }
     }
     story.flush_all();
     let is_over = |number: u32| number == 0 && blocks.code.program.daemons;
@@ -81,6 +95,9 @@ fn relate(
     };
     let endings = (0..count as u32).map(ending).collect();
     let mut claim = story.into_claim(endings);
+    if let Some((execution, order)) = whole {
+        connect(&mut claim, &execution, &order, &shared)?;
+    }
     claim.undefined = vec![Vec::new(); claim.threads.len()];
     for (thread, bits) in given.story.undefined {
         if let Some(list) = claim.undefined.get_mut(thread as usize) {
@@ -93,4 +110,42 @@ fn relate(
     claim.unwritten.dedup_by_key(|(address, _)| *address);
     let failed = Some(last.thread as usize);
     Ok(Suspicion { property, message, failed, claim, involved: Vec::new() })
+}
+
+/// Where an execution is a graph: what reads have read, and the order of writes. `shared` are the steps that its
+/// accesses are, by thread.
+fn connect(
+    claim: &mut Claim,
+    execution: &Execution,
+    order: &Order,
+    shared: &[Vec<StepId>],
+) -> Result<(), String> {
+    let mut steps: FxHashMap<Id, StepId> = FxHashMap::default();
+    for (thread, line) in execution.threads.iter().enumerate() {
+        let accesses = line.events.iter().enumerate();
+        let mut own = shared.get(thread).into_iter().flatten();
+        for (index, _) in
+            accesses.filter(|(_, it)| matches!(it.location, Some(Location::Memory(_))))
+        {
+            let step = own.next().ok_or("an access is not repeated")?;
+            steps.insert(Id { thread: thread as u32, index: index as u32 }, *step);
+        }
+    }
+    for (id, step) in &steps {
+        let Some(source) = execution.event(*id).and_then(|event| event.source) else { continue };
+        let source = match source {
+            execution::Source::Initial => Source::Initial,
+            execution::Source::Write(write) => {
+                Source::Step(*steps.get(&write).ok_or("a read has no source")?)
+            }
+        };
+        claim.threads[step.thread as usize].steps[step.index as usize] = Step::read(source);
+    }
+    let is_shared: FxHashSet<StepId> = steps.values().copied().collect();
+    claim.co.retain(|writes| !writes.iter().any(|step| is_shared.contains(step)));
+    for (_, writes) in order.iter().filter(|(it, _)| matches!(it, Location::Memory(_))) {
+        let writes: Option<Vec<StepId>> = writes.iter().map(|id| steps.get(id).copied()).collect();
+        claim.co.push(writes.ok_or("a write is not repeated")?);
+    }
+    Ok(())
 }

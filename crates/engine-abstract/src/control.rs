@@ -10,6 +10,8 @@ use parallax_machine::system::{BadAccess, Buffer, Entry};
 use parallax_machine::{Extent, Globals, wrong_access, wrong_end};
 use parallax_program::{AllocKind, Slots};
 
+use crate::declarative::execution::{Execution, Wait};
+
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Control {
     pub threads: Vec<Option<Arc<Local>>>,
@@ -17,6 +19,8 @@ pub struct Control {
     pub section: Option<u32>,
     /// By address.
     pub objects: Arc<Vec<Object>>,
+    /// What was done to memory, where that is a graph.
+    pub execution: Option<Arc<Execution>>,
 }
 
 /// One thread's own part.
@@ -147,6 +151,17 @@ impl Control {
     pub fn is_alone(&self, thread: u32) -> bool {
         let mut others = self.threads.iter().enumerate().filter(|(it, _)| *it != thread as usize);
         others.all(|(_, local)| local.as_ref().is_none_or(|local| local.at == At::Ended))
+    }
+
+    /// The threads that may go on, the one whose turn it is first: all of them where the execution is no
+    /// graph, and of that there is one whose steps stand for those of the others.
+    pub fn turns(&self) -> Vec<u32> {
+        let Some(execution) = &self.execution else { return self.processes().collect() };
+        let mut running: Vec<u32> = self.running().collect();
+        running.retain(|thread| !matches!(execution.wait(*thread), Wait::Open(_)));
+        let first = running.iter().position(|thread| *thread >= execution.turn);
+        running.rotate_left(first.unwrap_or(0));
+        running
     }
 
     /// The last object that starts at an address or before it.

@@ -3,10 +3,11 @@
 use std::any::TypeId;
 
 use parallax_control::Control;
-use parallax_machine::system::MemoryKind;
-use parallax_program::{Diagnostic, Diagnostics, Help, Property};
+use parallax_memory::INTERLEAVING;
+use parallax_program::{Diagnostic, Diagnostics, Help, Property, Setting};
 use parallax_query::{Answer, Engine, Query};
 
+use crate::declarative;
 use crate::options::{Options, Tuning};
 use crate::prove;
 
@@ -20,12 +21,14 @@ impl Engine for Abstract {
 
     fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
         let model = &query.model;
-        if model.facts().machine.is_none() {
-            let message =
-                format!("the engine 'abstract' does not know the model '{}'", model.name());
-            let known: Vec<&str> = MemoryKind::ALL.iter().map(|kind| kind.name()).collect();
-            let help = format!("it knows {}", known.join(", "));
-            return Err(Diagnostic::new(message).with_help(help));
+        let tuning = query.extensions.get::<Tuning>().copied().unwrap_or_default();
+        if !tuning.interleaves(model) {
+            declarative::admit(model)?;
+            if tuning.proves {
+                let message = "there are no proofs to write where executions are graphs";
+                let help = Help::with(Setting::Model, INTERLEAVING, "has a machine, and proofs");
+                return Err(Diagnostic::new(message).with_help(help));
+            }
         }
         let Some(program) = &query.subject.program else {
             return Err(Diagnostic::new("this engine has no questions about final states"));

@@ -10,6 +10,7 @@
 mod block;
 mod claim;
 mod control;
+mod declarative;
 mod engine;
 mod graph;
 mod live;
@@ -25,5 +26,5 @@ mod text;
 mod value;
 
 pub use crate::engine::Abstract;
-pub use crate::options::{Domain, Options, Order, Reduction, Tuning};
+pub use crate::options::{Analysis, Domain, Options, Order, Reduction, Tuning};
 pub use crate::rounds::{orders, prove, verify};

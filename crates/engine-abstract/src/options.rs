@@ -1,6 +1,7 @@
 //! What a user of the engine decides.
 
 use parallax_control::Control;
+use parallax_memory::Model;
 use parallax_program::{Property, Setting};
 use parallax_query::Extension;
 
@@ -18,6 +19,7 @@ pub struct Options<'a> {
 pub struct Tuning {
     pub order: Order,
     pub domain: Domain,
+    pub analysis: Analysis,
     /// Values of one place that are distinguished after one step.
     pub most_values: u32,
     pub reduction: Reduction,
@@ -25,6 +27,24 @@ pub struct Tuning {
     pub proves: bool,
     /// Whether each round is reported.
     pub reports_rounds: bool,
+}
+
+/// How the model of memory comes in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Analysis {
+    /// Threads take turns on a machine, where the model has one; else [`Analysis::Eager`].
+    Usual,
+    /// Executions are graphs, and are judged by the model's file as soon as they grow.
+    Eager,
+    /// The same, judged where something fails.
+    Lazy,
+}
+
+impl Tuning {
+    /// Whether threads take turns on a machine.
+    pub fn interleaves(&self, model: &Model) -> bool {
+        self.analysis == Analysis::Usual && model.facts().machine.is_some()
+    }
 }
 
 /// What a step is, and which orders of steps are looked at.
@@ -49,6 +69,9 @@ impl Reduction {
 /// Which open state is next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
+    /// Depth first, which a reduction needs, and breadth first where executions are graphs: they may grow
+    /// without end before enough is known.
+    Usual,
     BreadthFirst,
     DepthFirst,
     /// The one whose threads are nearest to something that may fail.
@@ -69,8 +92,9 @@ pub enum Domain {
 impl Default for Tuning {
     fn default() -> Tuning {
         Tuning {
-            order: Order::DepthFirst,
+            order: Order::Usual,
             domain: Domain::Product,
+            analysis: Analysis::Usual,
             most_values: 1,
             reduction: Reduction::Aware,
             proves: false,

@@ -32,6 +32,23 @@ pub enum Place {
         bytes: u8,
         nth: u32,
     },
+    /// What a thread has written, where executions are graphs: by its last write there, by one that was
+    /// so many before it, or by some of those before all of these ([`FORGOTTEN`]).
+    Written {
+        thread: u32,
+        address: u64,
+        bytes: u8,
+        before: u32,
+    },
+}
+
+/// Of writes that are no events any more, and of those that somebody could modify.
+pub const FORGOTTEN: u32 = u32::MAX;
+pub const FORGOTTEN_OPEN: u32 = u32::MAX - 1;
+
+/// The place of forgotten writes.
+pub fn forgotten(is_open: bool) -> u32 {
+    if is_open { FORGOTTEN_OPEN } else { FORGOTTEN }
 }
 
 impl Place {
@@ -39,7 +56,9 @@ impl Place {
     pub fn bytes(self) -> Option<(u64, u64)> {
         match self {
             Place::Local { .. } => None,
-            Place::Memory { address, bytes } | Place::Stored { address, bytes, .. } => {
+            Place::Memory { address, bytes }
+            | Place::Stored { address, bytes, .. }
+            | Place::Written { address, bytes, .. } => {
                 let (address, _) = of_program(address);
                 Some((address, address.saturating_add(u64::from(bytes))))
             }
@@ -126,6 +145,19 @@ impl Places {
         nth: u32,
     ) -> PlaceId {
         self.add(terms, Place::Stored { thread, address, bytes, nth }, u32::from(bytes) * 8)
+    }
+
+    /// What a thread has written to a piece.
+    pub fn written(
+        &mut self,
+        terms: &mut Terms,
+        thread: u32,
+        address: u64,
+        before: u32,
+    ) -> Option<PlaceId> {
+        let bytes = *self.pieces.get(&address)?;
+        let place = Place::Written { thread, address, bytes, before };
+        Some(self.add(terms, place, u32::from(bytes) * 8))
     }
 
     /// The pieces that an access is to, by address.

@@ -21,6 +21,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::block::{Blocks, Edge, Ending};
 use crate::control::Control;
+use crate::declarative::execution::Whole;
 use crate::options::Domain;
 use crate::oracle::{Model, Oracle, Unanswered, value_in};
 use crate::places::{Place, PlaceId};
@@ -88,7 +89,7 @@ impl Path {
                 Place::Memory { address, .. } => control
                     .object(address)
                     .is_some_and(|it| it.zeroed && address - it.address < it.size),
-                Place::Local { .. } | Place::Stored { .. } => false,
+                Place::Local { .. } | Place::Stored { .. } | Place::Written { .. } => false,
             };
             if edges.iter().any(|edge| is_zero(&edge.control)) {
                 let width = blocks.values.terms.width(term);
@@ -102,6 +103,14 @@ impl Path {
             store.insert(blocks.places.term(place), term);
         }
         store
+    }
+
+    /// What happens to memory on the path, where executions are graphs.
+    pub fn whole(&self) -> Whole {
+        let mut whole = Whole::default();
+        let grown = self.edges.iter().filter_map(|edge| edge.growth.as_ref());
+        grown.for_each(|growth| whole.grow(growth));
+        whole
     }
 
     /// The conditions of the path over inputs, each with its step and its number there.

@@ -1,6 +1,5 @@
 //! Round after round: build the graph, look at what it reaches, track more.
 
-use parallax_machine::system::MemoryKind;
 use parallax_memory::Model;
 use parallax_program::{Program, Property};
 use parallax_solver::Stop;
@@ -13,7 +12,8 @@ use rustc_hash::FxHashSet;
 use crate::block::{Blocks, Ending, Halt};
 use crate::claim;
 use crate::control::Control;
-use crate::options::{Options, Order, Reduction, Tuning};
+use crate::declarative::Memory;
+use crate::options::{Analysis, Domain, Options, Order, Reduction, Tuning};
 use crate::oracle::{Model as Values, Oracle, Unanswered};
 use crate::places::PlaceId;
 use crate::proof;
@@ -43,7 +43,13 @@ pub fn prove(program: &Program, model: &Model, options: &Options<'_>) -> (Verdic
         return (conclude(program, options, gaps, Vec::new(), counts, notes), None);
     };
     blocks.is_naive = options.tuning.reduction == Reduction::Naive;
-    blocks.memory = model.facts().machine.unwrap_or(MemoryKind::Sc);
+    match model.facts().machine.filter(|_| options.tuning.interleaves(model)) {
+        Some(memory) => blocks.memory = memory,
+        None => {
+            let is_eager = options.tuning.analysis != Analysis::Lazy;
+            blocks.graphs = Some(Memory::new(program, model, is_eager));
+        }
+    }
     Rounds {
         oracle: Oracle::new(options.control.clone()),
         blocks,
@@ -144,6 +150,10 @@ impl Rounds<'_, '_> {
             break;
         }
         let mut notes = std::mem::take(&mut self.reports);
+        if let Some(memory) = &self.blocks.graphs {
+            notes
+                .push(format!("executions as graphs: {} of them judged", memory.consistency.asked));
+        }
         notes.push(format!(
             "abstraction: {} rounds, {} predicates, {} values, {} states, {} questions to the solver",
             self.rounds,
@@ -177,6 +187,7 @@ impl Rounds<'_, '_> {
     fn round(&mut self) -> Result<Next, Halt> {
         let usual = self.options.tuning;
         let tuning = Tuning { order: self.turned.unwrap_or(usual.order), ..usual };
+        self.track_all();
         let (round, has_ended, has_blocked, graph) = {
             let mut search = Search::new(
                 &mut self.blocks,
@@ -204,8 +215,8 @@ impl Rounds<'_, '_> {
                     self.gaps.add(no_execution_passes(place));
                 }
                 self.has_ended = has_ended;
-                // The checker knows no steps of single instructions.
-                if tuning.proves && !self.blocks.is_naive {
+                // The checker knows no steps of single instructions, and no graphs.
+                if tuning.proves && !self.blocks.is_naive && self.blocks.graphs.is_none() {
                     let about = (self.model.name(), &self.options.properties[..]);
                     let proof = proof::text(&self.blocks, &graph, &self.precision, about);
                     self.proof = Some(proof);
@@ -217,6 +228,16 @@ impl Rounds<'_, '_> {
                 let path = Path::new(&mut self.blocks, path);
                 self.reached(&path, tuning)
             }
+        }
+    }
+
+    /// Where executions are graphs, loops over flags and locks would make them grow if nothing were
+    /// known of their values: all values are tracked that are few.
+    fn track_all(&mut self) {
+        if self.blocks.graphs.is_some() && self.options.tuning.domain != Domain::Predicates {
+            let all = (0..self.blocks.places.len() as u32).map(PlaceId);
+            let open = all.filter(|place| !self.banned.contains(place));
+            self.precision.values.extend(open);
         }
     }
 
@@ -286,6 +307,7 @@ impl Rounds<'_, '_> {
                 self.tell_precision(&values, predicates, path.edges.len());
                 Ok(Next::Again)
             }
+            Finding::Possible(_) if !self.is_whole(path) => Ok(self.widen(path)),
             Finding::Possible(model) => Ok(self.possible(path, &model)),
             Finding::Nothing if self.is_needed(path) => {
                 let what = "a size, a pointer or a thread that may be any of many";
@@ -293,6 +315,7 @@ impl Rounds<'_, '_> {
                 self.passed.extend(path.edges.last().map(|edge| edge.ending.clone()));
                 Ok(Next::Again)
             }
+            Finding::Nothing if self.may_widen() => Ok(self.widen(path)),
             Finding::Nothing => {
                 let what = "refinement makes no progress: nothing is left to track";
                 let about = path.edges.last().map(|edge| match &edge.ending {
@@ -327,6 +350,29 @@ impl Rounds<'_, '_> {
             let is_turned = (self.in_rows / WHILE).is_multiple_of(2) && self.in_rows > 1;
             self.turned = is_turned.then_some(Order::BreadthFirst);
         }
+    }
+
+    /// Whether the model allows what happens on a path, with all events that have left its graphs.
+    fn is_whole(&mut self, path: &Path) -> bool {
+        let Some(memory) = &mut self.blocks.graphs else { return true };
+        let whole = path.whole().execution;
+        !whole.is_vague() && memory.consistency.allows(&whole)
+    }
+
+    fn may_widen(&self) -> bool {
+        self.blocks.graphs.as_ref().is_some_and(|memory| memory.window.is_some())
+    }
+
+    /// It does not, so that more is remembered.
+    fn widen(&mut self, path: &Path) -> Next {
+        let is_wider = self.blocks.graphs.as_mut().is_some_and(|memory| memory.widen());
+        if is_wider {
+            let steps = path.edges.len();
+            self.report(|_| format!("{steps} steps that the model forbids; more is remembered"));
+            return Next::Again;
+        }
+        self.give_up("the model forbids what no more memory rules out".to_string());
+        Next::Enough
     }
 
     fn is_needed(&self, path: &Path) -> bool {

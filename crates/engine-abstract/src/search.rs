@@ -160,7 +160,7 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
             }
         }
         match self.tuning.order {
-            Order::DepthFirst => {
+            Order::Usual | Order::DepthFirst if self.blocks.graphs.is_none() => {
                 for root in roots {
                     if let Some(round) = self.depth_first(root)? {
                         return Ok(round);
@@ -234,15 +234,23 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
         Ok(Ok(states))
     }
 
-    /// Breadth first, or by the distance to something that may fail.
+    /// Without a reduction, in any order.
     fn listed(&mut self, roots: Vec<NodeId>, order: Order) -> Result<Round, Halt> {
         let mut open: VecDeque<NodeId> = roots.into();
         let distances = Distances::of(self.blocks);
         while let Some(node) = self.take(&mut open, order, &distances) {
             let control = self.graph.node(node).control.clone();
             let mut goes = false;
-            for thread in control.processes() {
-                for edge in self.edges(node, thread)? {
+            let mut expanded = Vec::new();
+            for thread in control.turns() {
+                let edges = self.edges(node, thread)?;
+                let mut held = std::mem::take(&mut self.blocks.held);
+                let is_stuck = edges.is_empty();
+                expanded.push(thread);
+                for edge in edges {
+                    if self.passed.contains(&edge.ending) {
+                        held.push(edge.guard.clone());
+                    }
                     let states = match self.follow(node, &edge)? {
                         Ok(states) => states,
                         Err(round) => return Ok(round),
@@ -255,11 +263,24 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
                         }
                     }
                 }
+                if control.execution.is_some()
+                    && !is_stuck
+                    && self.is_enough(node, thread, &held)?
+                {
+                    break;
+                }
             }
-            self.graph.expand(node, control.processes().collect());
+            self.graph.expand(node, expanded);
             self.note_end(&control, goes);
         }
         Ok(Round::Complete)
+    }
+
+    /// Whether the steps of one thread stand for those of all, where executions are graphs: it reads, and
+    /// where it does not, it waits for what others write; or it goes on in all states.
+    fn is_enough(&mut self, node: NodeId, thread: u32, held: &[Vec<Term>]) -> Result<bool, Halt> {
+        let control = self.graph.node(node).control.clone();
+        Ok(self.blocks.is_before_read(&control, thread) || self.goes_on(node, held)?)
     }
 
     fn take(
@@ -268,8 +289,10 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
         order: Order,
         distances: &Distances,
     ) -> Option<NodeId> {
-        if order != Order::ErrorFirst {
-            return open.pop_front();
+        match order {
+            Order::Usual | Order::BreadthFirst => return open.pop_front(),
+            Order::DepthFirst => return open.pop_back(),
+            Order::ErrorFirst => {}
         }
         let nearest = open
             .iter()

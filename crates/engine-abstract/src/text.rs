@@ -4,7 +4,7 @@ use parallax_program::{BinaryOp, UnaryOp};
 use parallax_solver::{Node, Term};
 
 use crate::block::Blocks;
-use crate::places::{Place, PlaceId, of_program};
+use crate::places::{FORGOTTEN, FORGOTTEN_OPEN, Place, PlaceId, of_program};
 
 /// A place by its name in the program.
 pub fn place(blocks: &Blocks<'_>, id: PlaceId) -> String {
@@ -27,6 +27,14 @@ pub fn place(blocks: &Blocks<'_>, id: PlaceId) -> String {
             match nth {
                 0 => format!("T{thread}>{name}"),
                 _ => format!("T{thread}>{name}#{nth}"),
+            }
+        }
+        Place::Written { thread, address, bytes, before } => {
+            let name = memory(blocks, address, bytes);
+            match before {
+                FORGOTTEN => format!("{name}@T{thread}*"),
+                FORGOTTEN_OPEN => format!("{name}@T{thread}+"),
+                _ => format!("{name}@T{thread}{}", "'".repeat(before as usize)),
             }
         }
     }

@@ -8,10 +8,7 @@
 //! load-buffering shape with the tags that it knows. Where it allows one, the search watches out
 //! for programs that may show it; see [`crate::buffering`].
 
-use parallax_memory::{
-    Base, Checker, Drawn, Facts, Input, InputId, InputKind, Language, MemberKind, Model, Sketch,
-    TestKind,
-};
+use parallax_memory::{Base, Facts, Input, Language, Model};
 use parallax_program::{Diagnostic, Help, Setting};
 
 /// How a model is used.
@@ -47,10 +44,10 @@ pub fn admit(model: &Model) -> Result<Admission, Diagnostic> {
     if !model.implies_atomicity() {
         return refuse("it does not keep read-modify-writes atomic".to_string());
     }
-    let Some(tags) = load_buffering(model) else {
+    let Some(tags) = model.load_buffering() else {
         return Ok(Admission { watched: None });
     };
-    let watched = forbids_ordered_buffering(model);
+    let watched = model.forbids_ordered_buffering();
     if watched.is_none() {
         let with =
             if tags.is_empty() { String::new() } else { format!(" (accesses tagged {tags})") };
@@ -65,73 +62,6 @@ pub fn admit(model: &Model) -> Result<Admission, Diagnostic> {
 /// Whether it is a relation by which values flow to later events.
 fn is_dependency(input: &Input) -> bool {
     matches!(input.base(), Base::Relation(relation) if relation.is_dependency())
-}
-
-/// An axiom that forbids cycles of an order that all reads from other threads are in.
-fn forbids_ordered_buffering(model: &Model) -> Option<usize> {
-    let mut checker = load_buffering_shape(model, [&vec![], &vec![]]);
-    let axioms = model.axioms().iter().enumerate();
-    let mut acyclic = axioms
-        .filter(|(_, axiom)| axiom.kind == TestKind::Acyclic && !axiom.negated && !axiom.is_flag());
-    acyclic.find_map(|(number, _)| {
-        let order = checker.subject(number)?;
-        (order.contains(3, 4) && order.contains(5, 2)).then_some(number)
-    })
-}
-
-/// Tags with which two threads, each of which reads what the other writes later, are allowed.
-fn load_buffering(model: &Model) -> Option<String> {
-    let tags = model.inputs().iter().filter_map(|input| match input.base() {
-        Base::Tagged(tag) => Some(tag),
-        Base::Set(_) | Base::Relation(_) | Base::Empty => None,
-    });
-    let tags: Vec<&str> = tags.collect();
-    let mut kinds: Vec<Vec<&str>> = vec![vec![], vec!["A"], vec!["NA"]];
-    kinds.extend(tags.iter().map(|tag| vec![*tag]));
-    kinds.extend(tags.iter().map(|tag| vec!["A", *tag]));
-    for first in &kinds {
-        for second in &kinds {
-            if load_buffering_shape(model, [first, second]).is_allowed() {
-                let mut names: Vec<&str> = first.iter().chain(second).copied().collect();
-                names.sort_unstable();
-                names.dedup();
-                return Some(names.join(", "));
-            }
-        }
-    }
-    None
-}
-
-/// Initial writes 0 (x) and 1 (y); then `r x; w y` and `r y; w x`, events 2 to 5, where each read
-/// reads the write of the other thread.
-fn load_buffering_shape<'m>(model: &'m Model, tags: [&Vec<&str>; 2]) -> Checker<'m> {
-    const X: u32 = 0;
-    const Y: u32 = 1;
-    let thread = |number: u32, reads: u32, writes: u32| {
-        let tags = tags[number as usize];
-        let read = Drawn::access(number, MemberKind::Read, reads).tagged(tags);
-        [read, Drawn::access(number, MemberKind::Write, writes).tagged(tags)]
-    };
-    let initial = [Drawn::initial(X), Drawn::initial(Y)];
-    let shape = Sketch {
-        events: [initial, thread(0, X, Y), thread(1, Y, X)].concat(),
-        rf: vec![(3, 4), (5, 2)],
-        co: vec![(0, 5), (1, 3)],
-    };
-    let mut checker = Checker::new(model);
-    checker.begin(shape.events.len());
-    for (index, input) in model.inputs().iter().enumerate() {
-        let id = InputId(index);
-        match input.kind {
-            InputKind::Set => checker.set_mut(id).copy_from(&shape.set(input)),
-            InputKind::Relation => checker.relation_mut(id).copy_from(&shape.relation(input)),
-        }
-    }
-    checker.rf_changed();
-    checker.co_changed();
-    checker.structure_changed();
-    checker.set_rf_complete(true);
-    checker
 }
 
 #[cfg(test)]

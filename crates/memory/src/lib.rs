@@ -5,6 +5,7 @@
 //! [`reference`] judges one execution by running the model's text, slowly and plainly.
 
 mod base;
+mod buffering;
 mod check;
 mod checker;
 mod event_set;
@@ -40,5 +41,4 @@ pub use languages::Language;
 pub use model::{Axiom, Input, InputId, InputKind, Model};
 pub use place::Place;
 pub use relation::Relation;
-pub use sketch::{Drawn, Sketch};
 pub use syntax::ast::{Role, TestKind};

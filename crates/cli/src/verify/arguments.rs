@@ -104,8 +104,12 @@ pub struct VerifyArguments {
     pub maxenum: u32,
 
     /// Which abstract state is looked at next (engine abstract)
-    #[arg(long, value_enum, default_value_t = WaitlistName::Dfs)]
+    #[arg(long, value_enum, default_value_t = WaitlistName::Usual)]
     pub waitlist: WaitlistName,
+
+    /// Whether executions are graphs that the model's file judges (engine abstract)
+    #[arg(long, value_enum, default_value_t = GraphsName::Usual)]
+    pub graphs: GraphsName,
 
     /// Which orders of steps are looked at (engine abstract)
     #[arg(long, value_enum, default_value_t = OrdersName::Aware)]
@@ -201,7 +205,19 @@ pub enum DomainName {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum GraphsName {
+    /// Where the model has no machine
+    Usual,
+    /// They are, and are judged as soon as they grow
+    Eager,
+    /// They are, and are judged where something fails
+    Lazy,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum WaitlistName {
+    /// The last one, or the first one where executions are graphs
+    Usual,
     /// The last one
     Dfs,
     /// The first one, in every order of steps

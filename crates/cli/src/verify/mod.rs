@@ -17,12 +17,14 @@ use parallax_query::{Extensions, Reductions};
 use parallax_verdict::Conclusion;
 use parallax_verify::stack::with_stack;
 use parallax_verify::{
-    AbstractDomain, Abstraction, Asking, Backend, Choice, Format, Framework, Orders, Properties,
-    Request, Response, Ruling, Waitlist, schedules,
+    AbstractDomain, Abstraction, Analysis, Asking, Backend, Choice, Format, Framework, Orders,
+    Properties, Request, Response, Ruling, Waitlist, schedules,
 };
 
 pub use arguments::VerifyArguments;
-use arguments::{AnswerFormat, DomainName, FrameworkName, OrdersName, SolverName, WaitlistName};
+use arguments::{
+    AnswerFormat, DomainName, FrameworkName, GraphsName, OrdersName, SolverName, WaitlistName,
+};
 use progress::ProgressLine;
 use witness::{Asked, is_exchanged};
 
@@ -141,6 +143,7 @@ fn extensions(options: &VerifyArguments) -> Extensions {
 fn abstraction(options: &VerifyArguments) -> Abstraction {
     Abstraction {
         order: match options.waitlist {
+            WaitlistName::Usual => Waitlist::Usual,
             WaitlistName::Dfs => Waitlist::DepthFirst,
             WaitlistName::Bfs => Waitlist::BreadthFirst,
             WaitlistName::Err => Waitlist::ErrorFirst,
@@ -149,6 +152,11 @@ fn abstraction(options: &VerifyArguments) -> Abstraction {
             DomainName::Explicit => AbstractDomain::Explicit,
             DomainName::Predicates => AbstractDomain::Predicates,
             DomainName::Product => AbstractDomain::Product,
+        },
+        analysis: match options.graphs {
+            GraphsName::Usual => Analysis::Usual,
+            GraphsName::Eager => Analysis::Eager,
+            GraphsName::Lazy => Analysis::Lazy,
         },
         reduction: match options.orders {
             OrdersName::Naive => Orders::Naive,
@@ -202,7 +210,8 @@ fn check_format(options: &VerifyArguments, request: &Request) -> Result<(), Diag
     let usual = Abstraction::default();
     let of_engine = Abstraction { proves: false, reports_rounds: false, ..abstraction(options) };
     if of_engine != usual && options.engine != Choice::Named("abstract") {
-        let what = "--domain, --maxenum, --waitlist and --orders are of the engine abstract";
+        let what =
+            "--domain, --maxenum, --waitlist, --graphs and --orders are of the engine abstract";
         return Err(vec![Diagnostic::new(what).with_help("say --engine abstract")]);
     }
     if options.proof.is_some() && options.orders == OrdersName::Naive {

@@ -93,6 +93,7 @@ impl Blocks<'_> {
             control: before.clone(),
             ending: Ending::Goes,
             is_blurred: false,
+            growth: None,
         };
         let mut writes: FxHashMap<PlaceId, Term> = FxHashMap::default();
         let Some(stores) = edge.control.local(thread).map(|local| &mut local.stores) else {

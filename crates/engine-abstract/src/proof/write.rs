@@ -98,6 +98,8 @@ impl Writer<'_, '_> {
             taken.insert(name.clone());
             let what = match self.blocks.places.place(id) {
                 Place::Memory { address, bytes } => format!("memory {address:#x} {bytes}"),
+                // No proof is written where executions are graphs.
+                Place::Written { .. } => continue,
                 Place::Local { thread, depth, function, var } => {
                     let function = self.function(function);
                     format!("local {thread} {depth} {function} {var}")

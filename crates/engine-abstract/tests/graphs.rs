@@ -1,0 +1,169 @@
+//! Random programs with all memory orders: where executions are graphs, no other answers than exploration
+//! gives, whatever the model and whenever graphs are judged.
+
+#[path = "../../engine-states/tests/common/random.rs"]
+#[allow(dead_code)]
+mod random;
+
+use std::time::Duration;
+
+use parallax_control::Control;
+use parallax_engine_abstract as abstraction;
+use parallax_engine_abstract::{Analysis, Tuning};
+use parallax_engine_explore as explore;
+use parallax_memory::Model;
+use parallax_program::{Program, Property, parse_program};
+use parallax_verdict::{Conclusion, Scope, Verdict};
+use random::Random;
+
+/// How many programs are tried, and from which on; more when asked for.
+fn asked(name: &str, usual: u64) -> u64 {
+    std::env::var(name).ok().and_then(|number| number.parse().ok()).unwrap_or(usual)
+}
+
+/// A statement of the programs that models of memory are asked about: all orders, and what each is for.
+fn statement(random: &mut Random, n: u64, depth: u32) -> String {
+    let (g, h) = (random.pick(&["x", "y"]), random.pick(&["x", "y"]));
+    let (c, d) = (random.below(3), random.below(3));
+    let read = random.pick(&["[NA]", "[A, RLX]", "[A, ACQ]", "[A, SC]"]);
+    let write = random.pick(&["[NA]", "[A, RLX]", "[A, REL]", "[A, SC]"]);
+    match random.below(if depth == 0 { 13 } else { 18 }) {
+        0 | 1 => format!("store.4 &{g}, {c}:32 {write}\n"),
+        2 | 3 => format!("r = load.4 &{g} {read}\n"),
+        4 | 5 => format!("s = load.4 &{h} {read}\n"),
+        6 => format!("store.4 &{g}, r + {c}:32 {write}\n"),
+        7 => format!("r = rmw.add.4 &{g}, {c}:32 {read} {write}\n").replace("NA", "A, RLX"),
+        8 => {
+            let weak = random.pick(&["", ".weak"]);
+            format!("s, ok = cas{weak}.4 &{g}, {c}:32, {d}:32 {read} {write} [A, RLX]\n")
+                .replace("NA", "A, RLX")
+        }
+        9 => "i = nondet\nassume i <u 3:32\n".to_string(),
+        10 => format!("store.4 &{g}, i {write}\n"),
+        11 => {
+            let order = random.pick(&["SC", "ACQ_REL", "ACQ", "REL"]);
+            format!("fence [{order}]\n")
+        }
+        12 => format!("assert (r != {c}:32) | (s != {d}:32), \"both\"\n"),
+        13 => {
+            let (one, other) = (
+                statement(random, n * 10 + 1, depth - 1),
+                statement(random, n * 10 + 2, depth - 1),
+            );
+            let condition = random.pick(&["i ==", "r ==", "i <u", "s <u"]);
+            format!(
+                "branch {condition} {c}:32, then{n}, else{n}\nthen{n}:\n{one}jump end{n}\n\
+                 else{n}:\n{other}end{n}:\n"
+            )
+        }
+        14 => {
+            let inner = statement(random, n * 10 + 1, depth - 1);
+            format!(
+                "k = 0:32\nloop{n}:\n{inner}k = k + 1:32\n\
+                 branch k == {}:32, end{n}, loop{n}\nend{n}:\n",
+                1 + c
+            )
+        }
+        15 => format!(
+            "wait{n}:\nr = load.4 &{g} {read}\nbranch r == {c}:32, end{n}, wait{n}\nend{n}:\n"
+        ),
+        16 => {
+            let inner = statement(random, n * 10 + 1, depth - 1);
+            format!(
+                "_, ok = cas.4 &l, 0:32, 1:32 [A, ACQ] [A, ACQ, LOCK_WRITE] [A, RLX]\nwait ok\n\
+                 {inner}store.4 &l, 0:32 [A, REL, UNLOCK]\n"
+            )
+        }
+        _ => format!("n = spawn helper({c}:32)\nr = load.4 &{g} {read}\njoin n\n"),
+    }
+}
+
+fn program(random: &mut Random) -> (String, Program) {
+    let mut text = String::from(
+        "program p pointers 64\nglobal x: 4\nglobal y: 4\nglobal l: 4\nfn helper(c: 32) {\n\
+         var r: 32\nr = load.4 &x [A, SC]\nstore.4 &y, c + r [NA]\n}\n",
+    );
+    let threads = 1 + random.below(3);
+    for thread in 0..threads {
+        let most = [0, 6, 4, 2][threads as usize];
+        let mut body = String::new();
+        for number in 1..=1 + random.below(most) {
+            body += &statement(random, number, 2);
+        }
+        // What the thread has read last decides.
+        let (c, d) = (random.below(3), random.below(3));
+        body += &format!("assert (r != {c}:32) | (s != {d}:32), \"last\"\n");
+        let vars = "r: 32, s: 32, i: 32, k: 32, n: 32, ok: 1";
+        text += &format!("fn P{thread}() {{\nvar {vars}\n{body}return\n}}\n");
+    }
+    (0..threads).for_each(|thread| text += &format!("thread P{thread} = P{thread}()\n"));
+    let program = parse_program("p", &text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"));
+    (text, program)
+}
+
+const RANGE: Option<(i128, i128)> = Some((0, 3));
+
+fn limits() -> Control<'static> {
+    Control::lasting(Duration::from_millis(1500))
+}
+
+/// Whether an assertion is violated, where the answer says that of all executions.
+fn answer(verdict: &Verdict, shown: &dyn Fn() -> String) -> Option<bool> {
+    if let Some(reason) = &verdict.reason {
+        let is_wrong = reason.message.contains("replayed") || reason.message.contains("repeated");
+        assert!(!is_wrong, "{}: {}", shown(), reason.message);
+    }
+    match (verdict.conclusion(), verdict.scope) {
+        (Conclusion::Unsafe, _) => Some(true),
+        (Conclusion::Safe, Some(Scope::Complete | Scope::Restricted)) => Some(false),
+        _ => None,
+    }
+}
+
+fn explored(program: &Program, model: &Model) -> Verdict {
+    let options = explore::Options {
+        properties: vec![Property::Assert],
+        unroll: Some(6),
+        nondet: RANGE,
+        control: limits(),
+        ..Default::default()
+    };
+    explore::explore(program, model, &options).expect("explored")
+}
+
+/// By graphs, under models that have a machine and under others; judged early and late.
+#[test]
+fn graphs_agree_with_exploration() {
+    let (mut compared, mut bad, mut open) = (0, 0, 0);
+    let tells = std::env::var("SHOW").is_ok();
+    let (first, count) = (asked("PARALLAX_SEED", 0), asked("PARALLAX_CASES", 150));
+    for seed in first..first + count {
+        let mut random = Random::new(seed);
+        let (text, program) = program(&mut random);
+        let name = random.pick(&["sc", "tso", "pso", "ra", "rc11", "rc11"]);
+        let analysis = if random.below(3) == 0 { Analysis::Lazy } else { Analysis::Eager };
+        let shown = || format!("seed {seed} under {name} {analysis:?}:\n{text}");
+        let model = Model::builtin(name).expect("a model").expect("a right model");
+        let theirs = answer(&explored(&program, &model), &shown);
+        let options = abstraction::Options {
+            properties: vec![Property::Assert],
+            nondet: RANGE,
+            control: limits(),
+            tuning: Tuning { analysis, ..Tuning::default() },
+        };
+        let verdict = abstraction::verify(&program, &model, &options);
+        let ours = answer(&verdict, &shown);
+        let (Some(ours), Some(theirs)) = (ours, theirs) else {
+            open += u64::from(ours.is_none() && theirs.is_some());
+            if ours.is_none() && theirs.is_some() && tells {
+                println!("{theirs:?} {:?} {:?}: {}", verdict.reason, verdict.notes, shown());
+            }
+            continue;
+        };
+        compared += 1;
+        bad += u64::from(theirs);
+        assert_eq!(ours, theirs, "exploration says {theirs}: {}", shown());
+    }
+    println!("{compared} comparisons, {bad} of them of violations, {open} open");
+    assert!(compared > count / 2 && bad > count / 8);
+}
