@@ -47,6 +47,9 @@ pub enum Round {
     Many(PlaceId),
 }
 
+/// What it takes to judge an execution, in nanoseconds.
+const JUDGEMENT: u64 = 25_000;
+
 /// An access that a thread makes.
 type Access = (u32, Touch);
 
@@ -194,7 +197,11 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
         let store = state.store(self.blocks);
         let facts = state.facts(self.blocks, self.precision);
         let way = Way::All { facts: &facts, tracked: &self.precision.values };
+        let judged =
+            |blocks: &Blocks<'_>| blocks.graphs.as_ref().map_or(0, |it| it.consistency.asked);
+        let before = judged(self.blocks);
         let edges = self.blocks.edges(self.oracle, &control, &store, thread, way)?;
+        self.limits.spend((judged(self.blocks) - before) * JUDGEMENT);
         Ok(edges.into_iter().map(Arc::new).collect())
     }
 

@@ -19,8 +19,15 @@ pub type Order = Vec<(Location, Vec<Id>)>;
 
 /// A way to find out whether an execution is allowed.
 pub trait Consistency {
-    /// An order of writes by which it is, if there is one.
-    fn order(&mut self, execution: &Execution) -> Option<Order>;
+    fn judge(&mut self, execution: &Execution) -> Judgement;
+}
+
+pub enum Judgement {
+    /// By such an order of writes.
+    Allowed(Order),
+    Forbidden,
+    /// There are too many orders to try them all.
+    Open,
 }
 
 /// Bit matrices, by the model's file.
@@ -28,12 +35,14 @@ pub struct Saturation<'m> {
     model: &'m Model,
     checker: Checker<'m>,
     keeps_program_order: bool,
+    /// How many orders may still be tried.
+    patience: u32,
 }
 
 impl<'m> Saturation<'m> {
     pub fn new(model: &'m Model) -> Saturation<'m> {
         let keeps_program_order = model.implies_coherence();
-        Saturation { model, checker: Checker::new(model), keeps_program_order }
+        Saturation { model, checker: Checker::new(model), keeps_program_order, patience: 0 }
     }
 
     fn fill(&mut self, view: &View<'_>) {
@@ -75,6 +84,7 @@ impl<'m> Saturation<'m> {
 
     /// Whether an order, of which more may be added, can be one that the model allows.
     fn may_be(&mut self, order: &Relation) -> bool {
+        self.patience = self.patience.saturating_sub(1);
         self.checker.co_mut().copy_from(order);
         self.checker.co_changed();
         self.checker.may_be_allowed()
@@ -84,6 +94,9 @@ impl<'m> Saturation<'m> {
     fn complete(&mut self, mut order: Relation, mut open: Vec<(usize, usize)>) -> Option<Relation> {
         // What is decided by what is there.
         loop {
+            if self.patience == 0 {
+                return None;
+            }
             open.retain(|(a, b)| !order.contains(*a, *b) && !order.contains(*b, *a));
             let mut is_same = true;
             for (a, b) in &open {
@@ -130,7 +143,7 @@ fn with(order: &Relation, first: usize, last: usize) -> Relation {
     order
 }
 
-impl Consistency for Saturation<'_> {
+impl Saturation<'_> {
     fn order(&mut self, execution: &Execution) -> Option<Order> {
         let view = View::new(execution);
         self.fill(&view);
@@ -181,6 +194,18 @@ impl Consistency for Saturation<'_> {
     }
 }
 
+impl Consistency for Saturation<'_> {
+    fn judge(&mut self, execution: &Execution) -> Judgement {
+        const PATIENCE: u32 = 4_000;
+        self.patience = PATIENCE;
+        match self.order(execution) {
+            Some(order) => Judgement::Allowed(order),
+            None if self.patience == 0 => Judgement::Open,
+            None => Judgement::Forbidden,
+        }
+    }
+}
+
 fn writes_before(order: &Relation, write: usize) -> usize {
     (0..order.events()).filter(|other| order.contains(*other, write)).count()
 }
@@ -205,7 +230,8 @@ impl<C: Consistency> Remembered<C> {
             return *known;
         }
         self.asked += 1;
-        let is_allowed = self.inner.order(execution).is_some();
+        // What is open may be allowed.
+        let is_allowed = !matches!(self.inner.judge(execution), Judgement::Forbidden);
         if self.known.len() >= Self::MOST {
             self.known.clear();
         }
@@ -213,8 +239,12 @@ impl<C: Consistency> Remembered<C> {
         is_allowed
     }
 
+    /// An order of writes by which an execution is known to be allowed.
     pub fn order(&mut self, execution: &Execution) -> Option<Order> {
-        self.inner.order(execution)
+        match self.inner.judge(execution) {
+            Judgement::Allowed(order) => Some(order),
+            Judgement::Forbidden | Judgement::Open => None,
+        }
     }
 }
 
