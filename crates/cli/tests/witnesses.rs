@@ -81,6 +81,43 @@ fn witnesses_are_confirmed() {
 }
 
 /// The same answer is the same text, times aside.
+/// Threads that go on when the first one has nothing more to do, and one that fails by itself while others
+/// go on.
+#[test]
+fn what_nobody_notices_does_not_refute_witnesses() {
+    let head = "#include <pthread.h>\nextern void abort(void);\nvoid reach_error(void) { abort(); }\n\
+        int x; pthread_t t, u;\npthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n\
+        pthread_cond_t c = PTHREAD_COND_INITIALIZER;\n";
+    let programs = [
+        (
+            "race",
+            "void *f(void *a) {\npthread_mutex_lock(&m);\npthread_mutex_unlock(&m);\nx++;\n\
+            return 0; }\nint main(void) {\npthread_create(&t, 0, f, 0);\n\
+            pthread_create(&u, 0, f, 0);\npthread_mutex_lock(&m);\nx = 2;\n\
+            pthread_mutex_unlock(&m);\nreturn 0; }\n",
+        ),
+        (
+            "call",
+            "void *f(void *a) {\npthread_mutex_lock(&m);\npthread_cond_wait(&c, &m);\n\
+            if (x != 9) reach_error();\npthread_mutex_unlock(&m);\nreturn 0; }\n\
+            int main(void) {\npthread_create(&t, 0, f, 0);\n\
+            for (int i = 0; i <= 9; i++)\nx = i;\npthread_cond_broadcast(&c);\n\
+            pthread_join(t, 0);\nreturn 0; }\n",
+        ),
+    ];
+    let folder = folder();
+    for (name, body) in programs {
+        let (source, property) = (format!("{name}.c"), format!("{name}.prp"));
+        folder.write(&source, format!("{head}{body}"));
+        for witness in [format!("{name}.yml"), format!("{name}.graphml")] {
+            let line =
+                ["verify", "-q", "-m", "sc", "-p", &property, "--witness", &witness, &source];
+            folder.run(&line).ends_with(1);
+            folder.run(&["validate", &witness, &source]).ends_with(0).says("confirmed: ");
+        }
+    }
+}
+
 #[test]
 fn witnesses_are_deterministic() {
     let folder = folder();

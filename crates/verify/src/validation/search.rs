@@ -254,9 +254,12 @@ impl<'a, 's, 'p> Search<'a, 's, 'p> {
         for thread in 0..system.thread_count() {
             let Some(local) = system.thread(thread) else { continue };
             match (&local.at, system.readiness(thread)) {
+                // It fails by itself, after whatever else the witness has others do.
                 (At::Failed { property, message }, _) => {
                     self.failed(node, thread, *property, message, false);
-                    return Vec::new();
+                    if self.end.is_some() || node.position == self.guide.waypoints.len() {
+                        return Vec::new();
+                    }
                 }
                 (at, Readiness::Failed { property, wrong }) => {
                     let frees = matches!(at, At::Free { .. });
@@ -273,14 +276,14 @@ impl<'a, 's, 'p> Search<'a, 's, 'p> {
                 _ => {}
             }
         }
+        // The end of the first thread is nothing that others notice: they may have done before it what
+        // they do now.
         let is_over = self.setup.code.program.daemons && system.has_ended(0);
         let mut next = Vec::new();
-        if !is_over {
-            for thread in 0..system.thread_count() {
-                next.extend(self.steps(node, thread));
-            }
+        for thread in 0..system.thread_count() {
+            next.extend(self.steps(node, thread));
         }
-        if next.is_empty() {
+        if next.is_empty() || is_over {
             self.look_for_leaks(node);
         }
         next
