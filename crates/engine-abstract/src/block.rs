@@ -149,7 +149,7 @@ pub struct Given {
     /// What was in places when they were made, and what was there from the start.
     pub made: FxHashMap<PlaceId, Bits>,
     pub bytes: FxHashMap<Term, Bits>,
-    pub story: Recorded,
+    pub story: Box<Recorded>,
 }
 
 impl Given {

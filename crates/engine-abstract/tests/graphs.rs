@@ -27,7 +27,7 @@ fn statement(random: &mut Random, n: u64, depth: u32) -> String {
     let (c, d) = (random.below(3), random.below(3));
     let read = random.pick(&["[NA]", "[A, RLX]", "[A, ACQ]", "[A, SC]"]);
     let write = random.pick(&["[NA]", "[A, RLX]", "[A, REL]", "[A, SC]"]);
-    match random.below(if depth == 0 { 13 } else { 18 }) {
+    match random.below(if depth == 0 { 13 } else { 19 }) {
         0 | 1 => format!("store.4 &{g}, {c}:32 {write}\n"),
         2 | 3 => format!("r = load.4 &{g} {read}\n"),
         4 | 5 => format!("s = load.4 &{h} {read}\n"),
@@ -72,6 +72,13 @@ fn statement(random: &mut Random, n: u64, depth: u32) -> String {
             format!(
                 "_, ok = cas.4 &l, 0:32, 1:32 [A, ACQ] [A, ACQ, LOCK_WRITE] [A, RLX]\nwait ok\n\
                  {inner}store.4 &l, 0:32 [A, REL, UNLOCK]\n"
+            )
+        }
+        17 => {
+            let inner = statement(random, n * 10 + 1, depth - 1);
+            format!(
+                "k = 0:32\njump loop{n}\nloop{n}:\nbranch k <u i, body{n}, end{n}\nbody{n}:\n\
+                 {inner}k = k + 1:32\njump loop{n}\nend{n}:\n"
             )
         }
         _ => format!("n = spawn helper({c}:32)\nr = load.4 &{g} {read}\njoin n\n"),
@@ -140,7 +147,7 @@ fn graphs_agree_with_exploration() {
     for seed in first..first + count {
         let mut random = Random::new(seed);
         let (text, program) = program(&mut random);
-        let name = random.pick(&["sc", "tso", "pso", "ra", "rc11", "rc11"]);
+        let name = random.pick(&["sc", "tso", "pso", "ra", "rc11", "rc11", "rc20"]);
         let analysis = if random.below(3) == 0 { Analysis::Lazy } else { Analysis::Eager };
         let shown = || format!("seed {seed} under {name} {analysis:?}:\n{text}");
         let model = Model::builtin(name).expect("a model").expect("a right model");
@@ -166,4 +173,42 @@ fn graphs_agree_with_exploration() {
     }
     println!("{compared} comparisons, {bad} of them of violations, {open} open");
     assert!(compared > count / 2 && bad > count / 8);
+}
+
+/// The answer for two threads under a model.
+fn of_two(name: &str, one: &str, other: &str) -> Conclusion {
+    let text = format!(
+        "program p pointers 64\nglobal x: 4\nglobal y: 4\n\
+         fn P0() {{\nvar r: 32\n{one}\n}}\nfn P1() {{\nvar r: 32\n{other}\n}}\n\
+         thread P0 = P0()\nthread P1 = P1()\n"
+    );
+    let program = parse_program("p", &text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"));
+    let model = Model::builtin(name).expect("a model").expect("a right model");
+    let tuning = Tuning { analysis: Analysis::Eager, ..Tuning::default() };
+    let options = abstraction::Options { control: limits(), tuning, ..Default::default() };
+    abstraction::verify(&program, &model, &options).conclusion()
+}
+
+/// A thread that goes round for ever, alone or over shared memory, keeps nobody from failing.
+#[test]
+fn nobody_is_put_off_for_ever() {
+    let fails = "assert r == 1:32, \"fails\"\nreturn";
+    for round in ["", "r = load.4 &x [A, RLX]", "store.4 &x, 1:32 [A, RLX]"] {
+        let forever = format!("jump again\nagain:\n{round}\njump again");
+        for name in ["sc", "rc11"] {
+            assert_eq!(of_two(name, &forever, fails), Conclusion::Unsafe, "{round} under {name}");
+            assert_eq!(of_two(name, fails, &forever), Conclusion::Unsafe, "{round} under {name}");
+        }
+    }
+}
+
+/// Values that have no beginning are none.
+#[test]
+fn nothing_comes_out_of_thin_air() {
+    let copy = |from: &str, to: &str| {
+        format!(
+            "r = load.4 &{from} [A, RLX]\nstore.4 &{to}, r [A, RLX]\nassert r == 0:32, \"thin air\"\nreturn"
+        )
+    };
+    assert_eq!(of_two("rc11", &copy("x", "y"), &copy("y", "x")), Conclusion::Safe);
 }
