@@ -264,6 +264,21 @@ fn what_decides_is_given_by_nobody() {
 }
 
 #[test]
+fn who_asks_whether_something_was_written_finds_nothing() {
+    let text = |tags: &str| {
+        program(&format!(
+            "fn f() {{\n  var p: 64, r: 32\n  p = alloc.heap 4:64 align 4\n  \
+             r = load.4 p [{tags}]\n  assert r == 0:32, \"it is there\"\n}}\nthread T = f()\n"
+        ))
+    };
+    let claimed = claim(&["alloc:0x90000000 R=init | failed"], &[], "");
+    let given = Claim { unwritten: vec![(0x9000_0000, Bits::new(32, 5))], ..claimed };
+    let fails = || suspicion(Property::Assert, given.clone(), Some(0), "");
+    check(&text("COPY"), "sc", fails(), "confirmed");
+    check(&text("COPY, FRESH"), "sc", fails(), "nothing fails");
+}
+
+#[test]
 fn final_states_are_those_that_are_asked_for() {
     use parallax_program::{
         AccessSize, Expr, GlobalId, Observable, Operand, Place, Prop, Quantifier, Question, VarId,
