@@ -123,3 +123,20 @@ fn who_is_let_go_does_not_wait() {
         );
     }
 }
+
+/// Steps of an atomic section follow at once, but not for ever.
+#[test]
+fn an_atomic_section_may_go_round_for_ever() {
+    let folder = Folder::new();
+    let text = "void __VERIFIER_atomic_begin(void); void __VERIFIER_atomic_end(void); atomic_int x;\n\
+                void *one(void *p) {\n  __VERIFIER_atomic_begin(); while (x != 1) x = 2;\n  \
+                __VERIFIER_atomic_end(); __builtin_trap();\n}\n\
+                void *two(void *p) { x = 3; return 0; }";
+    folder.write("program.c", program(text));
+    for reductions in ["none", "all"] {
+        let options = ["--model", "sc", "--engine", "states", "--reductions", reductions];
+        let asked = [&["verify", "program.c", "--property", "assert"], &options[..]].concat();
+        let run = folder.run(&asked);
+        assert!(run.stdout.starts_with("safe: "), "{reductions}: {}{}", run.stdout, run.stderr);
+    }
+}

@@ -280,6 +280,24 @@ impl<'s, 'p> System<'s, 'p> {
     }
 
     fn step(&mut self, thread: u32, choice: u64, log: &mut Log) {
+        self.single_step(thread, choice, log);
+        // Nobody sees what is between the steps of an atomic section. One that goes round for ever is left
+        // to whoever matches states, and looks at the clock.
+        let mut merged = 0;
+        while self.setup.options.merges
+            && merged < Self::MOST_MERGED
+            && self.section == Some(thread)
+            && self.readiness(thread) == (Readiness::Ready { choices: 1 })
+        {
+            self.single_step(thread, 0, log);
+            merged += 1;
+        }
+    }
+
+    /// So many steps of an atomic section follow at once.
+    const MOST_MERGED: u32 = 1000;
+
+    fn single_step(&mut self, thread: u32, choice: u64, log: &mut Log) {
         let Some(slot) = self.slot(thread) else {
             return;
         };
@@ -287,13 +305,6 @@ impl<'s, 'p> System<'s, 'p> {
         let input = self.serve(thread, &local, choice, log);
         let passage = local.pass(self.setup, input, log);
         self.go_on(thread, &passage, log);
-        // Nobody sees what is between the steps of an atomic section.
-        if self.setup.options.merges
-            && self.section == Some(thread)
-            && self.readiness(thread) == (Readiness::Ready { choices: 1 })
-        {
-            self.step(thread, 0, log);
-        }
     }
 
     /// Has the operation that a thread stands at take effect.
