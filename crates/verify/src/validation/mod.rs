@@ -225,8 +225,8 @@ fn look(
     let too_large = || vec![Diagnostic::new("the globals of the program are too large")];
     let mut setup = Setup::new(program, options).ok_or_else(too_large)?;
     loop {
-        let mut search = Search::new(&setup, guide);
-        let end = search.run(control);
+        let mut search = Search::new(&setup, guide, control);
+        let end = search.run();
         let context = match end {
             End::Found(what) => return Ok(said(Outcome::Confirmed, what)),
             End::Stopped(why) => return Ok(said(Outcome::Unknown, why)),

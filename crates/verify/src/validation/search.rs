@@ -55,6 +55,7 @@ struct Node<'s, 'p> {
 pub struct Search<'a, 's, 'p> {
     setup: &'s Setup<'p>,
     guide: &'a Guide<'a>,
+    control: &'a Control<'a>,
     visited: HashSet<(u128, u64)>,
     places: RefCell<HashMap<Span, Option<usize>>>,
     /// Why something may have been missed.
@@ -67,10 +68,15 @@ pub struct Search<'a, 's, 'p> {
 }
 
 impl<'a, 's, 'p> Search<'a, 's, 'p> {
-    pub fn new(setup: &'s Setup<'p>, guide: &'a Guide<'a>) -> Search<'a, 's, 'p> {
+    pub fn new(
+        setup: &'s Setup<'p>,
+        guide: &'a Guide<'a>,
+        control: &'a Control<'a>,
+    ) -> Search<'a, 's, 'p> {
         Search {
             setup,
             guide,
+            control,
             visited: HashSet::new(),
             places: RefCell::default(),
             gap: None,
@@ -80,17 +86,15 @@ impl<'a, 's, 'p> Search<'a, 's, 'p> {
         }
     }
 
-    pub fn run(&mut self, control: &Control<'_>) -> End {
+    pub fn run(&mut self) -> End {
         let system = System::start(self.setup, &mut Log::off());
         let start = Node { system, position: 0, passed: Vec::new(), threads: Vec::new(), last: 0 };
         let mut stack = self.arrive(start);
         let mut count: u32 = 0;
         while let Some(node) = stack.pop() {
             count = count.wrapping_add(1);
-            if count.is_multiple_of(16)
-                && let Some(stop) = control.reason()
-            {
-                return End::Stopped(parallax_verdict::stopped(stop).message);
+            if count.is_multiple_of(16) && self.is_stopped() {
+                break;
             }
             if self.visited.len() >= MOST_STATES {
                 return End::Stopped("too many states".to_string());
@@ -106,7 +110,15 @@ impl<'a, 's, 'p> Search<'a, 's, 'p> {
             next.sort_by_key(|next| std::cmp::Reverse(self.preference(&node, next)));
             stack.extend(next);
         }
-        End::Exhausted
+        self.end.take().unwrap_or(End::Exhausted)
+    }
+
+    /// Whether a limit is reached, which then ends the search.
+    fn is_stopped(&mut self) -> bool {
+        if let Some(stop) = self.control.reason() {
+            self.end.get_or_insert(End::Stopped(parallax_verdict::stopped(stop).message));
+        }
+        self.end.is_some()
     }
 
     /// The smaller, the sooner: what passes places, what the witness waits for, who went last.
@@ -145,7 +157,13 @@ impl<'a, 's, 'p> Search<'a, 's, 'p> {
         }
         let mut done = Vec::new();
         let mut open = vec![node];
+        let mut count: u32 = 0;
         while let Some(mut node) = open.pop() {
+            // There may be very many ways.
+            count = count.wrapping_add(1);
+            if count.is_multiple_of(256) && self.is_stopped() {
+                break;
+            }
             let Some((waypoint, place)) = self.guide.waypoints.get(node.position) else {
                 done.push(node);
                 continue;
