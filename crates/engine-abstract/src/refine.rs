@@ -345,6 +345,8 @@ impl Refinement<'_, '_, '_> {
     /// Weakest preconditions of the core, from its last condition back.
     fn by_conditions(&mut self, path: &Path, core: &[Condition]) -> Result<Finding, Unanswered> {
         let mut demanded: Vec<Term> = Vec::new();
+        // What is to be known behind the step that is looked at.
+        let mut wanted: Vec<Term> = Vec::new();
         let mut adds = false;
         let last = core.iter().map(|(step, ..)| *step).max().unwrap_or(0);
         for number in (0..=last).rev() {
@@ -360,7 +362,19 @@ impl Refinement<'_, '_, '_> {
             demanded.retain(|term| !self.blocks.values.is_true(*term));
             demanded.sort_unstable();
             demanded.dedup();
-            adds |= self.learn_kept(step, core.iter().filter(|(at, ..)| *at == number));
+            let kept = self.kept(step, core.iter().filter(|(at, ..)| *at == number));
+            let both: Vec<Term> = kept.iter().chain(&wanted).copied().collect();
+            // What inputs are when they are given may be all that matters of them later.
+            let is_enough = !kept.is_empty()
+                && !wanted.is_empty()
+                && !self.oracle.is_possible(&self.blocks.values.terms, &both)?;
+            if !is_enough {
+                adds |= self.learn(&wanted);
+            }
+            for condition in kept {
+                adds |= self.learn_atoms(condition);
+            }
+            wanted.clear();
             // What comes from here on is not possible from anywhere: there is nothing to know before.
             if !self.oracle.is_possible(&self.blocks.values.terms, &demanded)? {
                 break;
@@ -370,29 +384,35 @@ impl Refinement<'_, '_, '_> {
                 Some(rest) => demanded = rest,
                 None => break,
             }
-            adds |= self.learn(&demanded);
+            wanted.clone_from(&demanded);
         }
+        adds |= self.learn(&wanted);
         Ok(if adds { Finding::Refined } else { Finding::Nothing })
     }
 
     /// What the conditions of a step say of inputs that places keep: it holds of the places after it.
-    fn learn_kept<'c>(&mut self, step: &Step, core: impl Iterator<Item = &'c Condition>) -> bool {
+    fn kept<'c>(&mut self, step: &Step, core: impl Iterator<Item = &'c Condition>) -> Vec<Term> {
         let inputs: FxHashSet<Term> = step.all_inputs().collect();
         let kept = step.writes.iter().filter(|(_, term)| inputs.contains(term));
         let kept: FxHashMap<Term, Term> =
             kept.map(|(place, term)| (*term, self.blocks.places.term(*place))).collect();
-        let mut adds = false;
+        let mut all = Vec::new();
         for (_, place, _) in core {
             let condition = step.guard[*place];
             let terms = &mut self.blocks.values.terms;
             if terms.support(condition).iter().any(|it| kept.contains_key(it)) {
-                let condition = terms.substitute(condition, &mut kept.clone());
-                let mut atoms = Vec::new();
-                self.atoms(condition, &mut atoms);
-                for atom in atoms {
-                    adds |= self.precision.add(self.blocks, atom);
-                }
+                all.push(terms.substitute(condition, &mut kept.clone()));
             }
+        }
+        all
+    }
+
+    fn learn_atoms(&mut self, condition: Term) -> bool {
+        let mut atoms = Vec::new();
+        self.atoms(condition, &mut atoms);
+        let mut adds = false;
+        for atom in atoms {
+            adds |= self.precision.add(self.blocks, atom);
         }
         adds
     }
@@ -471,11 +491,7 @@ impl Refinement<'_, '_, '_> {
         let mut adds = false;
         let mut whole: Option<Term> = None;
         for term in demanded {
-            let mut atoms = Vec::new();
-            self.atoms(*term, &mut atoms);
-            for atom in atoms {
-                adds |= self.precision.add(self.blocks, atom);
-            }
+            adds |= self.learn_atoms(*term);
             let terms = &mut self.blocks.values.terms;
             whole = Some(whole.map_or(*term, |rest| terms.and(rest, *term)));
         }
@@ -539,6 +555,15 @@ impl Refinement<'_, '_, '_> {
             }
         }
         adds
+    }
+
+    /// Where the conditions that are enough have not led to anything new: all of them.
+    pub fn learn_all(&mut self, path: &Path) -> Result<bool, Unanswered> {
+        if self.domain == Domain::Explicit {
+            return Ok(false);
+        }
+        let conditions = path.conditions(self.blocks);
+        Ok(matches!(self.by_conditions(path, &conditions)?, Finding::Refined))
     }
 
     fn size(&self, term: Term) -> usize {

@@ -316,6 +316,10 @@ impl Rounds<'_, '_> {
                 Ok(Next::Again)
             }
             Finding::Nothing if self.may_widen() => Ok(self.widen(path)),
+            Finding::Nothing if self.tries_harder(path)? => {
+                self.tell_precision(&values, predicates, path.edges.len());
+                Ok(Next::Again)
+            }
             Finding::Nothing => {
                 let what = "refinement makes no progress: nothing is left to track";
                 let about = path.edges.last().map(|edge| match &edge.ending {
@@ -373,6 +377,35 @@ impl Rounds<'_, '_> {
         }
         self.give_up("the model forbids what no more memory rules out".to_string());
         Next::Enough
+    }
+
+    /// What is left where the usual refinement has found nothing new. False where that is nothing.
+    fn tries_harder(&mut self, path: &Path) -> Result<bool, Halt> {
+        let mut refinement = Refinement {
+            blocks: &mut self.blocks,
+            oracle: &mut self.oracle,
+            precision: &mut self.precision,
+            domain: self.options.tuning.domain,
+            pinned: &mut self.pinned,
+            banned: &self.banned,
+        };
+        if refinement.domain != Domain::Explicit && refinement.learn_copies(path)
+            || refinement.learn_all(path)?
+        {
+            return Ok(true);
+        }
+        if self.blocks.blurs && path.edges.iter().any(|edge| edge.is_blurred) {
+            self.blocks.blurs = false;
+            return Ok(true);
+        }
+        // The same states in another order: something else may be reached first.
+        let is_turned = self.blocks.graphs.is_some()
+            || self.turned.is_some()
+            || self.options.tuning.order == Order::BreadthFirst;
+        if !is_turned {
+            self.turned = Some(Order::BreadthFirst);
+        }
+        Ok(!is_turned)
     }
 
     fn is_needed(&self, path: &Path) -> bool {
