@@ -18,7 +18,7 @@ MINUTES ?= 5
 FINDS ?= $(TARGET)/hunt
 SEED ?= 1
 
-.PHONY: help build demo tour test tools format lint unit suites examples long bench curves figures docs fuzz hunt mutations benchexec clean
+.PHONY: help build demo tour test tools format lint unit suites examples long bench curves abstraction figures docs fuzz hunt mutations benchexec clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -66,6 +66,10 @@ long: ## all of examples/x86, the rows that take minutes included; all of exampl
 
 bench: build ## timings: whole suites and scaling families
 	$(CARGO) bench --locked -p parallax-bench
+
+abstraction: ## programs through configurations of abstraction refinement; fill the tables of the book
+	$(CARGO) test --locked --release -p parallax-engine-abstract --test tables -- \
+		--ignored --nocapture
 
 curves: ## time the exploration engine; draw the curves of the book, fill the table of the README
 	$(CARGO) bench --locked -p parallax-bench --bench explore > "$(TARGET)/explore.txt"

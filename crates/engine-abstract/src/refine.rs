@@ -15,7 +15,7 @@
 
 use std::sync::Arc;
 
-use parallax_program::{BinaryOp, Bits, UnaryOp};
+use parallax_program::{BinaryOp, Bits, Property, UnaryOp};
 use parallax_solver::{Node, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -301,6 +301,20 @@ impl Refinement<'_, '_, '_> {
         let condition = path.steps[step].guard[number];
         let places = places_of(self.blocks, condition);
         let sources = path.sources(self.blocks, step, &places);
+        let is_own = |place: &PlaceId| {
+            matches!(self.blocks.places.place(*place), Place::Local { .. })
+                && !self.banned.contains(place)
+        };
+        let ending = &path.edges[step].ending;
+        let is_access = matches!(ending, Ending::Fails { property: Property::Memory, .. });
+        // An index that comes from numbers in the program alone: which element it is matters later, too.
+        if self.domain != Domain::Predicates
+            && is_access
+            && sources.iter().all(is_own)
+            && self.track(&sources, false)
+        {
+            return Ok(Finding::Refined);
+        }
         // Where sizes are compared there are many values, and few of them matter.
         if self.domain == Domain::Product && self.compares_sizes(condition) {
             let falsity = self.blocks.values.terms.falsity();

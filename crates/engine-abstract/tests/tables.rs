@@ -1,0 +1,123 @@
+//! How many of the programs in `examples/c-abstract` are answered, by configuration: `make abstraction` runs this and
+//! writes the tables of the book. `SECONDS=n` is the limit for each.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use parallax_control::Control;
+use parallax_engine_abstract::{Domain, Options, Order, Reduction, Tuning, verify};
+use parallax_frontend_c::load;
+use parallax_memory::Model;
+use parallax_program::{Program, Property};
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
+}
+
+struct Task {
+    program: Program,
+    /// By model, in the order of the table.
+    expected: Vec<String>,
+}
+
+const MODELS: [&str; 3] = ["sc", "tso", "pso"];
+
+fn tasks() -> Vec<Task> {
+    let folder = folder("examples/c-abstract");
+    let text = std::fs::read_to_string(folder.join("expected.csv")).expect("a table");
+    let task = |line: &str| {
+        let mut row = line.split(',');
+        let file = row.next().expect("a file");
+        let program = load(&[folder.join(file)], &Default::default());
+        let program = program.unwrap_or_else(|errors| panic!("{file}: {}", errors[0]));
+        Task { program, expected: row.take(MODELS.len()).map(str::to_string).collect() }
+    };
+    text.lines().skip(1).map(task).collect()
+}
+
+/// How many are answered: the safe ones, and the others. A wrong answer ends it all.
+fn solved(tasks: &[Task], model: usize, tuning: Tuning, limit: Duration) -> (u32, u32) {
+    let memory = Model::builtin(MODELS[model]).expect("a model").expect("a good model");
+    let (mut safe, mut not) = (0, 0);
+    let start = Instant::now();
+    for task in tasks {
+        let options = Options {
+            properties: vec![Property::Assert],
+            control: Control::lasting(limit),
+            tuning,
+            ..Options::default()
+        };
+        let answer = verify(&task.program, &memory, &options).conclusion().name();
+        assert!(answer == "unknown" || answer == task.expected[model], "{tuning:?}: {answer}");
+        match answer {
+            "safe" => safe += 1,
+            "unsafe" => not += 1,
+            _ => {}
+        }
+    }
+    println!("{} {tuning:?}: {safe} + {not}, {:?}", MODELS[model], start.elapsed());
+    (safe, not)
+}
+
+fn domains(tasks: &[Task], limit: Duration) -> String {
+    let mut text =
+        String::from("| | `explicit` | `predicates` | `product` |\n| --- | --- | --- | --- |\n");
+    let orders =
+        [("dfs", Order::DepthFirst), ("bfs", Order::BreadthFirst), ("err", Order::ErrorFirst)];
+    for (name, order) in orders {
+        let _ = write!(text, "| `--waitlist {name}` |");
+        for domain in [Domain::Explicit, Domain::Predicates, Domain::Product] {
+            let tuning = Tuning { order, domain, ..Tuning::default() };
+            let (safe, not) = solved(tasks, 0, tuning, limit);
+            let _ = write!(text, " {safe} + {not} |");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn orders(tasks: &[Task], limit: Duration) -> String {
+    let mut text = String::from("| | `sc` | `tso` | `pso` |\n| --- | --- | --- | --- |\n");
+    let reductions = [
+        ("naive", Reduction::Naive),
+        ("merged", Reduction::Merged),
+        ("sets", Reduction::Sets),
+        ("aware", Reduction::Aware),
+    ];
+    for (name, reduction) in reductions {
+        let _ = write!(text, "| `--orders {name}` |");
+        for model in 0..MODELS.len() {
+            let tuning = Tuning { reduction, ..Tuning::default() };
+            let (safe, not) = solved(tasks, model, tuning, limit);
+            let _ = write!(text, " {safe} + {not} |");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[test]
+#[ignore = "long"]
+fn configurations() {
+    const BEGIN: &str = "<!-- configurations -->\n";
+    const END: &str = "<!-- end -->";
+    let seconds = std::env::var("SECONDS").ok().and_then(|it| it.parse().ok()).unwrap_or(60);
+    let (tasks, limit) = (tasks(), Duration::from_secs(seconds));
+    let count = |name: &str| tasks.iter().filter(|task| task.expected[0] == name).count();
+    let head = format!(
+        "Of {} safe and {} unsafe programs in `examples/c-abstract`, with {seconds} s for each; no \
+         answer was wrong.\n",
+        count("safe"),
+        count("unsafe"),
+    );
+    let text = format!("{head}\n{}\n{}\n", orders(&tasks, limit), domains(&tasks, limit));
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
+    println!("{text}{peak}");
+    let page = folder("docs/src/abstract.md");
+    let book = std::fs::read_to_string(&page).expect("a page");
+    let (before, rest) = book.split_once(BEGIN).expect("a place for the tables");
+    let (_, after) = rest.split_once(END).expect("the end of the place");
+    std::fs::write(&page, format!("{before}{BEGIN}{text}{END}{after}")).expect("written");
+}
