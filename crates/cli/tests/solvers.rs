@@ -179,7 +179,7 @@ fn what_exploration_cannot_decide_a_solver_may() {
                 int main(void) { int n = __VERIFIER_nondet_int(); assert(n != 7); return 0; }\n";
     folder.write("input.c", text);
     let run = folder.run(&["verify", "input.c"]);
-    run.ends_with(1).says("chooses 7").says("a solver was asked, as exploration cannot decide");
+    run.ends_with(1).says("chooses 7").says("'explore' cannot decide");
     folder.run(&["verify", "--engine", "explore", "input.c"]).ends_with(3);
     for engine in ["auto", "bounded", "explore"] {
         let within =

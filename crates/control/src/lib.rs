@@ -108,6 +108,12 @@ impl<'a> Control<'a> {
         Control { jobs: NonZeroUsize::MIN, ..self }
     }
 
+    /// The limits alone, for somebody who outlives the watcher and the gate.
+    pub fn limits(&self) -> Control<'static> {
+        let Control { deadline, memory_limit, .. } = *self;
+        Control { deadline, memory_limit, cancel: self.cancel.clone(), ..Control::default() }
+    }
+
     /// What is left of the time; None without a limit.
     pub fn left(&self) -> Option<Duration> {
         self.deadline.map(|end| end.saturating_duration_since(Instant::now()))

@@ -8,7 +8,7 @@ use parallax_program::{Diagnostic, Diagnostics, Help, Property, Setting};
 use parallax_query::{Answer, Engine, Query};
 
 use crate::declarative;
-use crate::options::{Options, Tuning};
+use crate::options::{Options, Reduction, Tuning};
 use crate::prove;
 
 /// Proofs without a bound.
@@ -48,6 +48,11 @@ impl Engine for Abstract {
         }
         if query.goes_on() {
             return Err(Diagnostic::new("this engine looks for the first violation alone"));
+        }
+        if tuning.proves && tuning.reduction == Reduction::Naive {
+            let error = Diagnostic::new("there are no proofs of steps of single instructions");
+            let settings = vec![Setting::Orders, Setting::Proof];
+            return Err(error.with_help(Help::Contradiction(settings)));
         }
         Ok(())
     }

@@ -105,7 +105,16 @@ impl Default for Tuning {
 
 impl Extension for Tuning {
     fn settings(&self) -> Vec<Setting> {
-        Vec::new()
+        let usual = Tuning::default();
+        let all = [
+            (self.order != usual.order, Setting::Waitlist),
+            (self.domain != usual.domain, Setting::Domain),
+            (self.analysis != usual.analysis, Setting::Graphs),
+            (self.most_values != usual.most_values, Setting::Maxenum),
+            (self.reduction != usual.reduction, Setting::Orders),
+            (self.proves, Setting::Proof),
+        ];
+        all.into_iter().filter(|(is_made, _)| *is_made).map(|(_, setting)| setting).collect()
     }
 }
 

@@ -32,9 +32,9 @@ impl<'a> Oracle<'a> {
 
     pub fn new(control: Control<'a>) -> Oracle<'a> {
         Oracle {
-            control,
             solver: Cadical::new(),
-            blaster: Blaster::new(),
+            blaster: Blaster::new().within(&control),
+            control,
             known: FxHashMap::default(),
             questions: 0,
             solved: 0,
@@ -75,7 +75,8 @@ impl<'a> Oracle<'a> {
 
     fn literals(&mut self, terms: &Terms, conditions: &[Term]) -> Vec<Literal> {
         if self.solver.statistics().clauses > Self::MOST_CLAUSES {
-            (self.solver, self.blaster) = (Cadical::new(), Blaster::new());
+            let blaster = Blaster::new().within(&self.control);
+            (self.solver, self.blaster) = (Cadical::new(), blaster);
         }
         let literal = |it: &Term| self.blaster.literal_of(terms, *it, &mut self.solver);
         conditions.iter().map(literal).collect()

@@ -269,7 +269,7 @@ impl Rounds<'_, '_> {
     }
 
     /// What is tracked more than before.
-    fn tell_precision(&mut self, values: &FxHashSet<PlaceId>, predicates: usize, steps: usize) {
+    fn report_precision(&mut self, values: &FxHashSet<PlaceId>, predicates: usize, steps: usize) {
         self.report(|rounds| {
             let new = rounds.precision.values.difference(values);
             let mut new: Vec<PlaceId> = new.copied().collect();
@@ -304,7 +304,7 @@ impl Rounds<'_, '_> {
         match finding {
             Finding::Refined => {
                 self.look_for_rows(path, predicates);
-                self.tell_precision(&values, predicates, path.edges.len());
+                self.report_precision(&values, predicates, path.edges.len());
                 Ok(Next::Again)
             }
             Finding::Possible(_) if !self.is_whole(path) => Ok(self.widen(path)),

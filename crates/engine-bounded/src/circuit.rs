@@ -20,11 +20,11 @@ pub struct Circuit {
 }
 
 impl Circuit {
-    pub fn new(terms: Terms, solving: Solving) -> Circuit {
+    pub fn new(terms: Terms, solving: Solving, control: &Control<'_>) -> Circuit {
         let solver = solving.backend.open(solving.certify || solving.keep);
         let blaster = match solving.integers {
             true => Blaster::with_integers(),
-            false => Blaster::new(),
+            false => Blaster::new().within(control),
         };
         let certified = Certified::default();
         Circuit { solver, blaster, terms, solving, certified, asked: Vec::new() }

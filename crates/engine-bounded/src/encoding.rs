@@ -90,10 +90,11 @@ impl Encoding {
             let help = Some(Help::Lower(Setting::Unroll));
             return Err(Reason { help, ..reason(message) });
         }
-        let mut circuit = Circuit::new(terms, asking.solving);
+        let mut circuit = Circuit::new(terms, asking.solving, watch.control());
         let executed: Vec<Literal> =
             structure.events.iter().map(|event| circuit.literal(event.executed)).collect();
         let stays = Stays::new(&structure, &executed, &mut circuit);
+        watch.check().map_err(stopped)?;
         if asking.framework == Framework::Gharachorloo {
             let conditions = Conditions::of(model).map_err(as_reason)?;
             let communication = constrain(conditions, &structure, &executed, &mut circuit, watch);

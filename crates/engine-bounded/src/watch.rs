@@ -34,8 +34,7 @@ impl<'a> Watch<'a> {
 
     /// None where nothing is limited. The thread ends with the watch.
     fn alarm(control: &Control<'_>) -> Option<Arc<AtomicBool>> {
-        let Control { deadline, memory_limit, .. } = *control;
-        let limits: Control<'static> = Control { deadline, memory_limit, ..Control::default() };
+        let limits = control.limits();
         if limits.deadline.is_none() && limits.memory_limit.is_none() {
             return None;
         }

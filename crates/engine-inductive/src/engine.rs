@@ -43,6 +43,10 @@ impl Engine for Inductive {
         false
     }
 
+    fn takes_marks(&self) -> bool {
+        true
+    }
+
     fn looks_for(&self, property: Property) -> bool {
         property == Property::Assert
     }

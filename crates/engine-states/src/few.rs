@@ -62,6 +62,6 @@ fn kind(system: &System<'_, '_>, thread: u32) -> Option<Kind> {
     let local = system.thread(thread)?;
     let site = local.thread.stack().next()?;
     let program = system.setup().code.program;
-    let told = local.thread.value(0, VarId(0)).and_then(|first| program.function_at(*first));
-    Some((site.function, told))
+    let entry = local.thread.value(0, VarId(0)).and_then(|first| program.function_at(*first));
+    Some((site.function, entry))
 }

@@ -83,9 +83,9 @@ impl<'a> Oracle<'a> {
 
     pub fn new(control: Control<'a>) -> Oracle<'a> {
         Oracle {
-            control,
             solver: Cadical::new(),
-            blaster: Blaster::new(),
+            blaster: Blaster::new().within(&control),
+            control,
             supports: FxHashMap::default(),
             known: FxHashMap::default(),
             recent: Vec::new(),
@@ -262,7 +262,8 @@ impl<'a> Oracle<'a> {
         conditions: &[Term],
     ) -> Result<Option<Arc<Model>>, Unanswered> {
         if self.solver.statistics().clauses > Self::MOST_CLAUSES {
-            (self.solver, self.blaster) = (Cadical::new(), Blaster::new());
+            let blaster = Blaster::new().within(&self.control);
+            (self.solver, self.blaster) = (Cadical::new(), blaster);
         }
         self.counts.solved += 1;
         let mut literals = Vec::with_capacity(conditions.len());

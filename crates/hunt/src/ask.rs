@@ -16,7 +16,7 @@ use parallax_verify::Prepared;
 use parallax_verify::litmus::{self, Coherence, Listing};
 
 use crate::query::{Answer, Engine, Form, Query, Said, Setting};
-use crate::subject::{Subject, Unloaded, told};
+use crate::subject::{Subject, Unloaded, shown};
 
 /// Deep recursion is not what is looked for here.
 const STACK_BYTES: usize = 256 << 20;
@@ -113,7 +113,7 @@ fn question_for(
     query: Query,
     question: Option<Question>,
 ) -> Result<Search, Unloaded> {
-    let impossible = |errors: Diagnostics| Unloaded::Impossible(told(&errors));
+    let impossible = |errors: Diagnostics| Unloaded::Impossible(shown(&errors));
     if query.form != Form::Litmus {
         let read = subject.read(&query)?;
         let again = read.again(query.model, query.engine.choice(), query.engine.extensions());
@@ -121,7 +121,7 @@ fn question_for(
     }
     let model = match Model::builtin(query.model) {
         Some(Ok(model)) => model,
-        Some(Err(errors)) => return Err(Unloaded::Wrong(told(&errors))),
+        Some(Err(errors)) => return Err(Unloaded::Wrong(shown(&errors))),
         None => return Err(Unloaded::Wrong(format!("there is no model '{}'", query.model))),
     };
     let test = subject.test()?;
@@ -257,7 +257,7 @@ fn watched<T: Send + 'static>(
     }
 }
 
-/// What this process has taken of the processor, where the system tells: its clock ticks a hundred
+/// What this process has taken of the processor, where the system says so: its clock ticks a hundred
 /// times a second.
 fn processor_time() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/self/stat").ok()?;
@@ -279,7 +279,7 @@ impl Search {
             }
             Search::Enumerate(test, model) => enumerated(test, model, limits),
         };
-        heard.map_err(|errors| told(&errors))
+        heard.map_err(|errors| shown(&errors))
     }
 }
 

@@ -40,7 +40,7 @@ pub enum Check {
 pub struct Disagreement {
     pub check: Check,
     /// Questions with their answers.
-    pub told: Vec<(Query, String)>,
+    pub claimed: Vec<(Query, String)>,
 }
 
 impl Check {
@@ -111,13 +111,13 @@ impl Check {
                 let in_time = [&first, &second].iter().all(|answer| answer.time * 2 < asker.limit);
                 let is_other = first.verdict != second.verdict;
                 if is_other && in_time {
-                    let told = [&first, &second].map(|answer| (*query, summary(answer)));
-                    return Some(Disagreement { check: *self, told: told.to_vec() });
+                    let claimed = [&first, &second].map(|answer| (*query, summary(answer)));
+                    return Some(Disagreement { check: *self, claimed: claimed.to_vec() });
                 }
                 false
             }
         };
-        differ.then(|| Disagreement { check: *self, told: self.told(asker, subject) })
+        differ.then(|| Disagreement { check: *self, claimed: self.claimed(asker, subject) })
     }
 
     fn finals(
@@ -140,14 +140,14 @@ impl Check {
             };
             if differs {
                 let states = format!("{} final states", known.finals.len());
-                let told = vec![(all, states), (other, format!("{said}: {text}"))];
-                return Some(Disagreement { check: *self, told });
+                let claimed = vec![(all, states), (other, format!("{said}: {text}"))];
+                return Some(Disagreement { check: *self, claimed });
             }
         }
         None
     }
 
-    fn told(&self, asker: &mut Asker, subject: &mut Subject) -> Vec<(Query, String)> {
+    fn claimed(&self, asker: &mut Asker, subject: &mut Subject) -> Vec<(Query, String)> {
         let queries = match self {
             Check::Sound(query) | Check::Repeated(query) => vec![*query],
             Check::Same(first, second)

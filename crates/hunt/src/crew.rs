@@ -17,7 +17,7 @@ pub struct Crew {
     pub time: Option<Duration>,
     /// Whether the first disagreement is the end.
     pub stops: bool,
-    /// What workers are told besides.
+    /// What workers get besides.
     pub passed: Vec<String>,
 }
 

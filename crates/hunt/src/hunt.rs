@@ -230,8 +230,8 @@ fn broken(subject: &Subject) -> Option<Disagreement> {
     let mut answers = subject.answers.iter();
     answers.find_map(|(query, answer)| match answer.said {
         Said::Broken(_) => {
-            let told = vec![(*query, answer.said.to_string())];
-            Some(Disagreement { check: Check::Sound(*query), told })
+            let claimed = vec![(*query, answer.said.to_string())];
+            Some(Disagreement { check: Check::Sound(*query), claimed })
         }
         _ => None,
     })
@@ -239,7 +239,7 @@ fn broken(subject: &Subject) -> Option<Disagreement> {
 
 fn note(seed: u64, number: u64, name: &str, found: &Disagreement) -> String {
     let mut note = format!("{name}: seed {seed}, program {number}\n");
-    for (query, said) in &found.told {
+    for (query, said) in &found.claimed {
         let _ = writeln!(note, "  {}\n    {said}", query.command(name));
     }
     note

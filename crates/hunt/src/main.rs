@@ -72,7 +72,7 @@ struct Arguments {
     #[arg(long)]
     show: bool,
 
-    /// Answers by engine, model and property, reasons and features are told too
+    /// Answers by engine, model and property, reasons and features are shown too
     #[arg(long)]
     details: bool,
 

@@ -74,7 +74,7 @@ impl<'a> Subject<'a> {
             all: query.counting,
             ..Request::default()
         };
-        request.prepare().map_err(|errors| match (is_machine, told(&errors)) {
+        request.prepare().map_err(|errors| match (is_machine, shown(&errors)) {
             (true, message) => Unloaded::Impossible(message),
             (false, message) => Unloaded::Wrong(message),
         })
@@ -87,7 +87,7 @@ impl<'a> Subject<'a> {
         }
         let test = self.litmus().and_then(|text| {
             let test = parallax_frontend_litmus::parse("program.litmus", &text);
-            test.map(Arc::new).map_err(|errors| Unloaded::Wrong(told(&errors)))
+            test.map(Arc::new).map_err(|errors| Unloaded::Wrong(shown(&errors)))
         });
         self.test = Some(test.clone());
         test
@@ -128,6 +128,6 @@ impl<'a> Subject<'a> {
 }
 
 /// Errors in one line.
-pub fn told(errors: &Diagnostics) -> String {
+pub fn shown(errors: &Diagnostics) -> String {
     errors.iter().map(|error| error.to_string()).collect::<Vec<_>>().join("; ")
 }

@@ -32,19 +32,7 @@ pub(crate) fn busy(program: &Program, loops: &[Loops]) -> Vec<Vec<bool>> {
     let blocks = program.functions.iter().flat_map(|function| &function.blocks);
     let mut insts = blocks.flat_map(|block| &block.insts);
     let frees = insts.any(|inst| matches!(inst.kind, InstKind::Free { .. }));
-    let mut functions = vec![Accesses::default(); program.functions.len()];
-    loop {
-        let before = functions.clone();
-        for (number, function) in program.functions.iter().enumerate() {
-            let mut all = Accesses::default();
-            let insts = function.blocks.iter().flat_map(|block| &block.insts);
-            insts.for_each(|inst| all.add(accesses(&inst.kind, frees, &before)));
-            functions[number] = all;
-        }
-        if functions == before {
-            break;
-        }
-    }
+    let functions = of_functions(program, frees);
     let of = |number: usize| {
         let body = &program.functions[number];
         let mut components = vec![Accesses::default(); body.blocks.len()];
@@ -62,6 +50,33 @@ pub(crate) fn busy(program: &Program, loops: &[Loops]) -> Vec<Vec<bool>> {
         (0..body.blocks.len()).map(is_busy).collect()
     };
     (0..program.functions.len()).map(of).collect()
+}
+
+/// What each function accesses, by itself and in what it calls. Who calls a function is looked at again
+/// where that function accesses more than was known, which happens thrice at most.
+fn of_functions(program: &Program, frees: bool) -> Vec<Accesses> {
+    let insts = |number: usize| program.functions[number].blocks.iter().flat_map(|it| &it.insts);
+    let mut callers = vec![Vec::new(); program.functions.len()];
+    for caller in 0..program.functions.len() {
+        for inst in insts(caller) {
+            if let InstKind::Call { callee: Callee::Direct(callee), .. } = &inst.kind
+                && let Some(callers) = callers.get_mut(callee.0 as usize)
+            {
+                callers.push(caller);
+            }
+        }
+    }
+    let mut functions = vec![Accesses::default(); program.functions.len()];
+    let mut open: Vec<usize> = (0..program.functions.len()).collect();
+    while let Some(number) = open.pop() {
+        let mut all = Accesses::default();
+        insts(number).for_each(|inst| all.add(accesses(&inst.kind, frees, &functions)));
+        if functions[number] != all {
+            functions[number] = all;
+            open.extend(&callers[number]);
+        }
+    }
+    functions
 }
 
 /// What an instruction accesses; `frees` says whether there is an object that may be freed.
@@ -113,15 +128,16 @@ mod tests {
             ("r = load.4 &x [A]\nr = load.4 p [A]", true, true),
             ("r = load.4 &x [A]\nr = load.4 p [A]", false, false),
             ("r = load.4 &x [A]\ncall looks()", false, true),
+            ("r = load.4 &x [A]\ncall asks()", false, true),
         ] {
             let free = if frees { "free.heap p\n" } else { "" };
             let text = format!(
-                "program p pointers 64\nglobal x: 4\nglobal y: 4\nfn looks() {{\nvar r: 32\n\
-                 r = load.4 &y [NA]\n}}\nfn f(p: 64) {{\nvar r: 32\njump again\nagain:\n{body}\n\
+                "program p pointers 64\nglobal x: 4\nglobal y: 4\nfn asks() {{\ncall looks()\n}}\n\
+                 fn looks() {{\nvar r: 32\nr = load.4 &y [NA]\n}}\nfn f(p: 64) {{\nvar r: 32\njump again\nagain:\n{body}\n\
                  branch r == 0:32, again, end\nend:\n{free}return\n}}\n"
             );
             let program = parse_program("p", &text).unwrap_or_else(|e| panic!("{text}\n{e:?}"));
-            let busy = Code::new(&program).busy[1].clone();
+            let busy = Code::new(&program).busy[2].clone();
             assert_eq!(busy, [false, expected, false], "{body} {frees}");
         }
     }

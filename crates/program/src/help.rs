@@ -36,6 +36,15 @@ pub enum Setting {
     Certify,
     /// Where its questions are written.
     Emit,
+    /// Where the proof of a safe program is written.
+    Proof,
+    /// What is known of data, whether executions are graphs, values that are distinguished, which state is
+    /// next, and which orders of steps are looked at, in proofs by abstraction.
+    Domain,
+    Graphs,
+    Maxenum,
+    Waitlist,
+    Orders,
     /// What a repair may change.
     Repair,
     /// Whether repairs may weaken what is there.
@@ -55,7 +64,7 @@ pub enum Setting {
 }
 
 impl Setting {
-    pub const ALL: [Setting; 23] = [
+    pub const ALL: [Setting; 29] = [
         Setting::Engine,
         Setting::Model,
         Setting::Property,
@@ -71,6 +80,12 @@ impl Setting {
         Setting::Solver,
         Setting::Certify,
         Setting::Emit,
+        Setting::Proof,
+        Setting::Domain,
+        Setting::Graphs,
+        Setting::Maxenum,
+        Setting::Waitlist,
+        Setting::Orders,
         Setting::Repair,
         Setting::Relax,
         Setting::Variant,
@@ -99,6 +114,12 @@ impl Setting {
             Setting::Solver => "solver",
             Setting::Certify => "certify",
             Setting::Emit => "emit",
+            Setting::Proof => "proof",
+            Setting::Domain => "domain",
+            Setting::Graphs => "graphs",
+            Setting::Maxenum => "maxenum",
+            Setting::Waitlist => "waitlist",
+            Setting::Orders => "orders",
             Setting::Repair => "repair",
             Setting::Relax => "relax",
             Setting::Variant => "variant",

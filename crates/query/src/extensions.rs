@@ -3,7 +3,8 @@
 //! An engine with options of its own defines a type for them in its own crate. Who asks puts a value
 //! of that type into the query, and an engine that does not know the type is not asked: no option
 //! is passed over in silence. An extension knows the settings that a person has made by it, so that
-//! who is refused learns which of them it was.
+//! who is refused learns which of them it was. One by which nobody has set anything is a hint, for
+//! whoever knows it.
 
 use std::any::{Any, TypeId};
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use parallax_program::Setting;
 
 /// Options of single engines.
 pub trait Extension: Any + Send + Sync {
-    /// The settings that are not as usual.
+    /// The settings that are not as usual; of a hint there are none.
     fn settings(&self) -> Vec<Setting>;
 }
 
@@ -35,13 +36,9 @@ impl Extensions {
         value.downcast_ref()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Whether each of them is of one of these types.
+    /// Whether each of them is of one of these types, or a hint.
     pub fn are_among(&self, known: &[TypeId]) -> bool {
-        self.0.iter().all(|(id, _)| known.contains(id))
+        self.settings_beside(known).is_empty()
     }
 
     /// The settings of those that are of none of these types.
@@ -73,6 +70,14 @@ mod tests {
         }
     }
 
+    struct Hint;
+
+    impl Extension for Hint {
+        fn settings(&self) -> Vec<Setting> {
+            Vec::new()
+        }
+    }
+
     #[test]
     fn there_is_one_of_each_type() {
         let extensions = Extensions::default().with(Depth(1)).with(Other).with(Depth(2));
@@ -89,5 +94,7 @@ mod tests {
         let known = [TypeId::of::<Depth>()];
         assert_eq!(extensions.with(Other).settings_beside(&known), [Setting::Witness]);
         assert!(Extensions::default().are_among(&[]));
+        assert!(Extensions::default().with(Hint).are_among(&[]));
+        assert!(!Extensions::default().with(Hint).with(Other).are_among(&[]));
     }
 }

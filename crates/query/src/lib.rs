@@ -92,6 +92,11 @@ pub trait Engine: Sync {
         true
     }
 
+    /// Whether it takes programs [with marks](Marked) where invariants of loops are.
+    fn takes_marks(&self) -> bool {
+        false
+    }
+
     /// Answers a query that it admits. The errors are those of the input or of the model.
     fn run(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics>;
 }

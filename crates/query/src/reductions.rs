@@ -41,7 +41,7 @@ pub struct Reductions(u8);
 
 impl Extension for Reductions {
     fn settings(&self) -> Vec<Setting> {
-        vec![Setting::Reductions]
+        if *self == Reductions::ALL { Vec::new() } else { vec![Setting::Reductions] }
     }
 }
 

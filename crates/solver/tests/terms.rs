@@ -239,3 +239,21 @@ fn depth_is_no_matter() {
     let mut solver = Cadical::new();
     assert_eq!(Blaster::new().bits_of(&terms, term, &mut solver).len(), 4);
 }
+
+#[test]
+fn what_there_is_no_time_for_is_left_open() {
+    let mut terms = Terms::new();
+    let (x, y) = (terms.variable(32), terms.variable(32));
+    let term = (0..1_000).fold(x, |term, _| terms.binary(BinaryOp::Mul, term, y));
+    let control = Control::default();
+    control.cancel.cancel();
+    let mut solver = Cadical::new();
+    let mut blaster = Blaster::new().within(&control);
+    assert_eq!(blaster.bits_of(&terms, term, &mut solver).len(), 32);
+    assert_eq!(blaster.open(), [term]);
+    // Nothing is said of it, so that it may be anything, and nothing was made of its parts.
+    assert_eq!(solver.statistics().clauses, 0);
+    // A solver with the same limits does not answer.
+    let bit = blaster.literal_of(&terms, term, &mut solver);
+    assert!(matches!(solver.solve(&[bit], &control), Answer::Stopped(_)));
+}

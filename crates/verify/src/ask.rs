@@ -10,16 +10,15 @@ use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Help, Property, Setting};
 use parallax_query::{Answer, Engine, Query};
 use parallax_verdict::{
-    Conclusion, Counts, Ending, Gaps, Reason, Scope, Searched, Verdict, inputs_tried,
-    no_final_state,
+    Conclusion, Counts, Ending, Gaps, Reason, Scope, Searched, Verdict, no_final_state,
 };
 
 use crate::competition::{Competition, Ruling};
 use crate::input::Kind;
-use crate::portfolio::{Entrant, Outcome, Said, Start, Terms, race};
-use crate::registry::{Choice, ENGINES, named};
+use crate::portfolio::{Entrant, Outcome, Said, Terms, race};
+use crate::registry::{Choice, ENGINES, entrants, named};
 use crate::request::Prepared;
-use crate::{integers, litmus, relief, stack};
+use crate::{integers, litmus, stack};
 
 /// An answer, and the model that it is about.
 pub struct Response {
@@ -30,15 +29,6 @@ pub struct Response {
     /// What that file says.
     pub formulas: Option<Formulas>,
 }
-
-/// Exploration is alone for so long: most programs are answered by then.
-const HEAD_START: u64 = 200_000_000;
-
-/// Abstraction refinement comes in where the others would not end.
-const PROOFS_START: u64 = 1_500_000_000;
-
-/// The search through states joins when the easy ones are through.
-const SOON: u64 = 20_000_000;
 
 impl Prepared {
     /// Asks the engine that was named, or those that may know.
@@ -103,72 +93,13 @@ impl Prepared {
                 check(engine, query).map_err(|error| vec![error])?;
                 stack::run(engine, query, control)
             }
-            Choice::Auto => self.auto(query, control),
-        }
-    }
-
-    /// Whether there are races is asked of the analysis first, which takes milliseconds. What it has
-    /// proved, engines that do not look for races need not look for.
-    fn auto(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
-        let terms = self.terms();
-        let analysed = relief::analyse(query, control, terms == Terms::Complete);
-        let is_proved = analysed.as_ref().is_some_and(relief::is_proved);
-        match analysed {
-            Some(answer) if is_proved && query.properties == [Property::Race] => Ok(answer),
-            Some(other) if !is_proved => {
-                let answer = first_answer(self.entrants(query, false), query, control, terms)?;
-                Ok(relief::noted(answer, &other, query))
-            }
-            _ => first_answer(self.entrants(query, is_proved), query, control, terms),
+            Choice::Auto => first_answer(entrants(self.kind, query), query, control, self.terms()),
         }
     }
 
     /// Competitions give nothing for what holds up to a bound.
     fn terms(&self) -> Terms {
         if self.formulas.is_some() { Terms::Complete } else { Terms::Any }
-    }
-
-    /// The engines that may know, cheap and complete ones first. Those that do not look for races may
-    /// know all the same where there are none.
-    fn entrants(&self, query: &Query<'_>, is_race_free: bool) -> Vec<Entrant<'static>> {
-        let entrant = |name: &str, start: Start, slowness: u64| {
-            named(name).map(|engine| Entrant { engine, start, slowness })
-        };
-        let first = |name: &str| entrant(name, Start::At(0), 1);
-        let later = |name: &str| entrant(name, Start::At(HEAD_START), 1);
-        let last = |name: &str| entrant(name, Start::Last, 1);
-        let has_machine = query.model.facts().machine.is_some();
-        if query.extensions.get::<Asking>().is_some() {
-            return first("bounded").into_iter().collect();
-        }
-        match self.kind {
-            Kind::Litmus if query.extensions.is_empty() => vec![first("enumerate")],
-            Kind::Litmus => vec![first("states")],
-            Kind::Structures if has_machine && query.unroll.is_some() => vec![first("explore")],
-            Kind::Structures => vec![first("states"), last("enumerate")],
-            Kind::Machine if has_machine && query.unroll.is_none() => {
-                vec![first("states"), last("explore"), last("bounded")]
-            }
-            Kind::Machine => vec![first("explore"), last("bounded")],
-            Kind::C | Kind::Text => {
-                let mut states = entrant("states", Start::At(SOON), 1);
-                if let (Some(states), true) = (&mut states, is_race_free) {
-                    states.engine = &relief::STATES;
-                }
-                let symbolic = first("symbolic").filter(|symbolic| {
-                    has_open_inputs(query) && symbolic.engine.admits(query).is_ok()
-                });
-                let abstraction = entrant("abstract", Start::At(PROOFS_START), 1)
-                    .filter(|it| it.engine.admits(query).is_ok() && covers(it.engine, query));
-                let engine: &'static dyn Engine = &relief::ASSERTIONS;
-                let analysis = Some(Entrant { engine, start: Start::At(SOON), slowness: 1 })
-                    .filter(|it| self.terms() == Terms::Complete && covers(it.engine, query));
-                vec![first("explore"), symbolic, later("bounded"), states, analysis, abstraction]
-            }
-        }
-        .into_iter()
-        .flatten()
-        .collect()
     }
 
     /// Who asks for a property gets an answer to it, or none: where the engine does not look for it
@@ -244,14 +175,6 @@ fn asks_for_end(formulas: &Formulas) -> bool {
     formulas.formulas.contains(&Formula::Termination)
 }
 
-/// Exploration, and a solver beside it where that takes long.
-pub(crate) fn exploration_and_solver() -> Vec<Entrant<'static>> {
-    let first = named("explore").map(|engine| Entrant { engine, start: Start::At(0), slowness: 1 });
-    let start = Start::At(HEAD_START);
-    let then = named("bounded").map(|engine| Entrant { engine, start, slowness: 1 });
-    first.into_iter().chain(then).collect()
-}
-
 /// The first answer of those that can be asked.
 pub(crate) fn first_answer(
     entrants: Vec<Entrant<'static>>,
@@ -313,13 +236,6 @@ fn covers(engine: &dyn Engine, query: &Query<'_>) -> bool {
     query.properties.iter().all(|property| engine.looks_for(*property))
 }
 
-/// Whether inputs may have any value, which exploration cannot follow and symbolic execution can.
-fn has_open_inputs(query: &Query<'_>) -> bool {
-    let program = query.subject.program.as_ref();
-    query.nondet.is_none()
-        && program.is_some_and(|program| inputs_tried(program, Some((0, 0))).is_some())
-}
-
 /// No engine can be asked: each says why.
 fn nobody(query: &Query<'_>, refused: Vec<(&'static str, Diagnostics)>) -> Diagnostics {
     if refused.is_empty() {
@@ -347,8 +263,7 @@ fn decided(
     others: Vec<Outcome>,
 ) -> Result<Answer, Diagnostics> {
     if let Some(mut answer) = answer {
-        let notes = others.iter().filter_map(|other| note(other, answer.engine));
-        let notes: Vec<String> = notes.collect();
+        let notes = others.iter().filter_map(note);
         answer.verdict.notes.extend(notes);
         return Ok(answer);
     }
@@ -386,16 +301,11 @@ fn helpfulness(verdict: &Verdict) -> u8 {
 }
 
 /// What is said of one that has not won.
-fn note(other: &Outcome, winner: &str) -> Option<String> {
+fn note(other: &Outcome) -> Option<String> {
     match &other.said {
         Said::Answered(answer) => {
             let reason = answer.verdict.reason.as_ref()?;
-            Some(match (other.engine, winner) {
-                ("explore", "bounded") => {
-                    format!("a solver was asked, as exploration cannot decide: {}", reason.message)
-                }
-                _ => format!("'{}' cannot decide: {}", other.engine, reason.message),
-            })
+            Some(format!("'{}' cannot decide: {}", answer.engine, reason.message))
         }
         Said::Refused(errors) => {
             let error = errors.first()?;

@@ -28,8 +28,6 @@ use crate::stack::{STACK_BYTES, internal_error};
 pub struct Entrant<'e> {
     pub engine: &'e dyn Engine,
     pub start: Start,
-    /// Its time passes so many times as fast as its work.
-    pub slowness: u64,
 }
 
 /// When an engine joins.
@@ -338,8 +336,7 @@ impl Gate for Turn<'_, '_> {
         let (race, number) = (self.race, self.number);
         let mut board = race.board();
         debug_assert_eq!(board.lanes[number].state, State::Running, "only who runs spends work");
-        let time = work.saturating_mul(race.entrants[number].slowness);
-        board.lanes[number].time = board.lanes[number].time.saturating_add(time);
+        board.lanes[number].time = board.lanes[number].time.saturating_add(work);
         race.cancel_losers(&board);
         race.news.notify_all();
         let may_go_on = |board: &Board| board.has_lost(number) || board.may_run(number, race.slots);

@@ -1,4 +1,5 @@
-//! The engines there are. A new one is added here, and nowhere else.
+//! The engines there are, and which of them are asked where nobody has named one. A new one is added
+//! here, and nowhere else.
 
 use std::str::FromStr;
 
@@ -8,9 +9,15 @@ use parallax_engine_enumerate::Enumerate;
 use parallax_engine_explore::Explore;
 use parallax_engine_inductive::Inductive;
 use parallax_engine_states::States;
-use parallax_engine_static::Static;
+use parallax_engine_static::{Defined, Static};
 use parallax_engine_symbolic::Symbolic;
-use parallax_query::Engine;
+use parallax_program::Property;
+use parallax_query::{Engine, Query};
+use parallax_verdict::inputs_tried;
+
+use crate::input::Kind;
+use crate::portfolio::{Entrant, Start};
+use crate::relief;
 
 /// In the order in which people see them.
 pub static ENGINES: [&dyn Engine; 8] =
@@ -45,6 +52,81 @@ impl FromStr for Choice {
 /// An engine of the registry.
 pub fn named(name: &str) -> Option<&'static dyn Engine> {
     ENGINES.into_iter().find(|engine| engine.name() == name)
+}
+
+/// The search through states, and symbolic execution, join when the easy programs are through.
+const SOON: Start = Start::At(20_000_000);
+
+/// Exploration has no solver beside it for so long: most programs are answered by then.
+const HEAD_START: Start = Start::At(200_000_000);
+
+/// Abstraction refinement comes in where the others would not end.
+const PROOFS_START: Start = Start::At(1_500_000_000);
+
+/// The engines that may know, cheap and complete ones first.
+pub(crate) fn entrants(kind: Kind, query: &Query<'_>) -> Vec<Entrant<'static>> {
+    let has_machine = query.model.facts().machine.is_some();
+    let is_bounded = query.unroll.is_some();
+    let is_plain = query.extensions.are_among(&Enumerate.extensions());
+    match kind {
+        Kind::Litmus if is_plain => vec![first(&Enumerate)],
+        Kind::Litmus => vec![first(&States), last(&Bounded)],
+        Kind::Structures if has_machine && is_bounded => vec![first(&Explore), last(&Bounded)],
+        Kind::Structures => vec![first(&States), last(&Enumerate), last(&Bounded)],
+        Kind::Machine if has_machine && !is_bounded => {
+            vec![first(&States), last(&Explore), last(&Bounded)]
+        }
+        Kind::Machine => vec![first(&Explore), last(&Bounded)],
+        Kind::C | Kind::Text => of_programs(query),
+    }
+}
+
+/// Those for programs. That there are no races is proved in milliseconds, if at all; then the search
+/// through states, which does not look for them, may answer for the rest.
+fn of_programs(query: &Query<'_>) -> Vec<Entrant<'static>> {
+    let is_about_races = query.properties == [Property::Race];
+    let of_states = match query.properties.contains(&Property::Race) {
+        true if is_about_races => first(&Static),
+        true => joining(&relief::STATES, SOON),
+        false => joining(&States, SOON),
+    };
+    // Exploration cannot follow inputs that may have any value.
+    let of_inputs = if has_open_inputs(query) { Start::At(0) } else { SOON };
+    let mut all = vec![
+        joining(&Explore, if is_about_races { SOON } else { Start::At(0) }),
+        joining(&Symbolic, of_inputs),
+        of_states,
+        joining(&Bounded, HEAD_START),
+        joining(&Abstract, PROOFS_START),
+    ];
+    if query.extensions.get::<Defined>().is_some() && query.properties == [Property::Assert] {
+        all.push(joining(&relief::ASSERTIONS, SOON));
+    }
+    all
+}
+
+/// Exploration, and a solver beside it where that takes long.
+pub(crate) fn exploration_and_solver() -> Vec<Entrant<'static>> {
+    vec![first(&Explore), joining(&Bounded, HEAD_START)]
+}
+
+fn joining(engine: &'static dyn Engine, start: Start) -> Entrant<'static> {
+    Entrant { engine, start }
+}
+
+fn first(engine: &'static dyn Engine) -> Entrant<'static> {
+    joining(engine, Start::At(0))
+}
+
+fn last(engine: &'static dyn Engine) -> Entrant<'static> {
+    joining(engine, Start::Last)
+}
+
+/// Whether inputs may have any value.
+fn has_open_inputs(query: &Query<'_>) -> bool {
+    let program = query.subject.program.as_ref();
+    query.nondet.is_none()
+        && program.is_some_and(|program| inputs_tried(program, Some((0, 0))).is_some())
 }
 
 #[cfg(test)]

@@ -1,49 +1,14 @@
-//! What one engine has proved, the others need not look for: where a program has no race, one that does
+//! What one engine has proved, another one need not look for: where a program has no race, one that does
 //! not look for races can answer for all that was asked.
 
 use std::any::TypeId;
 
 use parallax_control::Control;
 use parallax_engine_states::States;
-use parallax_engine_static::{Defined, Static};
+use parallax_engine_static::Static;
 use parallax_program::{Diagnostic, Diagnostics, Property};
 use parallax_query::{Answer, Engine, Query};
 use parallax_verdict::{Conclusion, Scope};
-
-use crate::stack;
-
-/// What the analysis says about races, where it can be asked.
-/// A task of a competition is taken to do nothing undefined but what it asks about.
-pub fn analyse(query: &Query<'_>, control: &Control<'_>, is_task: bool) -> Option<Answer> {
-    let engine = &Static;
-    let is_asked = query.properties.contains(&Property::Race);
-    if !is_asked || !query.extensions.is_empty() || engine.admits(query).is_err() {
-        return None;
-    }
-    let mut races = Query { properties: vec![Property::Race], ..query.clone() };
-    if is_task {
-        races.extensions = races.extensions.with(Defined);
-    }
-    stack::run(engine, &races, control).ok()
-}
-
-pub fn is_proved(answer: &Answer) -> bool {
-    let verdict = &answer.verdict;
-    verdict.conclusion() == Conclusion::Safe && verdict.scope == Some(Scope::Complete)
-}
-
-/// An answer, with what the analysis could not prove where nobody can decide and nothing else was asked.
-pub fn noted(mut answer: Answer, analysed: &Answer, query: &Query<'_>) -> Answer {
-    let is_open = answer.verdict.conclusion() == Conclusion::Unknown;
-    if let (true, Some(reason)) = (is_open, &analysed.verdict.reason)
-        && query.properties == [Property::Race]
-    {
-        let at = reason.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
-        let note = format!("'{}' cannot decide: {}{at}", analysed.engine, reason.message);
-        answer.verdict.notes.push(note);
-    }
-    answer
-}
 
 /// The analysis, about assertions of a program that does nothing undefined.
 pub static ASSERTIONS: Assertions = Assertions;
@@ -73,16 +38,14 @@ impl Engine for Assertions {
     }
 
     fn run(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
-        let mut query = query.clone();
-        query.extensions = query.extensions.with(Defined);
-        Static.run(&query, control)
+        Static.run(query, control)
     }
 }
 
-/// The search through states, of a program without races.
+/// The search through states, of programs that are proved to have no race.
 pub static STATES: RaceFree = RaceFree(&States);
 
-/// An engine that does not look for races, for programs that have none.
+/// An engine that does not look for races, for programs that have none: the analysis is asked first.
 pub struct RaceFree(&'static dyn Engine);
 
 impl Engine for RaceFree {
@@ -91,7 +54,7 @@ impl Engine for RaceFree {
     }
 
     fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
-        self.0.admits(query)
+        self.0.admits(query).and_then(|()| Static.admits(query))
     }
 
     fn extensions(&self) -> Vec<TypeId> {
@@ -107,11 +70,18 @@ impl Engine for RaceFree {
     }
 
     fn run(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
+        let races = Query { properties: vec![Property::Race], ..query.clone() };
+        let analysed = Static.run(&races, control)?;
+        let is_complete = analysed.verdict.scope == Some(Scope::Complete);
+        if analysed.verdict.conclusion() != Conclusion::Safe || !is_complete {
+            return Ok(analysed);
+        }
         let mut others = query.clone();
         others.properties.retain(|property| *property != Property::Race);
         let mut answer = self.0.run(&others, control)?;
         answer.verdict.properties.push(Property::Race);
         answer.verdict.properties.sort_unstable();
+        answer.verdict.notes.extend(analysed.verdict.notes);
         answer.verdict.notes.push("no data race: proved by the engine 'static'".to_string());
         Ok(answer)
     }

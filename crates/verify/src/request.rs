@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parallax_engine_bounded::{Asking, Machine};
+use parallax_engine_static::Defined;
 use parallax_frontend_c::Formulas;
 use parallax_frontend_litmus::parse;
 use parallax_memory::{Facts, Language, Model};
@@ -13,7 +14,7 @@ use parallax_query::{Extensions, Query, Subject, Wanted};
 use crate::input::{self, Input, Kind};
 use crate::models::{ModelChoice, Models, compiled_for, spoken};
 use crate::properties::Properties;
-use crate::registry::Choice;
+use crate::registry::{Choice, named};
 use crate::text::{read, shown};
 use crate::{C_MODEL, MACHINE_MODEL, litmus, structures};
 
@@ -83,7 +84,10 @@ impl Request {
 
     /// Whether it is for proofs by invariants, which take a form of their own.
     fn is_proved(&self) -> bool {
-        self.engine == Choice::Named("inductive")
+        match self.engine {
+            Choice::Named(name) => named(name).is_some_and(|engine| engine.takes_marks()),
+            Choice::Auto => false,
+        }
     }
 
     /// The model that was asked for, or else the usual one.
@@ -173,6 +177,10 @@ impl Request {
 impl Prepared {
     pub(crate) fn query(&self) -> Query<'_> {
         let request = &self.request;
+        let mut extensions = request.extensions.clone();
+        if self.formulas.is_some() {
+            extensions = extensions.with(Defined);
+        }
         Query {
             subject: &self.subject,
             model: self.model.clone(),
@@ -181,7 +189,7 @@ impl Prepared {
             unroll: request.unroll,
             nondet: request.nondet,
             wanted: if request.all { Wanted::All } else { Wanted::First },
-            extensions: request.extensions.clone(),
+            extensions,
         }
     }
 

@@ -2,14 +2,16 @@
 //! are. The engines are toys, which also shows what it takes to add one.
 
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use parallax_control::Control;
+use parallax_control::{Control, Gate};
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, Property};
+use parallax_program::{Diagnostic, Diagnostics, Property, parse_program};
 use parallax_query::{Answer, Engine, Extensions, Query, Subject, Wanted};
 use parallax_verdict::{Conclusion, Counts, Gaps, Reason, Scope, Searched, stopped};
 use parallax_verify::portfolio::{Entrant, Said, Start, Terms, race};
+use parallax_verify::registry::ENGINES;
 use parallax_verify::stack::run;
 
 /// Works for a while, at some pace, and says what it is made to say.
@@ -114,7 +116,7 @@ fn outcome(
     limit: Option<Duration>,
 ) -> (Option<&'static str>, Vec<String>) {
     let entrants: Vec<Entrant<'_>> =
-        toys.iter().map(|(engine, start)| Entrant { engine, start: *start, slowness: 1 }).collect();
+        toys.iter().map(|(engine, start)| Entrant { engine, start: *start }).collect();
     let subject = Subject::default();
     let query = query(&subject);
     let jobs = NonZeroUsize::new(jobs).expect("a thread");
@@ -220,4 +222,55 @@ fn limits_end_everybody() {
         assert_eq!(found, None);
         assert_eq!(heard, ["one unknown", "other unknown"]);
     }
+}
+
+/// Panics when an engine accounts for its work.
+#[derive(Default)]
+struct Broken(AtomicBool);
+
+impl Gate for Broken {
+    fn spend(&self, _: u64) {
+        self.0.store(true, Ordering::Relaxed);
+        // Without a message: this is no news for the reader of the test.
+        std::panic::resume_unwind(Box::new(()));
+    }
+}
+
+/// Threads that add to two counters in turn, and look at a third place.
+const BUSY: &str = "program p pointers 64\nglobal x: 4\nglobal y: 4\nglobal z: 4\n\
+    fn f() {\nvar i: 32, a: 32, b: 32\njump again\nagain:\na = rmw.add.4 &x, 1:32 [A, SC]\n\
+    b = rmw.add.4 &y, a [A, SC]\ni = i + 1:32\nbranch i == 3:32, end, again\nend:\n\
+    store.4 &z, b [A, SC]\n}\nthread A = f()\nthread B = f()\nthread C = f()\nthread D = f()\n";
+
+/// Whatever breaks inside of an engine, it answers that it does not know, at once.
+#[test]
+fn an_engine_that_breaks_does_not_know() {
+    let program = parse_program("p", BUSY).expect("a program");
+    let subject = Subject::of(program);
+    let mut broken = Vec::new();
+    for engine in ENGINES {
+        for jobs in [1, 2, 8] {
+            let query = Query { properties: Property::ALL.to_vec(), ..query(&subject) };
+            if engine.admits(&query).is_err() {
+                continue;
+            }
+            let jobs = NonZeroUsize::new(jobs).expect("a thread");
+            let (limit, gate) = (Duration::from_secs(20), Broken::default());
+            let control = Control { jobs, gate: Some(&gate), ..Control::lasting(limit) };
+            let started = Instant::now();
+            let answer = run(engine, &query, &control).expect("an answer");
+            let name = engine.name();
+            // A small program may be no work to speak of.
+            if !gate.0.load(Ordering::Relaxed) {
+                continue;
+            }
+            assert_eq!(answer.verdict.conclusion(), Conclusion::Unknown, "{name}");
+            let reason = answer.verdict.reason.expect("a reason").message;
+            assert!(reason.contains("internal error"), "{name}: {reason}");
+            assert!(started.elapsed() < Duration::from_secs(1), "{name} {:?}", started.elapsed());
+            broken.push(name);
+        }
+    }
+    broken.dedup();
+    assert_eq!(broken, ["explore", "states", "symbolic", "abstract", "bounded", "inductive"]);
 }

@@ -9,15 +9,16 @@ use parallax_files::replace;
 use parallax_program::Diagnostic;
 use parallax_report::{Caption, RepairRun, RepairStep, focused_svg, repair_json, repair_text};
 
-use super::{Answer, FencesArguments};
+use super::FencesArguments;
 use crate::Exit;
 use crate::args::Format;
 use crate::output;
 use crate::verify::output::{unwritten, write};
 use crate::voice::Options;
+use parallax_verify::Mended;
 use parallax_verify::text::shown;
 
-pub fn deliver(options: &FencesArguments, answer: &Answer, time: Duration) -> Result<(), Exit> {
+pub fn deliver(options: &FencesArguments, answer: &Mended, time: Duration) -> Result<(), Exit> {
     let input = shown(options.input.first());
     let files = &answer.repaired.files;
     let diff: String = files.iter().map(|(name, old, new)| difference(name, old, new)).collect();
@@ -55,7 +56,7 @@ fn difference(name: &str, old: &str, new: &str) -> String {
 }
 
 fn run<'a>(
-    answer: &'a Answer,
+    answer: &'a Mended,
     options: &FencesArguments,
     input: &'a str,
     diff: &'a str,
@@ -104,7 +105,7 @@ fn step(explained: &Explained) -> RepairStep<'_> {
 }
 
 /// A picture for each change, of an execution that is there without it.
-fn draw(folder: &Path, answer: &Answer, input: &str) -> Result<(), Exit> {
+fn draw(folder: &Path, answer: &Mended, input: &str) -> Result<(), Exit> {
     let repaired = &answer.repaired;
     let changes =
         repaired.changes.iter().filter_map(|e| Some((Some(&e.change), e.without.as_ref()?)));

@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 
 use parallax_control::{Cancel, Control, Progress};
 use parallax_program::{Diagnostic, Diagnostics};
-use parallax_query::{Extensions, Reductions};
+use parallax_query::Extensions;
 use parallax_verdict::Conclusion;
 use parallax_verify::stack::with_stack;
 use parallax_verify::{
-    AbstractDomain, Abstraction, Analysis, Asking, Backend, Choice, Format, Framework, Orders,
-    Properties, Request, Response, Ruling, Waitlist, schedules,
+    AbstractDomain, Abstraction, Analysis, Asking, Backend, Format, Framework, Orders, Properties,
+    Request, Response, Ruling, Waitlist, schedules,
 };
 
 pub use arguments::VerifyArguments;
@@ -121,23 +121,14 @@ fn request(options: &VerifyArguments) -> Request {
 
 /// What was said that only some engines know.
 fn extensions(options: &VerifyArguments) -> Extensions {
-    let mut extensions = Extensions::default();
-    let asking = asking(options);
-    if asking != Asking::default() {
-        extensions = extensions.with(asking);
+    let extensions = Extensions::default()
+        .with(asking(options))
+        .with(options.reductions)
+        .with(abstraction(options));
+    match schedule(options) {
+        Some(_) => extensions.with(schedules()),
+        None => extensions,
     }
-    if options.reductions != Reductions::ALL {
-        extensions = extensions.with(options.reductions);
-    }
-    if schedule(options).is_some() {
-        extensions = extensions.with(schedules());
-    }
-    let is_abstract = options.engine == Choice::Named("abstract");
-    let abstraction = abstraction(options);
-    if is_abstract && abstraction != Abstraction::default() {
-        extensions = extensions.with(abstraction);
-    }
-    extensions
 }
 
 fn abstraction(options: &VerifyArguments) -> Abstraction {
@@ -206,21 +197,6 @@ fn check_format(options: &VerifyArguments, request: &Request) -> Result<(), Diag
     if options.format == AnswerFormat::Svcomp && !is_ruled {
         let error = Diagnostic::new("--format svcomp is for properties of SV-COMP");
         return Err(vec![error.with_help("say --property FILE.prp, or give a task, TASK.yml")]);
-    }
-    let usual = Abstraction::default();
-    let of_engine = Abstraction { proves: false, reports_rounds: false, ..abstraction(options) };
-    if of_engine != usual && options.engine != Choice::Named("abstract") {
-        let what =
-            "--domain, --maxenum, --waitlist, --graphs and --orders are of the engine abstract";
-        return Err(vec![Diagnostic::new(what).with_help("say --engine abstract")]);
-    }
-    if options.proof.is_some() && options.orders == OrdersName::Naive {
-        let error = Diagnostic::new("there are no proofs of steps of single instructions");
-        return Err(vec![error.with_help("leave out --orders naive, or --proof")]);
-    }
-    if options.proof.is_some() && options.engine != Choice::Named("abstract") {
-        let error = Diagnostic::new("proofs that others can check are of the engine abstract");
-        return Err(vec![error.with_help("say --engine abstract, or leave out --proof")]);
     }
     if options.expect && !tasks::are_asked(options) {
         let error = Diagnostic::new("--expect is for tasks, which know what to expect");

@@ -74,7 +74,7 @@ struct Edge {
     to: Vec<usize>,
 }
 
-/// Tells programs apart: nothing but a message depends on it (FNV-1a of the text form).
+/// Distinguishes programs: nothing but a message depends on it (FNV-1a of the text form).
 fn fingerprint(program: &Program) -> u64 {
     let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
     program.to_text().as_bytes().iter().fold(0xcbf2_9ce4_8422_2325, step)

@@ -43,7 +43,7 @@ impl Analysis<'_> {
             }
             let questions = questions.get_or_insert_with(|| Questions {
                 solver: Backend::Cadical.open(false),
-                blaster: Blaster::new(),
+                blaster: Blaster::new().within(self.watch.control()),
             });
             let new = questions.values(self, using);
             let known = found.entry(using.address).or_insert_with(|| Some(Vec::new()));

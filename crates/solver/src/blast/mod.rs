@@ -5,6 +5,7 @@ mod float;
 mod integral;
 mod words;
 
+use parallax_control::Control;
 use parallax_program::{BinaryOp, Bits, UnaryOp};
 
 use crate::{Gates, Literal, Node, Solver, Term, Terms};
@@ -23,9 +24,17 @@ pub struct Blaster {
     open: Vec<Term>,
     /// Where wide terms are integers.
     integers: Option<Integers>,
+    /// Beyond these limits terms are left open.
+    limits: Control<'static>,
+    /// Terms until the next look at the limits.
+    patience: u32,
+    is_over: bool,
 }
 
 const UNKNOWN: u32 = u32::MAX;
+
+/// Terms between two looks at the limits: a division of wide words takes a tenth of a millisecond.
+const PATIENCE: u32 = 64;
 
 impl Blaster {
     pub fn new() -> Blaster {
@@ -35,6 +44,24 @@ impl Blaster {
     /// With terms of [`INTEGER_WIDTH`] bits as integers.
     pub fn with_integers() -> Blaster {
         Blaster { integers: Some(Integers::default()), ..Blaster::default() }
+    }
+
+    /// The same, as long as there is time: what is translated later is left [open](Self::open), so
+    /// that no answer is wrong, and a solver that has the same limits gives none.
+    pub fn within(self, control: &Control<'_>) -> Blaster {
+        Blaster { limits: control.limits(), ..self }
+    }
+
+    /// Looks at the limits from time to time. Once they are passed, that stays so.
+    fn is_over(&mut self) -> bool {
+        match self.patience {
+            0 => {
+                self.patience = PATIENCE;
+                self.is_over |= self.limits.reason().is_some();
+            }
+            _ => self.patience -= 1,
+        }
+        self.is_over
     }
 
     /// The literal of a one-bit term. Of a wider one, that of its lowest bit.
@@ -64,6 +91,12 @@ impl Blaster {
             });
             if waiting.len() > before {
                 continue;
+            }
+            if self.integers.is_none() && self.is_over() {
+                self.start[term.index()] = self.bits.len() as u32;
+                let bits = self.leave_open(term, terms.width(term) as usize, solver);
+                self.bits.extend(bits);
+                break;
             }
             if self.is_integral(terms, next) {
                 self.settle(terms, next, &node, solver);
@@ -102,7 +135,8 @@ impl Blaster {
         Bits::new(width, value.sum())
     }
 
-    /// Terms whose operator has no circuit: the remainder of floating-point numbers. They were left
+    /// Terms whose operator has no circuit (the remainder of floating-point numbers), and those that
+    /// there was no time for. They were left
     /// open, as if they could be anything, so `Unsatisfiable` is right, and a model must be checked
     /// by evaluation.
     pub fn open(&self) -> &[Term] {

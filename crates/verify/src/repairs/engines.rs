@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use parallax_control::Control;
-use parallax_engine_bounded::{Bounded, Machine, compile};
+use parallax_engine_bounded::Machine;
 use parallax_engine_enumerate::Enumerate;
 use parallax_engine_explore::{Explore, can_explore};
 use parallax_fences::{Engine as Judge, Take};
@@ -12,9 +12,10 @@ use parallax_program::{Diagnostics, Program, Property, Question};
 use parallax_query::{Engine, Extensions, Final, Found, Query, Subject, Wanted};
 use parallax_verdict::{Verdict, follow};
 
-use crate::ask::{exploration_and_solver, first_answer};
+use crate::ask::first_answer;
 use crate::litmus;
 use crate::portfolio::Terms;
+use crate::registry::exploration_and_solver;
 
 /// What all engines are asked.
 #[derive(Clone)]
@@ -111,18 +112,4 @@ impl Judge for Enumerating<'_> {
         let query = self.asked.query(&subject, wanted);
         Ok(Enumerate.run(&query, &self.asked.control)?.verdict)
     }
-}
-
-/// The engine that answers first for programs in C under a model.
-pub fn first_engine(model: &Model) -> &'static str {
-    match can_explore(model) {
-        Ok(()) => Explore.name(),
-        Err(_) => Bounded.name(),
-    }
-}
-
-/// Makes programs in C those of a machine, where the model is one of a machine.
-pub fn compiler(model: &Model) -> Option<impl Fn(&Program) -> Result<Program, Diagnostics>> {
-    let machine = Machine::of_model(model)?;
-    Some(move |program: &Program| compile(program, machine).map_err(|error| vec![error]))
 }
