@@ -317,7 +317,7 @@ impl Rounds<'_, '_> {
             }
             Finding::Nothing if self.may_widen() => Ok(self.widen(path)),
             Finding::Nothing if self.tries_harder(path)? => {
-                self.tell_precision(&values, predicates, path.edges.len());
+                self.report_precision(&values, predicates, path.edges.len());
                 Ok(Next::Again)
             }
             Finding::Nothing => {
