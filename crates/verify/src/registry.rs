@@ -8,7 +8,7 @@ use parallax_engine_bounded::Bounded;
 use parallax_engine_enumerate::Enumerate;
 use parallax_engine_explore::Explore;
 use parallax_engine_inductive::Inductive;
-use parallax_engine_states::States;
+use parallax_engine_states::{Schedules, States};
 use parallax_engine_static::{Defined, Static};
 use parallax_engine_symbolic::Symbolic;
 use parallax_program::Property;
@@ -85,10 +85,12 @@ pub(crate) fn entrants(kind: Kind, query: &Query<'_>) -> Vec<Entrant<'static>> {
 /// through states, which does not look for them, may answer for the rest.
 fn of_programs(query: &Query<'_>) -> Vec<Entrant<'static>> {
     let is_about_races = query.properties == [Property::Race];
+    // Whoever wants a schedule has one of any violation, whether there are races or not.
+    let wants_schedule = query.extensions.get::<Schedules>().is_some();
     let of_states = match query.properties.contains(&Property::Race) {
         true if is_about_races => first(&Static),
-        true => joining(&relief::STATES, SOON),
-        false => joining(&States, SOON),
+        true if !wants_schedule => joining(&relief::STATES, SOON),
+        _ => joining(&States, SOON),
     };
     // Exploration cannot follow inputs that may have any value.
     let of_inputs = if has_open_inputs(query) { Start::At(0) } else { SOON };
