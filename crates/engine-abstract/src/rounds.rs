@@ -47,7 +47,7 @@ pub fn prove(program: &Program, model: &Model, options: &Options<'_>) -> (Verdic
         Some(memory) => blocks.memory = memory,
         None => {
             let is_eager = options.tuning.analysis != Analysis::Lazy;
-            blocks.graphs = Some(Memory::new(program, model, is_eager));
+            blocks.graphs = Some(Memory::new(program, model, is_eager, options.control.clone()));
         }
     }
     Rounds {

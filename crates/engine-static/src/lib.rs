@@ -154,6 +154,9 @@ pub fn prove_defined(program: &Program, claim: Claim, control: &Control<'_>) -> 
 }
 
 fn proof(program: &Program, control: &Control<'_>, claim: Claim, assumption: Assumption) -> Proof {
+    if let Some(stop) = control.reason() {
+        return Proof::without(Conclusion::Stopped(stop));
+    }
     let most = i128::from(Program::MOST_THREADS) - 2;
     let (most, proof) = attempt(program, control, most, claim, assumption);
     // Where there are few threads, their numbers are small.

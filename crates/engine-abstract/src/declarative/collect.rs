@@ -69,15 +69,14 @@ impl Memory<'_> {
                     at += unit;
                     continue;
                 }
-                let before = match now.take() {
-                    Some(before) => before,
-                    None => self.prospects(execution, &all, &running),
-                };
+
+                let before = now.take().or_else(|| self.prospects(execution, &all, &running));
+                let Some(before) = before else { return all };
                 let is_open = before.iter().any(|(_, _, write, _)| {
                     write.is_some_and(|id| id.thread == thread as u32 && gone.contains(&id.index))
                 });
                 let removed: Vec<u32> = all.kept[thread].drain(at..at + unit).collect();
-                if is_open || self.prospects(execution, &all, &running) != before {
+                if is_open || self.prospects(execution, &all, &running).as_ref() != Some(&before) {
                     all.kept[thread].splice(at..at, removed);
                     at += unit;
                 }
@@ -125,10 +124,10 @@ impl Memory<'_> {
                 if old.is_empty() {
                     continue;
                 }
-                let before = self.prospects(execution, all, running);
+                let Some(before) = self.prospects(execution, all, running) else { return };
                 let fewer = (0..old.len()).find_map(|first| {
                     let fewer = without(execution, all, thread, address, &old[first..], &before)?;
-                    let after = self.prospects(execution, &fewer, running);
+                    let after = self.prospects(execution, &fewer, running)?;
                     let is_other = |(_, place, write, _): &&Prospect| {
                         let is_gone = |id: Id| {
                             id.thread == thread
@@ -148,13 +147,13 @@ impl Memory<'_> {
         }
     }
 
-    /// All that threads could do next, by the events that are kept.
+    /// All that threads could do next, by the events that are kept. None if a limit is reached.
     fn prospects(
         &mut self,
         execution: &Execution,
         all: &Collected,
         running: &[u32],
-    ) -> FxHashSet<Prospect> {
+    ) -> Option<FxHashSet<Prospect>> {
         let kept = &all.kept;
         let small = execution.keep(kept);
         let mut found = FxHashSet::default();
@@ -175,6 +174,9 @@ impl Memory<'_> {
             let location = Location::Memory(address);
             let writes: Vec<Id> = small.writes(location).collect();
             let sources = writes.iter().map(|id| Source::Write(*id));
+            if self.is_over() {
+                return None;
+            }
             for source in sources.chain([Source::Initial]) {
                 let original = match source {
                     Source::Initial => None,
@@ -192,7 +194,7 @@ impl Memory<'_> {
                 }
             }
         }
-        found
+        Some(found)
     }
 
     /// Whether a thread may read a write next, or modify it.

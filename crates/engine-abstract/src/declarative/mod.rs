@@ -25,6 +25,7 @@ pub mod execution;
 mod tests;
 pub mod walk;
 
+use parallax_control::Control as Limits;
 use parallax_memory::{Facts, Language, Model};
 use parallax_program::{Diagnostic, InstKind, Program, Tags};
 use rustc_hash::FxHashSet;
@@ -60,6 +61,7 @@ pub fn admit(model: &Model) -> Result<(), Diagnostic> {
 
 /// What decides about memory.
 pub struct Memory<'m> {
+    limits: Limits<'m>,
     pub consistency: Remembered<Saturation<'m>>,
     /// How many of a thread's last events always stay; None if all do.
     pub window: Option<u32>,
@@ -77,9 +79,15 @@ impl<'m> Memory<'m> {
     const WINDOW: u32 = 0;
     const LARGEST_WINDOW: u32 = 32;
 
-    pub fn new(program: &Program, model: &'m Model, is_eager: bool) -> Memory<'m> {
+    pub fn new(
+        program: &Program,
+        model: &'m Model,
+        is_eager: bool,
+        limits: Limits<'m>,
+    ) -> Memory<'m> {
         let (reads, modified) = accesses(program);
         Memory {
+            limits,
             consistency: Remembered::new(Saturation::new(model)),
             window: is_eager.then_some(Self::WINDOW),
             forgets: !model.sees_threads() && model.implies_coherence(),
@@ -87,6 +95,11 @@ impl<'m> Memory<'m> {
             reads,
             modified,
         }
+    }
+
+    /// Whether a limit is reached. Then nothing leaves, and the search stops by itself.
+    fn is_over(&self) -> bool {
+        self.limits.reason().is_some()
     }
 
     /// More of what was done is remembered from now on. False if all is.

@@ -41,7 +41,7 @@ fn model(text: &str) -> Model {
 /// How many executions are complete, and how many end with a read that waits for ever.
 fn leaves(program: &Program, model: &Model, is_eager: bool) -> (usize, usize) {
     let mut blocks = Blocks::new(program, None).expect("small globals");
-    let mut memory = Memory::new(program, model, is_eager);
+    let mut memory = Memory::new(program, model, is_eager, Limits::default());
     memory.window = None;
     blocks.graphs = Some(memory);
     let limits = Limits::default();
