@@ -13,9 +13,8 @@
 //! may wait for ever in others, where nobody else would be looked at: so T begins with one
 //! that goes on in all of them, and has everybody where there is none.
 //!
-//! Two accesses to the same bytes do not conflict if nothing is tracked there ([`Reduction::Aware`]; for
-//! Cartesian predicates: the reduction of Theta, C. Telbisz, L. Bajczi, D. Szekeres, A. Vörös, on abstraction-aware
-//! partial-order reduction). Take a machine on which whoever loads from bytes that nothing is tracked of finds anything, and
+//! Two accesses to the same bytes do not conflict if nothing is tracked there ([`Reduction::Aware`], after the
+//! abstraction-aware partial-order reduction of the model checker Theta). Take a machine on which whoever loads from bytes that nothing is tracked of finds anything, and
 //! whose stores there come to nothing. It can do all that the real one can. On it these accesses have
 //! nothing to do with one another, so that the argument above holds for it; and an abstract state says nothing that
 //! would be true of the real one alone. Objects may end, and whether they have is always tracked.

@@ -5,7 +5,7 @@
 //! ([`execution`]). Threads run in one order alone, which stands for all: a read takes any write that
 //! is there and that the model lets it take, or waits for one that is still to come; a write serves
 //! some of those that wait for it. So each graph is put together in one way, whatever the number of
-//! interleavings (L. Bajczi, V. Molnár, Application of CEGAR to concurrent programs, 2021, which has
+//! interleavings (L. Bajczi, Application of CEGAR to concurrent programs, 2021, which has
 //! this inside of abstraction refinement; M. Kokologiannakis, O. Lahav, K. Sagonas, V. Vafeiadis,
 //! Effective stateless model checking for C/C++ concurrency, POPL 2018, whose revisitable reads these are).
 //!
