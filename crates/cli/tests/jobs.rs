@@ -1,6 +1,7 @@
 //! The answer does not depend on how many threads search: `verify --jobs` gives the same bytes for
 //! 1, 2 and 8, times aside, again and again. Programs of `examples/c` are tried as well: a few of
-//! those in which something is found, and with `PARALLAX_LONG=1` all of them.
+//! those in which something is found, and with `PARALLAX_LONG=1` all of them, by exploration and by all
+//! engines beside one another.
 
 #[allow(dead_code)]
 mod support;
@@ -121,11 +122,22 @@ fn examples_have_one_answer() {
     let rows = rows.filter(|row| is_long || row[4] != "safe").filter(|row| row[2].contains(only));
     for row in rows.step_by(step) {
         let options: Vec<&str> = row[3].split_whitespace().collect();
-        let arguments = [row[0], "--engine", "explore", "--model", row[2], "--format", "json"];
         let clang: Vec<&str> = match row[1] {
             "" => Vec::new(),
             arguments => ["--"].into_iter().chain(arguments.split_whitespace()).collect(),
         };
-        answer(&examples, &[&arguments[..], &options, &clang].concat());
+        for engine in ["auto", "explore"] {
+            let arguments = [row[0], "--engine", engine, "--model", row[2], "--format", "json"];
+            answer(&examples, &[&arguments[..], &options, &clang].concat());
+        }
     }
+}
+
+/// Endless loops over inputs, which only a proof without a bound covers. It is not asked last.
+#[test]
+fn proofs_without_a_bound_have_one_answer() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c-abstract");
+    let arguments = ["hand-over.c", "--model", "rc11", "--property", "assert", "--timeout", "60"];
+    let said = answer(&examples, &arguments);
+    assert!(said.starts_with('0') && said.contains("engine abstract"), "{said}");
 }

@@ -58,9 +58,10 @@ pub fn named(name: &str) -> Option<&'static dyn Engine> {
 const SOON: Start = Start::At(20_000_000);
 
 /// Exploration has no solver beside it for so long: most programs are answered by then.
-const HEAD_START: Start = Start::At(200_000_000);
+const HEAD_START: Start = Start::At(300_000_000);
 
-/// Abstraction refinement comes in where the others would not end.
+/// Abstraction refinement comes in where the others would not end: four of them, if the model has a
+/// machine. Elsewhere there are two, and the solver alone where inputs may have any value.
 const PROOFS_START: Start = Start::At(1_500_000_000);
 
 /// The engines that may know, cheap and complete ones first.
@@ -93,13 +94,19 @@ fn of_programs(query: &Query<'_>) -> Vec<Entrant<'static>> {
         _ => joining(&States, SOON),
     };
     // Exploration cannot follow inputs that may have any value.
-    let of_inputs = if has_open_inputs(query) { Start::At(0) } else { SOON };
+    let has_open_inputs = has_open_inputs(query);
+    let of_inputs = if has_open_inputs { Start::At(0) } else { SOON };
+    let of_proofs = match query.model.facts().machine {
+        _ if has_open_inputs => SOON,
+        None => HEAD_START,
+        Some(_) => PROOFS_START,
+    };
     let mut all = vec![
         joining(&Explore, if is_about_races { SOON } else { Start::At(0) }),
         joining(&Symbolic, of_inputs),
         of_states,
         joining(&Bounded, HEAD_START),
-        joining(&Abstract, PROOFS_START),
+        joining(&Abstract, of_proofs),
     ];
     if query.extensions.get::<Defined>().is_some() && query.properties == [Property::Assert] {
         all.push(joining(&relief::ASSERTIONS, SOON));
