@@ -14,8 +14,8 @@ use std::collections::BTreeSet;
 
 use parallax_memory::{Language, Model};
 use parallax_program::{
-    Block, Callee, Diagnostic, Expr, FunctionId, Inst, InstKind, Order, Program, Span, Tags,
-    Terminator,
+    Block, Callee, Diagnostic, Expr, Function, FunctionBuilder, FunctionId, Inst, InstKind, Order,
+    Program, Span, Tags, Terminator,
 };
 
 /// A machine that C11 is compiled for.
@@ -89,45 +89,127 @@ struct Compiled {
 /// The program as the machine runs it.
 pub fn compile(program: &Program, machine: Machine) -> Result<Program, Diagnostic> {
     let mut compiled = program.clone();
-    let routines = routines(program)?;
+    let starts = starts(&mut compiled)?;
     for (number, function) in compiled.functions.iter_mut().enumerate() {
-        let is_routine = routines.contains(&FunctionId(number as u32));
+        let is_start = starts.contains(&FunctionId(number as u32));
         for (index, block) in function.blocks.iter_mut().enumerate() {
-            compile_block(block, machine, is_routine, index == 0);
+            compile_block(block, machine, is_start, index == 0);
         }
     }
     Ok(compiled)
 }
 
-/// The functions that threads start in. One that is found at run time is any whose address is
-/// taken; those must not be called in other ways, as they get fences that only threads have.
-fn routines(program: &Program) -> Result<BTreeSet<FunctionId>, Diagnostic> {
-    let mut routines = BTreeSet::new();
-    let (mut is_found, mut call) = (false, None);
-    let blocks = || program.functions.iter().flat_map(|function| &function.blocks);
-    for inst in blocks().flat_map(|block| &block.insts) {
-        match &inst.kind {
-            InstKind::Spawn { callee: Callee::Direct(function), .. } => {
-                routines.insert(*function);
+/// The functions that threads start in, which get fences that only threads have: nobody calls them.
+/// Where a thread starts in a function that may be called as well, another one is put in front of it.
+fn starts(program: &mut Program) -> Result<BTreeSet<FunctionId>, Diagnostic> {
+    let with_addresses = functions_with_addresses(program);
+    let called = called_functions(program, &with_addresses);
+    let mut starts = BTreeSet::new();
+    let mut fronts = Vec::new();
+    let known = program.functions.len();
+    for (caller, function) in program.functions.iter().enumerate() {
+        for (block, inst, index) in spawns(function) {
+            let InstKind::Spawn { callee, args, .. } = &inst.kind else { continue };
+            let targets = match callee {
+                Callee::Direct(function) => BTreeSet::from([*function]),
+                Callee::Indirect(_) => with_addresses.clone(),
+                Callee::External(_) => BTreeSet::new(),
+            };
+            if called.is_disjoint(&targets) {
+                starts.extend(targets);
+                continue;
             }
-            InstKind::Spawn { .. } => is_found = true,
-            InstKind::Call { callee: Callee::Indirect(_), .. } => call = Some(inst.span),
+            let Some(front) = front(program, function, inst.span, callee, args) else {
+                let message = "a thread with an argument that is computed where it starts, in a \
+                               function that is called as well: not supported by the mappings to \
+                               machines";
+                return Err(program.source.error(inst.span, message.to_string()));
+            };
+            fronts.push((caller, block, index, front));
+        }
+    }
+    for (number, (caller, block, index, (front, given))) in fronts.into_iter().enumerate() {
+        let id = FunctionId((known + number) as u32);
+        program.functions.push(front);
+        starts.insert(id);
+        let inst = &mut program.functions[caller].blocks[block].insts[index];
+        if let InstKind::Spawn { callee, args, .. } = &mut inst.kind {
+            (*callee, *args) = (Callee::Direct(id), given);
+        }
+    }
+    Ok(starts)
+}
+
+/// Where a function starts threads: block, instruction and its number there.
+fn spawns(function: &Function) -> impl Iterator<Item = (usize, &Inst, usize)> {
+    function.blocks.iter().enumerate().flat_map(|(number, block)| {
+        let insts = block.insts.iter().enumerate();
+        let spawns = insts.filter(|(_, inst)| matches!(inst.kind, InstKind::Spawn { .. }));
+        spawns.map(move |(index, inst)| (number, inst, index))
+    })
+}
+
+/// The functions that are entered in other ways than as the start of a new thread. A call through a
+/// pointer may be one of any function whose address is taken.
+fn called_functions(
+    program: &Program,
+    with_addresses: &BTreeSet<FunctionId>,
+) -> BTreeSet<FunctionId> {
+    let mut called: BTreeSet<_> = program.threads.iter().map(|thread| thread.function).collect();
+    let blocks = program.functions.iter().flat_map(|function| &function.blocks);
+    for inst in blocks.flat_map(|block| &block.insts) {
+        match &inst.kind {
+            InstKind::Call { callee: Callee::Direct(function), .. } => {
+                called.insert(*function);
+            }
+            InstKind::Call { callee: Callee::Indirect(_), .. } => called.extend(with_addresses),
             _ => {}
         }
     }
-    match call.filter(|_| is_found) {
-        Some(span) => {
-            let message = "a call through a pointer, in a program that starts threads in the same \
-                           way: not supported by the mappings to machines";
-            Err(program.source.error(span, message.to_string()))
+    called
+}
+
+/// A function for a thread to start in, which calls the one that it is to run, and what it is given.
+/// None where an argument is none whose width can be seen.
+fn front(
+    program: &Program,
+    caller: &Function,
+    span: Span,
+    callee: &Callee,
+    args: &[Expr],
+) -> Option<(Function, Vec<Expr>)> {
+    let name = match callee {
+        Callee::Direct(function) => format!("{} as a thread", program.function(*function).name),
+        _ => "start of a thread".to_string(),
+    };
+    let mut builder = FunctionBuilder::new(&name);
+    let mut given = Vec::new();
+    let callee = match callee {
+        Callee::Indirect(address) => {
+            given.push(address.clone());
+            Callee::Indirect(Expr::Var(builder.param("routine", program.pointer_width)))
         }
-        None => {
-            if is_found {
-                routines.extend(functions_with_addresses(program));
-            }
-            Ok(routines)
-        }
+        other => other.clone(),
+    };
+    let mut passed = Vec::new();
+    for (number, arg) in args.iter().enumerate() {
+        let width = match arg {
+            Expr::Const(bits) => bits.width(),
+            Expr::Var(var) => caller.vars.get(var.0 as usize)?.width,
+            Expr::Address(_) | Expr::FunctionAddress(_) => program.pointer_width,
+            _ => return None,
+        };
+        given.push(arg.clone());
+        passed.push(Expr::Var(builder.param(&format!("a{number}"), width)));
     }
+    builder.emit(InstKind::Call { dst: None, callee, args: passed });
+    builder.terminate(Terminator::Return(None));
+    let mut front = builder.finish();
+    for block in &mut front.blocks {
+        block.insts.iter_mut().for_each(|inst| inst.span = span);
+        block.terminator_span = span;
+    }
+    Some((front, given))
 }
 
 fn functions_with_addresses(program: &Program) -> BTreeSet<FunctionId> {
@@ -166,11 +248,11 @@ fn functions_with_addresses(program: &Program) -> BTreeSet<FunctionId> {
     found
 }
 
-fn compile_block(block: &mut Block, machine: Machine, is_routine: bool, is_entry: bool) {
+fn compile_block(block: &mut Block, machine: Machine, is_start: bool, is_entry: bool) {
     let mut insts = Vec::with_capacity(block.insts.len());
     let fence =
         |name: &str, span: Span| Inst { kind: InstKind::Fence { tags: Tags::new([name]) }, span };
-    if is_routine && is_entry {
+    if is_start && is_entry {
         insts.push(fence(machine.full_fence(), block.terminator_span));
     }
     for inst in std::mem::take(&mut block.insts) {
@@ -181,7 +263,7 @@ fn compile_block(block: &mut Block, machine: Machine, is_routine: bool, is_entry
     }
     let ends = match &block.terminator {
         Terminator::Exit => true,
-        Terminator::Return(_) => is_routine,
+        Terminator::Return(_) => is_start,
         _ => false,
     };
     if ends {

@@ -206,15 +206,16 @@ impl<'p> Rebuild<'_, 'p> {
     }
 }
 
-/// What a thread is really about: a function that begins by calling one of its arguments only
-/// wraps that, and so does one that is given registers and a function.
+/// What a thread is really about: a function that begins by calling one of its arguments, fences
+/// aside, only wraps that, and so does one that is given registers and a function.
 fn routine(program: &Program, function: FunctionId, args: &[Traced]) -> FunctionId {
     if program.function(function).registers {
         let given = args.iter().find_map(|arg| program.function_at(arg.bits));
         return given.unwrap_or(function);
     }
     let entry = program.function(function).blocks.first();
-    let first = entry.and_then(|block| block.insts.first()).map(|inst| &inst.kind);
+    let mut kinds = entry.into_iter().flat_map(|block| &block.insts).map(|inst| &inst.kind);
+    let first = kinds.find(|kind| !matches!(kind, InstKind::Fence { .. }));
     let Some(InstKind::Call { callee: Callee::Indirect(Expr::Var(var)), .. }) = first else {
         return function;
     };
