@@ -9,7 +9,7 @@ TESTED = $(TARGET)/debug/parallax
 # Seconds for each fuzz target.
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= litmus cat program ops llvm lift elf schedule session certificate expectations \
-	formulas document exchange
+	formulas document exchange proof
 # A folder of litmus tests with an expected.csv, beside the project.
 SUITE ?= ../shared/suites/litmus
 
