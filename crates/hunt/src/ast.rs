@@ -174,6 +174,8 @@ pub enum Expr {
     Local(usize),
     /// The counter of the loop around, or zero.
     Counter,
+    /// What the function was called or the thread was started with. In `main`, zero.
+    Argument,
     /// What a thread ends with in a local variable. For `main`, after the joins.
     Result {
         thread: usize,
@@ -274,6 +276,27 @@ pub enum OwnStep {
     Peek(usize),
 }
 
+/// How a function that is a thread's elsewhere is run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Run {
+    Call,
+    /// Called through a table, at an index that depends on the argument.
+    CallThroughTable,
+    /// As a thread of the thread that runs it, which joins it at once.
+    Thread,
+    ThreadThroughTable,
+}
+
+impl Run {
+    pub fn is_through_table(self) -> bool {
+        matches!(self, Run::CallThroughTable | Run::ThreadThroughTable)
+    }
+
+    pub fn is_thread(self) -> bool {
+        matches!(self, Run::Thread | Run::ThreadThroughTable)
+    }
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stmt {
     Load {
@@ -332,6 +355,13 @@ pub enum Stmt {
         to: usize,
         left: Expr,
         right: Expr,
+    },
+    /// Runs the body of a thread that comes before this one, so that nothing calls itself.
+    Run {
+        to: usize,
+        body: usize,
+        argument: Expr,
+        how: Run,
     },
     /// A function that calls itself so often, and gives back what it was given and that often one more.
     Call {
@@ -481,7 +511,7 @@ impl Stmt {
             Stmt::Signed { left, right, .. } | Stmt::Float { left, right, .. } => {
                 vec![left, right]
             }
-            Stmt::Call { value, .. } => vec![value],
+            Stmt::Call { value, .. } | Stmt::Run { argument: value, .. } => vec![value],
             Stmt::Uninitialised { given, .. } => vec![given],
             Stmt::If { condition, .. } => vec![condition],
             Stmt::Assert(condition) | Stmt::Assume(condition) => vec![condition],
@@ -500,7 +530,7 @@ impl Stmt {
             Stmt::Signed { left, right, .. } | Stmt::Float { left, right, .. } => {
                 vec![left, right]
             }
-            Stmt::Call { value, .. } => vec![value],
+            Stmt::Call { value, .. } | Stmt::Run { argument: value, .. } => vec![value],
             Stmt::Uninitialised { given, .. } => vec![given],
             Stmt::If { condition, .. } => vec![condition],
             Stmt::Assert(condition) | Stmt::Assume(condition) => vec![condition],

@@ -99,6 +99,10 @@ features! {
     TwoThreads "two-threads" true,
     ThreeThreads "three-threads" true,
     FourThreads "four-threads" true,
+    CalledThread "called-thread" false,
+    NestedThread "nested-thread" false,
+    FunctionTable "function-table" false,
+    ThreadArgument "thread-argument" false,
 }
 
 impl Feature {
@@ -224,6 +228,12 @@ fn of_statement(program: &Program, statement: &Stmt, found: &mut BTreeSet<Featur
         Stmt::Own { .. } => Feature::Own,
         Stmt::Float { .. } => Feature::Float,
         Stmt::Call { .. } => Feature::Call,
+        Stmt::Run { how, .. } => {
+            if how.is_through_table() {
+                found.insert(Feature::FunctionTable);
+            }
+            if how.is_thread() { Feature::NestedThread } else { Feature::CalledThread }
+        }
         Stmt::If { .. } => Feature::Branch,
         Stmt::Wait { style, body, .. } => {
             if !body.is_empty() || *style == WaitStyle::Ahead {
@@ -281,6 +291,9 @@ fn of_expression(expression: &Expr, found: &mut BTreeSet<Feature>) {
             of_expression(right, found);
         }
         Expr::Not(inner) | Expr::Cast(_, inner) => of_expression(inner, found),
+        Expr::Argument => {
+            found.insert(Feature::ThreadArgument);
+        }
         _ => {}
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use crate::ast::{
     Access, Expr, Field, Global, LOCALS, Lock, Op, Order, Own, OwnStep, POINTERS, Place, Program,
-    RmwOp, Shape, Stmt, Type, WaitStyle,
+    RmwOp, Run, Shape, Stmt, Type, WaitStyle,
 };
 use crate::features::Feature;
 use crate::random::Random;
@@ -66,6 +66,8 @@ fn add_companions(enabled: &mut BTreeSet<Feature>) {
         (Feature::Index, Feature::Array),
         (Feature::WildIndex, Feature::Array),
         (Feature::Division, Feature::Arithmetic),
+        (Feature::FunctionTable, Feature::CalledThread),
+        (Feature::ThreadArgument, Feature::CalledThread),
     ];
     for (feature, needed) in needs {
         if enabled.contains(&feature) {
@@ -315,6 +317,9 @@ impl Generator<'_> {
         if self.has(Feature::CountLoop) && self.random.percent(10) {
             return Expr::Counter;
         }
+        if self.has(Feature::ThreadArgument) && self.random.percent(20) {
+            return Expr::Argument;
+        }
         match self.random.percent(35) {
             true => self.known_local(),
             false => Expr::Const(self.value()),
@@ -444,6 +449,8 @@ impl Generator<'_> {
             (weight(Feature::Float, 3), Feature::Float),
             (weight(Feature::Call, 3), Feature::Call),
             (weight(Feature::Signed, 5), Feature::Signed),
+            (weight(Feature::CalledThread, 6), Feature::CalledThread),
+            (weight(Feature::NestedThread, 6), Feature::NestedThread),
             (if self.is_litmus { 0 } else { 1 }, Feature::Assert),
             (weight(Feature::EarlyReturn, 1), Feature::EarlyReturn),
             (weight(Feature::ThreadExit, 1), Feature::ThreadExit),
@@ -584,6 +591,17 @@ impl Generator<'_> {
                 let depth = self.random.below(3) as u64;
                 Stmt::Call { to: local, value: self.expression(1), depth }
             }
+            Feature::CalledThread | Feature::NestedThread => {
+                let through_table = self.has(Feature::FunctionTable) && self.random.percent(60);
+                let how = match (feature == Feature::NestedThread, through_table) {
+                    (false, false) => Run::Call,
+                    (false, true) => Run::CallThroughTable,
+                    (true, false) => Run::Thread,
+                    (true, true) => Run::ThreadThroughTable,
+                };
+                let body = self.random.below(4);
+                Stmt::Run { to: local, body, argument: self.expression(1), how }
+            }
             Feature::Signed => {
                 let op = *self.random.pick(&[Op::Add, Op::Sub, Op::Mul]);
                 Stmt::Signed { to: local, op, left: self.known_local(), right: self.expression(1) }
@@ -681,6 +699,7 @@ fn reads(statement: &Stmt, found: &mut BTreeSet<usize>) {
         | Stmt::Own { to, .. }
         | Stmt::Float { to, .. }
         | Stmt::Call { to, .. }
+        | Stmt::Run { to, .. }
         | Stmt::Signed { to, .. } => {
             found.insert(to % LOCALS);
         }

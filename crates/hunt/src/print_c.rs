@@ -5,13 +5,14 @@ use std::fmt::Write;
 
 use crate::ast::{
     Access, Expr, Field, Global, LOCALS, Lock, Op, Order, Own, OwnStep, POINTERS, Place, Program,
-    RmwOp, Shape, Stmt, Type, WaitStyle,
+    RmwOp, Run, Shape, Stmt, Type, WaitStyle,
 };
 
 /// The whole program.
 pub fn print(program: &Program) -> String {
     let mut body = String::new();
     let mut printer = Printer { program, text: &mut body, depth: 1, counters: 0, thread: None };
+    printer.table();
     for (number, statements) in program.bodies.iter().enumerate() {
         printer.function(number, statements);
     }
@@ -177,13 +178,61 @@ impl Printer<'_> {
         let _ = writeln!(self.text, "{}{line}", "  ".repeat(self.depth));
     }
 
+    /// Whether functions are called or threads are started through a table.
+    fn has_table(&self) -> bool {
+        let all = self.program.statements();
+        all.iter()
+            .any(|statement| matches!(statement, Stmt::Run { how, .. } if how.is_through_table()))
+    }
+
+    fn table(&mut self) {
+        let count = self.program.bodies.len();
+        if count == 0 || !self.has_table() {
+            return;
+        }
+        let names: Vec<String> = (0..count).map(|number| format!("thread{number}")).collect();
+        for name in &names {
+            let _ = writeln!(self.text, "void *{name}(void *);");
+        }
+        let _ = writeln!(self.text, "void *(*table[])(void *) = {{{}}};", names.join(", "));
+    }
+
+    /// Runs a function above this one.
+    fn run(&mut self, to: usize, body: usize, argument: &Expr, how: Run) {
+        let above = self.thread.unwrap_or(self.program.bodies.len());
+        let Some(body) = body.checked_rem(above) else { return };
+        let (to, argument) = (self.local(to), self.expression(argument));
+        let argument = format!("(void *)(uintptr_t)({argument})");
+        let function = match how.is_through_table() {
+            true => format!("table[((uintptr_t){argument} + {body}) % {above}]"),
+            false => format!("thread{body}"),
+        };
+        if how.is_thread() {
+            self.line(&format!(
+                "{{ pthread_t t; void *got; pthread_create(&t, 0, {function}, {argument}); \
+                 pthread_join(t, &got); {to} = (uintptr_t)got; }}"
+            ));
+        } else {
+            self.line(&format!("{to} = (uintptr_t){function}({argument});"));
+        }
+    }
+
+    /// What the function of a thread returns: something only where somebody asks for it.
+    fn returned(&self) -> &'static str {
+        let all = self.program.statements();
+        match all.iter().any(|statement| matches!(statement, Stmt::Run { .. })) {
+            true => "(void *)(uintptr_t)r0",
+            false => "0",
+        }
+    }
+
     fn function(&mut self, number: usize, statements: &[Stmt]) {
-        let _ = writeln!(self.text, "void *thread{number}(void *unused) {{");
+        let _ = writeln!(self.text, "void *thread{number}(void *argument) {{");
         self.thread = Some(number);
         self.declare_locals(&[statements]);
         self.all(statements);
         self.results();
-        self.line("return 0;");
+        self.line(&format!("return {};", self.returned()));
         let _ = writeln!(self.text, "}}");
     }
 
@@ -208,6 +257,7 @@ impl Printer<'_> {
         };
         lists.iter().for_each(|list| printer.all(list));
         printer.results();
+        draft += self.returned();
         let is_used = |name: &str| {
             let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
             draft.split(|c| !is_word(c)).any(|word| word == name)
@@ -275,8 +325,15 @@ impl Printer<'_> {
         if count > 0 {
             self.line(&format!("pthread_t t[{count}];"));
         }
+        let has_argument = rest.contains("(uintptr_t)argument");
         for (thread, body) in program.threads.iter().enumerate() {
-            self.line(&format!("pthread_create(&t[{thread}], 0, thread{body}, 0);"));
+            let function = match self.has_table() && thread % 2 == 1 {
+                true => format!("table[{body}]"),
+                false => format!("thread{body}"),
+            };
+            let argument =
+                if has_argument { format!("(void *){}", thread + 1) } else { "0".into() };
+            self.line(&format!("pthread_create(&t[{thread}], 0, {function}, {argument});"));
         }
         for thread in 0..count {
             let call = match program.detached && thread + 1 == count {
@@ -368,6 +425,7 @@ impl Printer<'_> {
                 let (to, value) = (self.local(*to), self.expression(value));
                 self.line(&format!("{to} = deeper({value}, {depth});"));
             }
+            Stmt::Run { to, body, argument, how } => self.run(*to, *body, argument, *how),
             Stmt::Uninitialised { to, given, value } => {
                 let (to, given) = (self.local(*to), self.expression(given));
                 self.line(&format!("{{ uint32_t u; if ({given}) u = {value}; {to} = u; }}"));
@@ -455,7 +513,11 @@ impl Printer<'_> {
         if self.thread.is_none() {
             return self.line("return 0;");
         }
-        self.line(if by_call { "pthread_exit(0);" } else { "return 0;" });
+        let value = self.returned();
+        self.line(&match by_call {
+            true => format!("pthread_exit({value});"),
+            false => format!("return {value};"),
+        });
     }
 
     fn load(&self, place: &Place, order: Order) -> String {
@@ -779,6 +841,8 @@ impl Printer<'_> {
                 Some(counter) => format!("i{counter}"),
                 None => "0".to_string(),
             },
+            Expr::Argument if self.thread.is_some() => "(uint32_t)(uintptr_t)argument".to_string(),
+            Expr::Argument => "0".to_string(),
             Expr::Result { thread, local } if *thread < self.program.bodies.len() => {
                 format!("t{thread}_r{}", local % LOCALS)
             }

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::ast::{Access, Expr, Order, Place, Program, Shape, Stmt, Type};
+use crate::ast::{Access, Expr, Order, Place, Program, Run, Shape, Stmt, Type};
 
 /// Shrinks as long as the program fails, for so long at most.
 pub fn shrink(
@@ -70,6 +70,11 @@ fn without_thread(program: &Program, thread: usize) -> Program {
     for run in &mut other.threads {
         *run -= usize::from(*run > body);
     }
+    each_statement(&mut other, &mut |statement| {
+        if let Stmt::Run { body: run, .. } = statement {
+            *run -= usize::from(*run > body);
+        }
+    });
     each_expression(&mut other, &mut |expression| {
         if let Expr::Result { thread, .. } = expression {
             match (*thread).cmp(&body) {
@@ -274,6 +279,11 @@ fn plainer(statement: &Stmt) -> Vec<Vec<Stmt>> {
         Stmt::Input { to, .. } => {
             found.push(vec![Stmt::Set { to: *to, value: Expr::Const(1) }]);
         }
+        Stmt::Run { how, .. } if how.is_through_table() => change(&|other| {
+            if let Stmt::Run { how, .. } = other {
+                *how = if how.is_thread() { Run::Thread } else { Run::Call };
+            }
+        }),
         Stmt::Own { to, kind, on_heap, steps } => {
             for number in 0..steps.len() {
                 let mut steps = steps.clone();
@@ -308,7 +318,7 @@ fn plainer_expressions(expression: &Expr) -> Vec<Expr> {
             found.extend(plainer_expressions(inner).into_iter().map(|e| Expr::Not(Box::new(e))));
         }
         Expr::Cast(_, inner) => found.push((**inner).clone()),
-        Expr::Local(_) | Expr::Counter | Expr::Result { .. } | Expr::Final(_) => {
+        Expr::Local(_) | Expr::Counter | Expr::Argument | Expr::Result { .. } | Expr::Final(_) => {
             found.extend([Expr::Const(0), Expr::Const(1)]);
         }
     }
