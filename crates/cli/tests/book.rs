@@ -99,6 +99,21 @@ fn the_page_on_operation_structures_is_true() {
 }
 
 #[test]
+fn the_page_on_programs_in_c_is_true() {
+    check_page("docs/src/c-programs.md");
+}
+
+#[test]
+fn the_page_on_races_is_true() {
+    check_page("docs/src/static.md");
+}
+
+#[test]
+fn the_page_on_models_is_true() {
+    check_page("docs/src/memory-models.md");
+}
+
+#[test]
 fn the_page_for_users_of_herd7_is_true() {
     check_page("docs/src/coming-from-herd7.md");
 }

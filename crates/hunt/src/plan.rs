@@ -13,7 +13,7 @@ use crate::random::Random;
 /// Pairs of a model and one that allows all that it allows, of programs of C: what is compiled right is
 /// allowed by the source. Models of languages that forbid what hardware does (`rc11` forbids load
 /// buffering) are only above those that forbid it too.
-const WEAKER: [(&str, &str); 20] = [
+const WEAKER: [(&str, &str); 24] = [
     ("sc", "tso"),
     ("sc", "pso"),
     ("sc", "rmo"),
@@ -31,6 +31,10 @@ const WEAKER: [(&str, &str); 20] = [
     ("tso", "rc20"),
     ("pso", "rc20"),
     ("rc11", "rc20"),
+    ("sc", "rc11-mca"),
+    ("tso", "rc11-mca"),
+    ("pso", "rc11-mca"),
+    ("rc11-mca", "rc11"),
     ("tso", "imm"),
     ("aarch64", "imm"),
     ("riscv", "imm"),

@@ -9,8 +9,10 @@ use parallax_verdict::Verdict;
 use parallax_verify::{Asking, Backend, Choice, Framework};
 
 /// The models that questions are asked under.
-pub const MODELS: [&str; 12] =
-    ["sc", "tso", "pso", "rc11", "rc20", "ra", "c11", "imm", "aarch64", "power", "riscv", "rmo"];
+pub const MODELS: [&str; 14] = [
+    "sc", "tso", "pso", "rc11", "rc20", "rc11-mca", "ra", "c11", "c11-mca", "imm", "aarch64",
+    "power", "riscv", "rmo",
+];
 
 /// How the program is given to the engine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

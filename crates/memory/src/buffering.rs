@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn parts_of_executions_are_allowed() {
-        for name in ["sc", "tso", "pso", "ra", "rc11", "rc20"] {
+        for name in ["sc", "tso", "pso", "ra", "rc11", "rc20", "rc11-mca"] {
             let model = Model::builtin(name).expect("a model").expect("a right model");
             assert_eq!((name, model.not_monotone()), (name, None));
         }

@@ -96,7 +96,7 @@ impl Facts {
 const GROUNDED: Facts = Facts { is_grounded: true, ..Facts::NONE };
 
 /// In the order in which models are listed.
-const TABLE: [(&str, Facts); 14] = [
+const TABLE: [(&str, Facts); 16] = [
     (
         INTERLEAVING,
         Facts {
@@ -152,6 +152,15 @@ const TABLE: [(&str, Facts); 14] = [
         "rc20",
         Facts {
             native: Some(Native::Rc20),
+            program_order: Some(ProgramOrder::MemoryOrders),
+            ..GROUNDED
+        },
+    ),
+    ("c11-mca", Facts { program_order: Some(ProgramOrder::MemoryOrders), ..GROUNDED }),
+    (
+        "rc11-mca",
+        Facts {
+            refines: Some(Native::Rc11),
             program_order: Some(ProgramOrder::MemoryOrders),
             ..GROUNDED
         },

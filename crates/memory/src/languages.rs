@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn built_in_models_speak_of_their_languages() {
         use Language::{AArch64, Arm, C, Kernel, Power, RiscV, X86};
-        let expected: [(&str, &[Language]); 14] = [
+        let expected: [(&str, &[Language]); 16] = [
             ("sc", &[]),
             ("tso", &[C, X86]),
             ("pso", &[C, X86]),
@@ -127,6 +127,8 @@ mod tests {
             ("rc11", &[C]),
             ("rc20", &[C]),
             ("c11", &[C]),
+            ("c11-mca", &[C]),
+            ("rc11-mca", &[C]),
             ("imm", &[C]),
             ("lkmm", &[Kernel]),
             ("aarch64", &[AArch64]),

@@ -15,7 +15,7 @@ macro_rules! embedded {
 
 const MODELS: &[(&str, &str)] = embedded![
     "sc", "tso", "pso", "rmo", "power", "arm", "aarch64", "riscv", "c11", "ra", "rc11", "rc20",
-    "imm", "lkmm",
+    "c11-mca", "rc11-mca", "imm", "lkmm",
 ];
 
 const FILES: &[(&str, &str)] = embedded![
@@ -32,6 +32,7 @@ const FILES: &[(&str, &str)] = embedded![
     "lib/filters",
     "lib/kernel-events",
     "lib/lock",
+    "lib/mca",
     "lib/mipsfences",
     "lib/ppcfences",
     "lib/ppo",
@@ -77,12 +78,11 @@ pub(crate) fn makes_executions(name: &str) -> bool {
     coherence.contains(&name) || name == "lock.cat"
 }
 
-/// A file that models include.
+/// A file that models include: one of the library, or another model.
 pub(crate) fn file(name: &str) -> Option<&'static str> {
-    let found = FILES.iter().find(|(path, _)| {
-        let path = path.trim_start_matches("lib/");
-        name.strip_suffix(".cat") == Some(path)
-    });
+    let wanted = name.strip_suffix(".cat")?;
+    let mut files = FILES.iter().chain(MODELS);
+    let found = files.find(|(path, _)| path.trim_start_matches("lib/") == wanted);
     found.map(|(_, text)| *text)
 }
 

@@ -106,7 +106,9 @@ mod tests {
 
     #[test]
     fn racing_reads_are_left_out_by_the_model_of_2011_only() {
-        assert!(built_in("c11").leaves_out_racing_reads());
+        for name in ["c11", "c11-mca"] {
+            assert!(built_in(name).leaves_out_racing_reads(), "{name}");
+        }
         for name in ["sc", "tso", "pso", "rmo", "ra", "rc11", "rc20", "imm", "aarch64", "power"] {
             assert!(!built_in(name).leaves_out_racing_reads(), "{name}");
         }
@@ -114,7 +116,7 @@ mod tests {
 
     #[test]
     fn models_of_languages_flag_races_and_machines_do_not() {
-        for name in ["sc", "ra", "rc11", "rc20", "c11", "lkmm"] {
+        for name in ["sc", "ra", "rc11", "rc20", "c11", "rc11-mca", "c11-mca", "lkmm"] {
             assert!(built_in(name).flags_races(), "{name}");
         }
         for name in ["tso", "pso", "rmo", "imm", "aarch64", "power", "riscv", "arm"] {

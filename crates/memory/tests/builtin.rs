@@ -20,7 +20,7 @@ fn every_model_reads_and_has_a_plan() {
             None => panic!("{name} is listed and missing"),
         }
     }
-    assert_eq!(names.len(), 14);
+    assert_eq!(names.len(), 16);
     assert!(Model::builtin("nothing").is_none());
 }
 

@@ -1,5 +1,8 @@
 //! Random choices for tests.
 
+#[allow(dead_code, reason = "some of the tests make programs of their own")]
+pub mod shapes;
+
 /// Xorshift: the same programs everywhere.
 pub struct Random(u64);
 
