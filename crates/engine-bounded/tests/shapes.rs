@@ -10,7 +10,7 @@ use parallax_engine_enumerate::enumerate;
 use parallax_frontend_litmus::LitmusTest;
 use parallax_memory::Model;
 
-const MODELS: [&str; 6] = ["imm", "imm", "rc11", "rc20", "ra", "sc"];
+const MODELS: [&str; 8] = ["imm", "imm", "c11-mca", "rc11-mca", "rc11", "rc20", "ra", "sc"];
 /// Whether the engines agree that the state can be reached, if it can.
 fn reached(test: &LitmusTest, model: &Model) -> Result<bool, String> {
     let slow = enumerate(&test.program, &test.question, model, &Default::default());

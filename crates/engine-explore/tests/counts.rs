@@ -369,6 +369,20 @@ proptest! {
     }
 
     #[test]
+    fn as_many_where_writes_are_published_to_everyone_at_once(
+        threads in prop_oneof![
+            1 => threads(),
+            3 => branching_threads(),
+            1 => waiting_threads(),
+            1 => locking_threads(),
+        ]
+    ) {
+        let program = program(&threads);
+        let expected = enumerated(&program, "rc11-mca");
+        prop_assert_eq!(all(&program, "rc11-mca").counts.executions, expected);
+    }
+
+    #[test]
     fn waiting_changes_no_count(
         threads in prop_oneof![2 => waiting_threads(), 1 => locking_threads()]
     ) {

@@ -88,6 +88,10 @@ fn take(walker: &mut Walker<'_, '_>, step: u32, done: Done, derived: &mut Derive
         Done::Look => return Some(()),
         _ => {}
     }
+    // A weak compare-and-swap that found what it expects, and writes nothing, has failed.
+    if matches!(walker.due(), Due::Decision) && !matches!(done, Done::Write { .. }) {
+        walker.decide(false, derived).ok()?;
+    }
     let mut due = walker.due();
     while let Due::Operation(Operation::Choose { below }) = &due
         && below.bits.unsigned() == 1
@@ -125,6 +129,21 @@ mod tests {
     use parallax_program::parse_program;
 
     use super::*;
+
+    #[test]
+    fn behind_a_weak_compare_and_swap_that_fails_for_no_reason() {
+        let text = "program p pointers 64\nglobal x: 8\nfn f() {\nvar a: 64, b: 64, ok: 1\n\
+            a, ok = cas.weak.8 &x, 0:64, 1:64\nb = load.8 &x + a\nstore.8 &x, b\n}\n";
+        let program = parse_program("p", text).expect("a program");
+        let code = Code::new(&program);
+        let [zero, one] = [0, 1].map(|value| Done::Read(Bits::new(64, value)));
+        let write = Done::Write { bytes: 8 };
+        let of = |done: &[Done]| dependencies(&code, 0, FunctionId(0), &[], done.iter().copied());
+        let failed = of(&[zero, one, write, Done::End]);
+        assert_eq!((failed.addr, failed.data), (vec![(0, 1)], vec![(1, 2)]));
+        let succeeded = of(&[zero, write, one, write, Done::End]);
+        assert_eq!((succeeded.addr, succeeded.data), (vec![(0, 2)], vec![(2, 3)]));
+    }
 
     #[test]
     fn of_each_kind() {
