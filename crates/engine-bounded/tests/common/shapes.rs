@@ -29,8 +29,20 @@ fn value(random: &mut Random, registers: u64) -> String {
     }
 }
 
-fn statement(random: &mut Random, registers: &mut u64, is_nested: bool) -> String {
+/// A place, whose address may depend on what was read.
+fn place(random: &mut Random, registers: u64) -> String {
     let place = random.pick(&["x", "x", "x", "y"]);
+    match random.below(4) {
+        0 if registers > 0 => {
+            let known = random.below(registers);
+            format!("{place} + (r{known} ^ r{known})")
+        }
+        _ => place.to_string(),
+    }
+}
+
+fn statement(random: &mut Random, registers: &mut u64, is_nested: bool) -> String {
+    let place = place(random, *registers);
     let (read, write) = (random.pick(&READS), random.pick(&WRITES));
     let order = random.pick(&BOTH);
     let put = value(random, *registers);
@@ -50,10 +62,11 @@ fn statement(random: &mut Random, registers: &mut u64, is_nested: bool) -> Strin
         }
         8 => {
             let (number, expected) = (*registers, random.below(3));
+            let strength = random.pick(&["strong", "weak"]);
             let register = register(registers);
             format!(
                 "int e{number} = {expected};\n{register} = \
-                 atomic_compare_exchange_strong_explicit({place}, &e{number}, {put}, \
+                 atomic_compare_exchange_{strength}_explicit({place}, &e{number}, {put}, \
                  memory_order_{order}, memory_order_relaxed);\n"
             )
         }
