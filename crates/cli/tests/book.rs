@@ -104,6 +104,11 @@ fn the_page_on_programs_in_c_is_true() {
 }
 
 #[test]
+fn the_page_on_views_is_true() {
+    check_page("docs/src/views.md");
+}
+
+#[test]
 fn the_page_on_races_is_true() {
     check_page("docs/src/static.md");
 }

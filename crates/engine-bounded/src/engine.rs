@@ -12,6 +12,7 @@ use crate::litmus::{Finding, check};
 use crate::mapping::{Machine, compile};
 use crate::options::{Asked, Certified, Figures, Framework, Options, Solving};
 use crate::program::verify;
+use crate::views::Views;
 
 /// A solver, asked about programs up to a bound on their loops.
 pub struct Bounded;
@@ -88,22 +89,39 @@ impl Engine for Bounded {
         let asking = query.extensions.get().copied().unwrap_or_default();
         let Subject { program, finals, .. } = query.subject;
         match (program, finals) {
-            (Some(_), _) => whole(query, asking, control),
+            (Some(_), _) => {
+                let options = options(query, asking, control);
+                whole(query, asking, &options).map(|(answer, _)| answer)
+            }
             (None, Some(asked)) => final_states(asked, query, asking, control),
             (None, None) => Err(Vec::new()),
         }
     }
 }
 
+/// The answer to a query about a program, and where nothing is wrong, how many [classes](Views) of executions
+/// there are.
+pub fn with_views(
+    query: &Query<'_>,
+    control: &Control<'_>,
+) -> Result<(Answer, Option<Views>), Diagnostics> {
+    let asking = query.extensions.get().copied().unwrap_or_default();
+    let options = Options { views: true, ..options(query, asking, control) };
+    whole(query, asking, &options)
+}
+
 /// A program with assertions.
-fn whole(query: &Query<'_>, asking: Asking, control: &Control<'_>) -> Result<Answer, Diagnostics> {
+fn whole(
+    query: &Query<'_>,
+    asking: Asking,
+    options: &Options<'_>,
+) -> Result<(Answer, Option<Views>), Diagnostics> {
     let Some(program) = &query.subject.program else { return Err(Vec::new()) };
     let machine = Machine::of_model(&query.model).filter(|_| query.is_compiled);
     let compiled = machine.map(|machine| compile(program, machine)).transpose();
     let compiled = compiled.map_err(|error| vec![error])?;
     let program = compiled.as_ref().unwrap_or(program);
-    let options = options(query, asking, control);
-    let verified = verify(program, &query.model, &options)?;
+    let verified = verify(program, &query.model, options)?;
     let mut verdict = verified.verdict;
     verdict.notes.extend(notes(&verdict, verified.figures.certified, asking));
     if machine.is_some() {
@@ -114,7 +132,7 @@ fn whole(query: &Query<'_>, asking: Asking, control: &Control<'_>) -> Result<Ans
     let solver = Some(work(&verified.figures));
     let questions = questions(&verified.asked, asking)?;
     let answer = Answer::new(verdict, "bounded");
-    Ok(Answer { all: query.goes_on(), solver, questions, ..answer })
+    Ok((Answer { all: query.goes_on(), solver, questions, ..answer }, verified.views))
 }
 
 /// A program with a question about its final states.
@@ -169,6 +187,7 @@ fn options<'a>(query: &Query<'_>, asking: Asking, control: &Control<'a>) -> Opti
         },
         framework,
         throughout: false,
+        views: false,
     }
 }
 

@@ -40,14 +40,16 @@ mod sections;
 mod structure;
 mod unfold;
 mod value;
+mod views;
 mod waiting;
 mod watch;
 mod witness;
 
-pub use engine::{Asking, Bounded, Format};
+pub use engine::{Asking, Bounded, Format, with_views};
 pub use litmus::{Finding, Outcome, check};
 pub use loads::loads;
 pub use mapping::{Machine, compile};
 pub use options::{Asked, Certified, Figures, Framework, Options, Solving};
 pub use parallax_solver::Backend;
 pub use program::{Verified, verify};
+pub use views::Views;

@@ -25,6 +25,8 @@ pub struct Options<'a> {
     /// Whether only executions count in which no assumption fails, also later, or in another
     /// thread. Otherwise an assumption that fails is the end of its thread.
     pub throughout: bool,
+    /// Whether to count classes of executions by the values of reads, where nothing is wrong.
+    pub views: bool,
 }
 
 /// How it is said which executions are allowed.
@@ -129,6 +131,7 @@ impl Default for Options<'_> {
             solving: Solving::default(),
             framework: Framework::default(),
             throughout: false,
+            views: false,
         }
     }
 }

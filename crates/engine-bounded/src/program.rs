@@ -25,6 +25,7 @@ use crate::preparation::{Preparation, Prepared, prepare};
 use crate::refusal::{beyond, intrusion, located, open_value, reason, stopped, unsupported};
 use crate::sections::Sections;
 use crate::unfold::{Free, Stop, Unfolding, WaitKind, Waiting};
+use crate::views::{Views, views};
 use crate::waiting::{Endless, endless};
 use crate::watch::Watch;
 
@@ -34,6 +35,8 @@ pub struct Verified {
     pub figures: Figures,
     /// What the solver was asked, in order, if that was to be kept.
     pub asked: Vec<Asked>,
+    /// Classes of executions, if they were to be counted and nothing is wrong.
+    pub views: Option<Views>,
 }
 
 /// Looks for something wrong with the executions of a program that the model allows.
@@ -61,6 +64,7 @@ pub fn verify(
         vacuous: None,
         none_ends: false,
         cuts_counting: false,
+        views: None,
     };
     let mut last: Option<Verdict> = None;
     let mut done: Option<Bound> = None;
@@ -98,7 +102,7 @@ pub fn verify(
     }
     let verdict = verdict.restricted(inputs_tried(program, options.nondet));
     let verdict = meaningful(verdict, program, model, options)?;
-    Ok(Verified { verdict, figures: search.figures, asked: search.asked })
+    Ok(Verified { verdict, figures: search.figures, asked: search.asked, views: search.views })
 }
 
 /// The properties that can be decided under a model.
@@ -136,6 +140,7 @@ struct Search<'a, 'p> {
     none_ends: bool,
     /// Whether a loop that counts was cut.
     cuts_counting: bool,
+    views: Option<Views>,
 }
 
 impl Search<'_, '_> {
@@ -246,6 +251,7 @@ impl Search<'_, '_> {
         self.look_for_open_reads(&mut encoding, &unfolding.open_writes)?;
         let obstacles = [obstacles, undecided].concat();
         let scope = self.scope(&mut encoding, bound, &exceeded, &obstacles)?;
+        let goes_on = scope != Scope::Complete && self.options.unroll.is_none();
         if scope == Scope::Complete && !self.options.throughout {
             let waits = !waits.is_empty();
             // An assertion that fails comes after the assumptions, too.
@@ -254,6 +260,11 @@ impl Search<'_, '_> {
             let exits = any(&mut encoding, &exits);
             let over = encoding.circuit.or(&[endless.over, exits]);
             self.look_for_an_end(&mut encoding, over, &unfolding.discarded, waits)?;
+        }
+        if self.options.views && !goes_on {
+            let complete = encoding.circuit.and(&[self.counts, endless.over]);
+            self.views = Some(views(&mut encoding, complete, &self.watch));
+            self.note(&mut encoding);
         }
         Ok(scope)
     }

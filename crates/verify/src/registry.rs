@@ -11,6 +11,7 @@ use parallax_engine_inductive::Inductive;
 use parallax_engine_states::{Schedules, States};
 use parallax_engine_static::{Defined, Static};
 use parallax_engine_symbolic::Symbolic;
+use parallax_engine_view::View;
 use parallax_program::Property;
 use parallax_query::{Engine, Query};
 use parallax_verdict::inputs_tried;
@@ -20,8 +21,8 @@ use crate::portfolio::{Entrant, Start};
 use crate::relief;
 
 /// In the order in which people see them.
-pub static ENGINES: [&dyn Engine; 8] =
-    [&Explore, &States, &Symbolic, &Abstract, &Bounded, &Inductive, &Static, &Enumerate];
+pub static ENGINES: [&dyn Engine; 9] =
+    [&Explore, &View, &States, &Symbolic, &Abstract, &Bounded, &Inductive, &Static, &Enumerate];
 
 /// Who is to answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -31,9 +31,10 @@ pub struct VerifyArguments {
     #[arg(long, short, value_name = "NAME|FILE.cat")]
     pub model: Option<String>,
 
-    /// How to search: auto, explore, states (the machines of sc, tso and pso), symbolic (all inputs, path
-    /// by path, under sc), abstract (proofs by abstraction refinement), bounded (a solver),
-    /// inductive (proofs by loop invariants), or static (proofs that there are no races)
+    /// How to search: auto, explore, view (classes of executions that read the same values), states (the
+    /// machines of sc, tso and pso), symbolic (all inputs, path by path, under these), abstract (proofs
+    /// by abstraction refinement), bounded (a solver), inductive (proofs by loop invariants), or static
+    /// (proofs that there are no races)
     #[arg(long, value_name = "NAME", default_value = "auto")]
     pub engine: Choice,
 
