@@ -67,6 +67,7 @@ impl Engine {
     pub const EXPLORE: Engine = Engine::usual("explore");
     pub const STATES: Engine = Engine::usual("states");
     pub const BOUNDED: Engine = Engine::usual("bounded");
+    pub const VIEW: Engine = Engine::usual("view");
     pub const INDUCTIVE: Engine = Engine::usual("inductive");
     pub const ENUMERATE: Engine = Engine::usual("enumerate");
 
