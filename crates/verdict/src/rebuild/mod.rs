@@ -38,6 +38,7 @@ use crate::{
     Call, Claim, Confirmed, Event, EventKind, Execution, Step, StepId, Suspicion, ThreadEnding,
 };
 
+use coherence::Orders;
 use objects::Objects;
 
 /// The execution that an engine claims, if it is one of the program and the model allows it. The
@@ -128,6 +129,7 @@ fn retake_steps(
 ) -> Result<Retaken, Refusal> {
     let code = Code::new(program);
     let mut rebuild = Rebuild::new(&code, claim, model.asks_for_dependencies())?;
+    rebuild.check_size(&Orders::new())?;
     rebuild.run(control)?;
     rebuild.check_complete()?;
     rebuild.keep_promises()?;

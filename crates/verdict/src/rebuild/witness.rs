@@ -17,12 +17,12 @@ impl Rebuild<'_, '_> {
 
     /// Whether there is room for all pairs of events that are ordered.
     pub(super) fn check_size(&self, orders: &Orders) -> Result<(), Refusal> {
-        let chains = self.threads.iter().map(|run| run.taken as usize);
+        let chains = self.claim.threads.iter().map(|thread| thread.steps.len());
         let chains = chains.chain(orders.values().map(|writes| writes.len() + 1));
         let pairs = chains.map(|length| length.saturating_mul(length.saturating_sub(1)) / 2);
         match pairs.fold(0, usize::saturating_add) <= Self::MOST_PAIRS {
             true => Ok(()),
-            false => Err(Refusal::Large(self.schedule.len())),
+            false => Err(Refusal::Large(self.events.len())),
         }
     }
 
