@@ -17,7 +17,7 @@ use parallax_memory::{
 };
 
 use crate::derived::Derived;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, go_on};
 use crate::{Edges, Event, EventKind, Execution};
 
 /// The reference interpreter takes cubic time; it has no more events to deal with.
@@ -192,6 +192,7 @@ impl<'a> View<'a> {
         checker.begin(self.visible.len());
         for (number, input) in model.inputs().iter().enumerate() {
             let id = InputId(number);
+            go_on(self.control)?;
             match input.kind {
                 InputKind::Set => checker.set_mut(id).copy_from(&self.set(input)),
                 InputKind::Relation => {

@@ -98,5 +98,5 @@ fn limits_hold_while_an_execution_is_judged() {
     let begun = Instant::now();
     let said = said_within(1_500, &Control::lasting(Duration::from_millis(100)));
     assert!(said.contains("out of time"), "{said}");
-    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }
