@@ -114,6 +114,24 @@ impl<'a> Control<'a> {
         Control { deadline, memory_limit, cancel: self.cancel.clone(), ..Control::default() }
     }
 
+    /// The limits for what is left to do at the end of a search, such as to look again at what it has
+    /// found: the limits that ended it leave a moment and some memory for that.
+    pub fn finishing(&self) -> Control<'static> {
+        const MOMENT: Duration = Duration::from_millis(250);
+        const ROOM_MIB: u64 = 256;
+        let now = Instant::now();
+        let is_cancelled = self.cancel.is_cancelled();
+        let cancel = if is_cancelled { Cancel::default() } else { self.cancel.clone() };
+        let end = self.deadline.map(|end| (end + MOMENT).max(now + MOMENT / 4));
+        let soon = is_cancelled.then_some(now + MOMENT);
+        let deadline = match (end, soon) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+        let memory_limit = self.memory_limit.map(|limit| limit.max(resident_mib() + ROOM_MIB));
+        Control { deadline, memory_limit, cancel, ..Control::default() }
+    }
+
     /// What is left of the time; None without a limit.
     pub fn left(&self) -> Option<Duration> {
         self.deadline.map(|end| end.saturating_duration_since(Instant::now()))
@@ -185,6 +203,21 @@ mod tests {
         assert_eq!(control.left(), Some(Duration::ZERO));
         let control = control.within(Some(Duration::from_secs(9))).within(None);
         assert_eq!(control.left(), Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn a_moment_is_left_to_finish() {
+        let control = Control { memory_limit: Some(0), ..Control::lasting(Duration::ZERO) };
+        control.cancel.cancel();
+        assert_eq!(control.reason(), Some(Stop::Cancelled));
+        let finishing = control.finishing();
+        assert_eq!(finishing.reason(), None);
+        assert!(finishing.left().is_some_and(|left| left < Duration::from_secs(1)));
+        assert_eq!(Control::default().finishing().left(), None);
+        let control = Control::default();
+        let finishing = control.finishing();
+        control.cancel.cancel();
+        assert_eq!(finishing.reason(), Some(Stop::Cancelled));
     }
 
     #[test]

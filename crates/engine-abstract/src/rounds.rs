@@ -431,16 +431,15 @@ impl Rounds<'_, '_> {
         match &last.ending {
             Ending::Fails { property, message, .. } if self.wants(*property) => {
                 let found = claim::suspicion(&mut self.blocks, &mut self.oracle, path, values);
-                let found = found.map_err(|problem| Reason {
-                    message: format!(
-                        "what seems to violate '{property}' ({message}) could not be repeated: \
-                         {problem}"
-                    ),
-                    place,
-                    help: None,
+                let limits = &self.options.control;
+                let found = found.map_err(|problem| {
+                    let problem = limits.reason().map_or(problem, |stop| stopped(stop).message);
+                    let seems = format!("what seems to violate '{property}' ({message})");
+                    let message = format!("{seems} could not be repeated: {problem}");
+                    Reason { message, place, help: None }
                 });
                 let confirmed =
-                    found.and_then(|it| confirm(self.blocks.code.program, self.model, it));
+                    found.and_then(|it| confirm(self.blocks.code.program, self.model, it, limits));
                 match confirmed {
                     Ok(violation) => return Next::Found(Box::new(violation)),
                     Err(reason) => self.gaps.add(reason),

@@ -543,7 +543,7 @@ impl Search<'_, '_> {
         let involved = involved.iter().filter_map(|event| claimed.steps.get(event).copied());
         let involved = involved.collect();
         let suspicion = Suspicion { property, message, failed, claim: claimed.claim, involved };
-        confirm(self.code.program, self.model, suspicion)
+        confirm(self.code.program, self.model, suspicion, &self.options.control)
     }
 
     /// Nothing else is wrong: how far that goes.

@@ -387,7 +387,7 @@ impl<'p> Exploration<'_, 'p> {
         self.buffering(&findings.buffering).into_iter().for_each(|reason| gaps.add(reason));
         let mut violations = Vec::new();
         for found in findings.take_found() {
-            match confirm(self.program, self.model, found) {
+            match confirm(self.program, self.model, found, &self.options.control) {
                 Ok(violation) => violations.push(violation),
                 // The machine keeps together what the search takes apart.
                 Err(_) if findings.has_loose_parts => gaps.add(Reason {

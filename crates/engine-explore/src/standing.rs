@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parallax_machine::{
-    Choice, Chosen, Code, Concrete, FENCE_OF_ALL, Fault, Idle, Limits, Operation,
+    Choice, Chosen, Code, Concrete, FENCE_OF_ALL, Fault, Idle, Limits, Meter, Operation,
     PERHAPS_BY_UNDEFINED, RESERVATIONS, Site, Thread, modify,
 };
 use parallax_memory::Native;
@@ -146,6 +146,8 @@ pub struct Runner<'p> {
     is_weak: bool,
     /// Threads that have asked for their number in some graph, complete or not, a bit each.
     asked: Vec<AtomicU64>,
+    /// What threads compute between two operations.
+    pub meter: Meter,
 }
 
 impl<'p> Runner<'p> {
@@ -166,7 +168,7 @@ impl<'p> Runner<'p> {
         });
         let marks = marks.collect();
         let asked = (0..Id::MAX_THREADS.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        Runner { code, limits, nondet, marks, is_weak, asked }
+        Runner { code, limits, nondet, marks, is_weak, asked, meter: Meter::default() }
     }
 
     /// How many rounds that change nothing a thread goes before it waits.
@@ -314,7 +316,8 @@ impl<'p> Runner<'p> {
     fn stand(&self, number: u32, mut thread: Thread<Bits>, has_asked: bool) -> Standing<'p> {
         let mut has_asked = has_asked;
         loop {
-            let operation = thread.run(&self.code, &self.limits, &mut Concrete);
+            let (operation, taken) = thread.run_counting(&self.code, &self.limits, &mut Concrete);
+            self.meter.add(taken);
             if let Operation::ThreadId = operation {
                 has_asked = true;
                 if let Some(word) = self.asked.get(number as usize / 64) {

@@ -189,12 +189,13 @@ impl Answer<'_, '_> {
         let Found { property, message, failed, path, object } = found;
         let (claim, involved) = claim(self.setup, &path, failed, object);
         let failed = failed.map(|thread| thread as usize);
+        let control = &self.options.control;
         let suspicion = Suspicion { property, message, failed, claim, involved };
         let violation = match &self.options.question {
             Some(question) if property == Property::Assert && suspicion.failed.is_none() => {
-                confirm_final(self.program, self.model, suspicion, question)?
+                confirm_final(self.program, self.model, suspicion, question, control)?
             }
-            _ => confirm(self.program, self.model, suspicion)?,
+            _ => confirm(self.program, self.model, suspicion, control)?,
         };
         if let Some(way) = self.options.way {
             way(self.setup, &path);

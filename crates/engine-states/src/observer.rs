@@ -95,8 +95,12 @@ impl<'a> Observer<'a> {
     }
 
     /// Looks at the clock, and at how much memory is taken, from time to time.
-    fn look_at_limits(&mut self, threads: u32) -> Result<(), Over> {
+    fn look_at_limits(&mut self, threads: u32, computed: u64) -> Result<(), Over> {
         self.states += 1;
+        if computed > 0 {
+            self.patience = 1;
+        }
+        self.work += computed;
         self.work += Self::WORK + Self::WORK_OF_THREAD * u64::from(threads);
         self.patience -= 1;
         if self.patience > 0 {
@@ -321,7 +325,7 @@ impl<'s, 'p> Sight<'s, 'p> for Observer<'_> {
         troubled: &[u32],
         path: Path<'_>,
     ) -> Result<(), Over> {
-        self.look_at_limits(system.thread_count())?;
+        self.look_at_limits(system.thread_count(), system.setup().meter.take())?;
         for thread in troubled {
             self.look_at_thread(system, *thread, path)?;
         }

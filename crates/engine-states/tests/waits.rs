@@ -14,7 +14,7 @@ use parallax_engine_explore as explore;
 use parallax_engine_states as states;
 use parallax_memory::Model;
 use parallax_program::{Program, Property, parse_program};
-use parallax_verdict::{Conclusion, Scope, Verdict};
+use parallax_verdict::{Conclusion, Reason, Scope, Verdict};
 use random::Random;
 
 /// How many programs are tried; more when asked for.
@@ -275,4 +275,51 @@ fn a_lock_that_is_never_taken_may_come_first() {
         let verdict = searched(&program, name, Property::Deadlock);
         assert_eq!(verdict.conclusion(), Conclusion::Unsafe, "{name}: {:?}", verdict.reason);
     }
+}
+
+/// A thread that goes round a loop all by itself for so many rounds, and fails then.
+fn rounds_of_its_own(rounds: u64, before: &str, after: &str) -> Program {
+    let text = format!(
+        "program p pointers 64\nglobal x: 4\nfn main() {{\nvar a: 64, n: 32, r: 32\n\
+         a = alloc.stack 8:64 align 8\n{before}\nn = 0:32\njump again\nagain:\n\
+         store.8 a, 1:64 [NA]\nn = n + 1:32\nbranch n == {rounds}:32, done, again\ndone:\n\
+         {after}\nfree.stack a\n}}\nthread main = main()\n"
+    );
+    parse_program("p", &text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"))
+}
+
+/// Whether something wrong is found, which may have too many events to be shown.
+fn is_seen(verdict: &Verdict, what: &str) -> bool {
+    let seems = |reason: &Reason| {
+        reason.message.contains("seems to violate") && reason.message.contains(what)
+    };
+    verdict.conclusion() == Conclusion::Unsafe || verdict.reason.as_ref().is_some_and(seems)
+}
+
+/// Others get to look from time to time, which is no round of a loop that changes nothing: wherever that
+/// happens, and whatever the thread stands at.
+#[test]
+fn who_goes_on_alone_for_long_does_not_wait() {
+    for rounds in [65_534, 65_535, 65_536, 70_000] {
+        let after = "r = load.4 &x [A, SC]\nassert r == 1:32, \"one\"";
+        let program = rounds_of_its_own(rounds, "", after);
+        let verdict = states::search(&program, &model("sc"), &states::Options::default());
+        let verdict = verdict.expect("searched");
+        assert!(is_seen(&verdict, "(one)"), "{rounds}: {:?}", verdict.reason);
+    }
+}
+
+/// Somebody who is alone in a loop that does nothing for others, and changes nothing, never ends.
+#[test]
+fn who_goes_round_alone_for_ever_never_ends() {
+    let program = rounds_of_its_own(
+        1,
+        "jump for_ever\nfor_ever:\nstore.8 a, 2:64 [NA]\njump for_ever\nnever:",
+        "",
+    );
+    let control = Control::lasting(Duration::from_secs(60));
+    let properties = vec![Property::Liveness];
+    let options = states::Options { control, properties, ..Default::default() };
+    let verdict = states::search(&program, &model("sc"), &options).expect("searched");
+    assert!(is_seen(&verdict, "for ever"), "{:?}", verdict.reason);
 }

@@ -24,6 +24,7 @@ mod state;
 mod trace;
 mod value;
 
+use parallax_control::Control;
 use parallax_machine::system::MemoryKind;
 use parallax_memory::Model;
 use parallax_program::{Program, Property};
@@ -79,7 +80,7 @@ pub fn search(program: &Program, model: &Model, options: &Options<'_>) -> Verdic
     }
     let mut violations = Vec::new();
     for found in std::mem::take(&mut observer.found) {
-        match violation(&machine, model, &found) {
+        match violation(&machine, model, &found, &options.control) {
             Ok(violation) => violations.push(violation),
             Err(refused) => observer.gaps = refused.into(),
         }
@@ -106,16 +107,26 @@ fn unanswered(stop: Stop) -> Reason {
 }
 
 /// Nothing is reported that the replayer does not confirm.
-fn violation(machine: &Machine<'_, '_>, model: &Model, found: &Found) -> Result<Violation, Reason> {
-    let suspicion = claim::suspicion(machine, found).map_err(|problem| Reason {
-        message: format!(
-            "what seems to violate '{}' ({}) could not be repeated: {problem}",
-            found.property, found.message
-        ),
-        place: None,
-        help: Some("this is an error of the engine: please report it".into()),
+fn violation(
+    machine: &Machine<'_, '_>,
+    model: &Model,
+    found: &Found,
+    control: &Control<'_>,
+) -> Result<Violation, Reason> {
+    let suspicion = claim::suspicion(machine, found).map_err(|problem| {
+        let seems = format!("what seems to violate '{}' ({})", found.property, found.message);
+        // The steps are taken within the limits, too.
+        if let Some(stop) = control.reason() {
+            let Reason { message, place, help } = stopped(stop);
+            return Reason { message: format!("{seems} was not repeated: {message}"), place, help };
+        }
+        Reason {
+            message: format!("{seems} could not be repeated: {problem}"),
+            place: None,
+            help: Some("this is an error of the engine: please report it".into()),
+        }
     })?;
-    confirm(machine.code.program, model, suspicion)
+    confirm(machine.code.program, model, suspicion, control)
 }
 
 fn verdict(

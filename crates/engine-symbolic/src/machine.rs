@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use parallax_machine::system::{Buffer, MemoryKind, Object, Record, What};
-use parallax_machine::{Code, Globals, Idle, Limits, Live, Site, Thread};
+use parallax_machine::{Code, Globals, Idle, Limits, Live, Meter, Site, Thread};
 use parallax_program::{Bits, FunctionId, InstKind, Location, Program, Property, Slots};
 use parallax_solver::Stop;
 use parallax_verdict::{Reason, stopped};
@@ -131,6 +131,8 @@ pub struct Machine<'a, 'p> {
     children: FxHashMap<(u32, u32), u32>,
     /// Where states are matched: what that takes.
     matching: Option<Matched>,
+    /// What threads compute between two operations.
+    pub(crate) meter: Meter,
     steps: u64,
     /// Where one path is followed: threads that stop, and after how many operations.
     stopped: Vec<(u32, u32)>,
@@ -192,6 +194,7 @@ impl<'a, 'p> Machine<'a, 'p> {
             shared: FxHashSet::default(),
             children: FxHashMap::default(),
             matching: None,
+            meter: Meter::default(),
             steps: 0,
             stopped: Vec::new(),
             most_forks: u64::MAX,
@@ -350,7 +353,10 @@ impl<'a, 'p> Machine<'a, 'p> {
     /// Looks at the clock from time to time, and accounts for what was done.
     fn look_at_limits(&mut self) -> Result<(), Halt> {
         self.operations += 1;
-        if !self.operations.is_multiple_of(Self::PATIENCE) {
+        let computed = self.meter.take();
+        if computed > 0 {
+            self.options.control.spend(computed);
+        } else if !self.operations.is_multiple_of(Self::PATIENCE) {
             return Ok(());
         }
         let control = &self.options.control;
@@ -360,7 +366,8 @@ impl<'a, 'p> Machine<'a, 'p> {
         }
         let solved = self.oracle.counts.solved;
         let asked = solved - std::mem::replace(&mut self.accounted, solved);
-        control.spend(Self::PATIENCE * Self::WORK + asked * Self::QUESTION);
+        let operations = std::mem::take(&mut self.operations);
+        control.spend(operations * Self::WORK + asked * Self::QUESTION);
         Ok(())
     }
 
@@ -378,7 +385,9 @@ impl<'a, 'p> Machine<'a, 'p> {
             run.todo.pop();
             return Ok(vec![run]);
         };
-        let operation = local.thread.run(&self.code, &self.limits, &mut self.values);
+        let (operation, taken) =
+            local.thread.run_counting(&self.code, &self.limits, &mut self.values);
+        self.meter.add(taken);
         self.values.assumed = None;
         if std::mem::take(&mut self.values.met_undefined) {
             return Ok(vec![self.lose(run, thread, "a value that nobody has given")]);

@@ -323,7 +323,9 @@ impl<'p> Machine<'_, 'p> {
         // Where nobody watches loops, this one may be endless.
         let limits = Limits { spins: true, ..self.limits };
         let Some(local) = run.state.local(thread) else { return Ok(vec![run]) };
-        match local.thread.run(&self.code, &limits, &mut self.values) {
+        let (operation, taken) = local.thread.run_counting(&self.code, &limits, &mut self.values);
+        self.meter.add(taken);
+        match operation {
             Operation::Cut => Ok(vec![run]),
             operation => self.serve(run, thread, operation),
         }

@@ -17,6 +17,7 @@ mod globals;
 mod live;
 mod loops;
 mod merge;
+mod meter;
 mod operation;
 pub mod reduction;
 mod retries;
@@ -35,6 +36,7 @@ pub use finals::holds;
 pub use globals::{GlobalObject, Globals};
 pub use live::Live;
 pub use merge::Merge;
+pub use meter::Meter;
 pub use operation::{
     DECIDED_BY_UNDEFINED, FENCE_OF_ALL, Fault, Operation, PERHAPS_BY_UNDEFINED, modify,
 };

@@ -226,12 +226,22 @@ impl<V: Clone> Thread<V> {
         limits: &Limits,
         domain: &mut D,
     ) -> Operation<'p, V> {
-        for _ in 0..limits.steps {
+        self.run_counting(code, limits, domain).0
+    }
+
+    /// The same, and how many instructions that took.
+    pub fn run_counting<'p, D: Domain<Value = V>>(
+        &mut self,
+        code: &Code<'p>,
+        limits: &Limits,
+        domain: &mut D,
+    ) -> (Operation<'p, V>, u64) {
+        for taken in 0..limits.steps {
             if let Some(operation) = self.instruction(code, limits, domain) {
-                return operation;
+                return (operation, u64::from(taken) + 1);
             }
         }
-        Operation::Cut
+        (Operation::Cut, u64::from(limits.steps))
     }
 
     /// Runs up to the next visible operation, or until another block begins or goes on: after a

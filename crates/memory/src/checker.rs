@@ -29,6 +29,7 @@ pub struct Checker<'m> {
     /// What the reference evaluator says of the present execution.
     evaluation: Option<Evaluation>,
     failure: Option<Diagnostic>,
+    goes_on: &'m (dyn Fn() -> bool + Sync),
 }
 
 impl<'m> Checker<'m> {
@@ -55,7 +56,13 @@ impl<'m> Checker<'m> {
             last_pruned: 0,
             evaluation: None,
             failure: None,
+            goes_on: &|| true,
         }
+    }
+
+    /// Answers mean nothing once this has said no: the rest was not computed.
+    pub fn watch(&mut self, goes_on: &'m (dyn Fn() -> bool + Sync)) {
+        self.goes_on = goes_on;
     }
 
     pub(crate) fn model(&self) -> &'m Model {
@@ -165,7 +172,7 @@ impl<'m> Checker<'m> {
     }
 
     fn passes(&mut self, plan: &Plan, test: &PlannedTest) -> bool {
-        self.store.update(self.model.graph(), &plan.recipes, &test.needs);
+        self.store.update(self.model.graph(), &plan.recipes, &test.needs, self.goes_on);
         test.check.holds(&self.store) != test.negated
     }
 
@@ -205,7 +212,7 @@ impl<'m> Checker<'m> {
     pub fn cycle(&mut self, axiom: usize) -> Option<Vec<usize>> {
         let plan = self.model.plan()?;
         let test = plan.tests.get(axiom)?;
-        self.store.update(self.model.graph(), &plan.recipes, &test.needs);
+        self.store.update(self.model.graph(), &plan.recipes, &test.needs, self.goes_on);
         test.check.counterexample(&self.store)
     }
 
@@ -213,7 +220,7 @@ impl<'m> Checker<'m> {
     pub fn subject(&mut self, axiom: usize) -> Option<Relation> {
         let (graph, plan) = (self.model.graph(), self.model.plan()?);
         let node = *plan.subjects.get(axiom).filter(|id| !graph.is_set(**id))?;
-        self.store.update(graph, &plan.recipes, &plan.needs(graph, &[node]));
+        self.store.update(graph, &plan.recipes, &plan.needs(graph, &[node]), self.goes_on);
         Some(self.store.relation(node).clone())
     }
 
@@ -231,7 +238,7 @@ impl<'m> Checker<'m> {
         };
         let node = self.model.definition(name).filter(|id| !graph.is_set(*id))?;
         let needs = plan.needs(graph, &[node]);
-        self.store.update(graph, &plan.recipes, &needs);
+        self.store.update(graph, &plan.recipes, &needs, self.goes_on);
         Some(self.store.relation(node).clone())
     }
 

@@ -179,6 +179,13 @@ impl Relation {
 
     /// `out` becomes the relation `self; other`.
     pub fn compose_into(&self, other: &Relation, out: &mut Relation) {
+        self.compose_while(other, out, || true);
+    }
+
+    /// The same, as long as somebody wants it: then pairs are missing.
+    ///
+    /// Many relations hold of an event and itself only, so that what leads there stays as it is.
+    pub fn compose_while(&self, other: &Relation, out: &mut Relation, goes_on: impl Fn() -> bool) {
         debug_assert_eq!(self.n, other.n, "relations of different executions");
         out.resize(self.n);
         if self.stride == 1 {
@@ -192,19 +199,29 @@ impl Relation {
             }
             return;
         }
-        self.compose_while(other, out, || true);
-    }
-
-    /// The same, as long as somebody wants it: then pairs are missing.
-    pub fn compose_while(&self, other: &Relation, out: &mut Relation, goes_on: impl Fn() -> bool) {
-        out.resize(self.n);
+        let kept = other.fixed();
         for from in (0..self.n).take_while(|_| goes_on()) {
-            for middle in bits_of(self.row(from)) {
-                for (mine, theirs) in out.row_mut(from).iter_mut().zip(other.row(middle)) {
+            let (row, result) = (self.row(from), &mut out.bits[from * out.stride..]);
+            for ((mine, theirs), kept) in result.iter_mut().zip(row).zip(kept.words()) {
+                *mine = theirs & kept;
+            }
+            for middle in bits_of(row).filter(|middle| !kept.contains(*middle)) {
+                for (mine, theirs) in result.iter_mut().zip(other.row(middle)) {
                     *mine |= theirs;
                 }
             }
         }
+    }
+
+    /// The events that are related to themselves and to nothing else.
+    fn fixed(&self) -> EventSet {
+        let mut fixed = EventSet::new(self.n);
+        for event in (0..self.n).filter(|event| self.has(*event, *event)) {
+            if self.row(event).iter().map(|word| word.count_ones()).sum::<u32>() == 1 {
+                fixed.insert(event);
+            }
+        }
+        fixed
     }
 
     /// Whether `self; other` relates some event to itself.
@@ -256,6 +273,11 @@ impl Relation {
 
     /// Becomes its own transitive closure (Warshall's algorithm, a row at a time).
     pub fn transitive_close(&mut self) {
+        self.close_while(|| true);
+    }
+
+    /// The same, as long as somebody wants it: then pairs are missing.
+    pub fn close_while(&mut self, goes_on: impl Fn() -> bool) {
         if self.stride == 1 {
             for middle in 0..self.n {
                 let through = self.bits[middle];
@@ -269,11 +291,6 @@ impl Relation {
             }
             return;
         }
-        self.close_while(|| true);
-    }
-
-    /// The same, as long as somebody wants it: then pairs are missing.
-    pub fn close_while(&mut self, goes_on: impl Fn() -> bool) {
         for middle in (0..self.n).take_while(|_| goes_on()) {
             for from in 0..self.n {
                 if from != middle && self.has(from, middle) {

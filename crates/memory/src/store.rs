@@ -12,6 +12,9 @@ use crate::interpret::round_limit;
 use crate::plan::Recipes;
 use crate::relation::Relation;
 
+/// Whether somebody still wants the values; they mean nothing from then on.
+pub(crate) type GoesOn<'a> = &'a dyn Fn() -> bool;
+
 pub(crate) struct Store {
     events: usize,
     /// Each node has its value in one of these two.
@@ -104,7 +107,13 @@ impl Store {
     }
 
     /// Brings nodes up to date, in the order given.
-    pub fn update(&mut self, graph: &Graph, recipes: &Recipes, needs: &[NodeId]) {
+    pub fn update(
+        &mut self,
+        graph: &Graph,
+        recipes: &Recipes,
+        needs: &[NodeId],
+        goes_on: GoesOn<'_>,
+    ) {
         for id in needs {
             let index = id.index();
             let right_at = self.right_at[index];
@@ -114,17 +123,17 @@ impl Store {
             let mut operands = recipes.operands[index].iter();
             let modified = |operand: &NodeId| self.modified_at[operand.index()] > right_at;
             if right_at < self.begun_at || operands.any(modified) {
-                self.renew(graph, recipes, *id);
+                self.renew(graph, recipes, *id, goes_on);
             }
             self.right_at[index] = self.now;
         }
     }
 
     /// Computes a node and notes whether it became another value.
-    fn renew(&mut self, graph: &Graph, recipes: &Recipes, id: NodeId) {
+    fn renew(&mut self, graph: &Graph, recipes: &Recipes, id: NodeId, goes_on: GoesOn<'_>) {
         let index = id.index();
         if let Node::Solution(group, _) = graph.node(id) {
-            self.settle(graph, recipes, *group);
+            self.settle(graph, recipes, *group, goes_on);
         }
         let changed = match graph.node(id) {
             Node::SetInput(_) | Node::RelationInput(_) => true,
@@ -137,7 +146,7 @@ impl Store {
             }
             node => {
                 let mut new = std::mem::take(&mut self.new_relation);
-                self.compute_relation(graph, node, &mut new);
+                self.compute_relation(graph, node, &mut new, goes_on);
                 let changed = new != self.relations[index];
                 self.new_relation = std::mem::replace(&mut self.relations[index], new);
                 changed
@@ -174,7 +183,13 @@ impl Store {
         }
     }
 
-    fn compute_relation(&self, graph: &Graph, node: &Node, out: &mut Relation) {
+    fn compute_relation(
+        &self,
+        graph: &Graph,
+        node: &Node,
+        out: &mut Relation,
+        goes_on: GoesOn<'_>,
+    ) {
         let relation = |id: &NodeId| &self.relations[id.index()];
         let set = |id: &NodeId| &self.sets[id.index()];
         match node {
@@ -201,11 +216,11 @@ impl Store {
                 out.copy_from(relation(a));
                 out.minus_with(relation(b));
             }
-            Node::Sequence(a, b) => relation(a).compose_into(relation(b), out),
+            Node::Sequence(a, b) => relation(a).compose_while(relation(b), out, goes_on),
             Node::Inverse(a) => relation(a).inverse_into(out),
             Node::Plus(a) => {
                 out.copy_from(relation(a));
-                out.transitive_close();
+                out.close_while(goes_on);
             }
             Node::StartingIn(on, a) => {
                 out.copy_from(relation(a));
@@ -223,7 +238,7 @@ impl Store {
     }
 
     /// Computes the definitions of a group over and over until none gains anything.
-    fn settle(&mut self, graph: &Graph, recipes: &Recipes, group: u32) {
+    fn settle(&mut self, graph: &Graph, recipes: &Recipes, group: u32, goes_on: GoesOn<'_>) {
         let definition = &graph.groups[group as usize];
         let (unknowns, definitions) = (&definition.unknowns, &definition.definitions);
         for unknown in unknowns {
@@ -232,7 +247,7 @@ impl Store {
         }
         for _ in 0..round_limit(self.events, definitions.len()) {
             for id in &recipes.rounds[group as usize] {
-                self.renew(graph, recipes, *id);
+                self.renew(graph, recipes, *id, goes_on);
             }
             let mut gained = false;
             for (unknown, definition) in unknowns.iter().zip(definitions) {
@@ -243,7 +258,7 @@ impl Store {
                     !self.relations[new].is_subset_of(&self.relations[old])
                 };
             }
-            if !gained {
+            if !gained || !goes_on() {
                 return;
             }
             for (unknown, definition) in unknowns.iter().zip(definitions) {

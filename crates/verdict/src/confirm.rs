@@ -1,9 +1,11 @@
 //! From what an engine has found to what it reports.
 
+use parallax_control::Control;
 use parallax_memory::Model;
 use parallax_program::{InstKind, Program, Property, Question};
 
 use crate::rebuild::{rebuild_unjudged, rebuild_violation};
+use crate::refusal::Refusal;
 use crate::{Claim, Claimed, Execution, Reason, StepId, ThreadEnding, Violation, replay};
 
 /// Something wrong with an execution, as an engine sees it.
@@ -17,13 +19,14 @@ pub struct Suspicion {
     pub involved: Vec<StepId>,
 }
 
-/// Nothing is reported that the replayer does not confirm.
+/// Nothing is reported that the replayer does not confirm, within the limits of the search.
 pub fn confirm(
     program: &Program,
     model: &Model,
     suspicion: Suspicion,
+    control: &Control<'_>,
 ) -> Result<Violation, Reason> {
-    let execution = rebuild_violation(program, &suspicion, model, None);
+    let execution = rebuild_violation(program, &suspicion, model, None, &control.finishing());
     violation(suspicion, execution)
 }
 
@@ -34,8 +37,10 @@ pub fn confirm_final(
     model: &Model,
     suspicion: Suspicion,
     question: &Question,
+    control: &Control<'_>,
 ) -> Result<Violation, Reason> {
-    let execution = rebuild_violation(program, &suspicion, model, Some(question));
+    let execution =
+        rebuild_violation(program, &suspicion, model, Some(question), &control.finishing());
     violation(suspicion, execution)
 }
 
@@ -63,7 +68,7 @@ pub fn confirm_again(
         claim: Claim::of(&execution)?,
         involved: steps.ok_or("it is about a write that no thread makes")?,
     };
-    let execution = rebuild_violation(program, &suspicion, model, None)?;
+    let execution = rebuild_violation(program, &suspicion, model, None, &Control::default())?;
     Ok(Violation { property, message: suspicion.message, place, execution, involved })
 }
 
@@ -76,17 +81,10 @@ pub fn follow(program: &Program, model: &Model, suspicion: Suspicion) -> Result<
 
 fn violation<E: AsRef<Execution>>(
     suspicion: Suspicion,
-    execution: Result<E, String>,
+    execution: Result<E, Refusal>,
 ) -> Result<Violation<E>, Reason> {
+    let execution = execution.map_err(|refusal| refusal.reason(&suspicion))?;
     let Suspicion { property, message, failed, involved, .. } = suspicion;
-    let execution = execution.map_err(|refusal| Reason {
-        message: format!(
-            "an execution that seems to violate '{property}' ({message}) could not be \
-             replayed: {refusal}"
-        ),
-        place: None,
-        help: Some("this is an error of the engine: please report it".into()),
-    })?;
     let shown = execution.as_ref();
     let involved: Vec<u32> = involved.into_iter().filter_map(|step| shown.event_of(step)).collect();
     let place = match (failed, involved.first()) {

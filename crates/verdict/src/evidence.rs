@@ -1,12 +1,14 @@
 //! Whether what is wrong is really wrong, where it shows in the events of an execution and in their
 //! order: that accesses race, that an object may be gone, that a lock is another's.
 
+use parallax_control::Control;
 use parallax_memory::Model;
 use parallax_program::Property;
 
 use crate::derived::Derived;
 use crate::judge::{flags, races};
 use crate::late::may_come_after;
+use crate::refusal::Refusal;
 use crate::{EventKind, Execution, Suspicion};
 
 /// The error says what is missing.
@@ -15,14 +17,15 @@ pub(crate) fn check_evidence(
     derived: &Derived,
     model: &Model,
     suspicion: &Suspicion,
-) -> Result<(), String> {
+    control: &Control<'_>,
+) -> Result<(), Refusal> {
     if suspicion.failed.is_some() {
         return Ok(());
     }
     let involved: Option<Vec<u32>> =
         suspicion.involved.iter().map(|step| execution.event_of(*step)).collect();
     let involved = involved.ok_or("it is about a step that there is not")?;
-    let evidence = Evidence { execution, derived, model };
+    let evidence = Evidence { execution, derived, model, control };
     let (is_there, what) = match (suspicion.property, involved.as_slice()) {
         (Property::Race, [first, second]) => {
             (evidence.race(*first, *second)?, "the accesses do not race")
@@ -39,13 +42,14 @@ pub(crate) fn check_evidence(
         (Property::Leak | Property::Deadlock | Property::Liveness, _) => (true, ""),
         _ => (false, "no event shows it"),
     };
-    if is_there { Ok(()) } else { Err(what.to_string()) }
+    if is_there { Ok(()) } else { Err(what.into()) }
 }
 
 struct Evidence<'a> {
     execution: &'a Execution,
     derived: &'a Derived,
     model: &'a Model,
+    control: &'a Control<'a>,
 }
 
 impl Evidence<'_> {
@@ -66,21 +70,21 @@ impl Evidence<'_> {
     }
 
     /// Two accesses race if the model's file says so.
-    fn race(&self, first: u32, second: u32) -> Result<bool, String> {
-        let races = races(self.execution, self.derived, self.model)?;
+    fn race(&self, first: u32, second: u32) -> Result<bool, Refusal> {
+        let races = races(self.execution, self.derived, self.model, self.control)?;
         Ok(races.contains(&(first, second)) || races.contains(&(second, first)))
     }
 
     /// Whether the model's file flags the execution, for what is said of it.
-    fn is_flagged(&self, suspicion: &Suspicion) -> Result<bool, String> {
-        let flags = flags(self.execution, self.derived, self.model)?;
+    fn is_flagged(&self, suspicion: &Suspicion) -> Result<bool, Refusal> {
+        let flags = flags(self.execution, self.derived, self.model, self.control)?;
         Ok(match suspicion.property {
             Property::Race => flags.iter().any(|flag| flag.contains("race")),
             _ => flags.iter().any(|flag| suspicion.message.contains(&format!("'{flag}'"))),
         })
     }
 
-    fn late_use(&self, access: u32, end: u32) -> Result<bool, String> {
+    fn late_use(&self, access: u32, end: u32) -> Result<bool, Refusal> {
         let EventKind::Free { address, .. } = self.kind(end) else {
             return Ok(false);
         };
@@ -100,7 +104,7 @@ impl Evidence<'_> {
         if !objects.into_iter().any(of_it) {
             return Ok(false);
         }
-        may_come_after(self.execution, self.derived, self.model, access, end)
+        may_come_after(self.execution, self.derived, self.model, (access, end), self.control)
     }
 
     /// Whether the last that the thread has done with a lock was not to take it.

@@ -5,8 +5,11 @@
 //! Models see accesses and fences. Other events are left out, so those that remain get numbers of
 //! their own here.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
+use parallax_control::{Control, Stop};
 use parallax_memory::reference::{Inputs, evaluate};
 use parallax_memory::{
     Base, BaseRelation, Checker, EventSet, Input, InputId, InputKind, MemberKind, Members, Model,
@@ -14,10 +17,14 @@ use parallax_memory::{
 };
 
 use crate::derived::Derived;
+use crate::refusal::{Refusal, go_on};
 use crate::{Edges, Event, EventKind, Execution};
 
 /// The reference interpreter takes cubic time; it has no more events to deal with.
 const MOST_FOR_REFERENCE: usize = 300;
+
+/// Rows of a relation between two looks at the clock.
+const LOOKS: u32 = 64;
 
 /// The relations of the model that are worth drawing, if the model allows the execution. The
 /// error names the axiom that does not.
@@ -25,8 +32,9 @@ pub(crate) fn judge(
     execution: &Execution,
     derived: &Derived,
     model: &Model,
-) -> Result<Vec<(String, Edges)>, String> {
-    let view = View::new(execution, derived);
+    control: &Control<'_>,
+) -> Result<Vec<(String, Edges)>, Refusal> {
+    let view = View::new(execution, derived, control);
     let violated = match view.visible.len() {
         0..=MOST_FOR_REFERENCE => match view.by_reference(model)? {
             Ok(shown) => return Ok(shown),
@@ -39,7 +47,7 @@ pub(crate) fn judge(
     };
     let axiom = violated.and_then(|at| model.axioms().get(at));
     let axiom = axiom.map_or("the model", |axiom| axiom.name.as_str());
-    Err(format!("{axiom} forbids it"))
+    Err(format!("{axiom} forbids it").into())
 }
 
 /// Whether the model allows an execution.
@@ -47,8 +55,9 @@ pub(crate) fn allows(
     execution: &Execution,
     derived: &Derived,
     model: &Model,
-) -> Result<bool, String> {
-    View::new(execution, derived).by_checker(model).map(|judged| judged.is_ok())
+    control: &Control<'_>,
+) -> Result<bool, Refusal> {
+    View::new(execution, derived, control).by_checker(model).map(|judged| judged.is_ok())
 }
 
 /// Whether the model may allow an execution once reads have sources that have none yet. False is
@@ -57,8 +66,9 @@ pub(crate) fn may_become_allowed(
     execution: &Execution,
     derived: &Derived,
     model: &Model,
-) -> Result<bool, String> {
-    View::new(execution, derived).checked(model, |checker| checker.may_be_allowed())
+    control: &Control<'_>,
+) -> Result<bool, Refusal> {
+    View::new(execution, derived, control).checked(model, |checker| checker.may_be_allowed())
 }
 
 /// The pairs of accesses that race in an execution that the model allows. The error is also that the
@@ -67,8 +77,9 @@ pub(crate) fn races(
     execution: &Execution,
     derived: &Derived,
     model: &Model,
-) -> Result<Edges, String> {
-    let view = View::new(execution, derived);
+    control: &Control<'_>,
+) -> Result<Edges, Refusal> {
+    let view = View::new(execution, derived, control);
     let races = view.checked(model, |checker| checker.races())?;
     let races = races.ok_or("the model does not say which accesses race")?;
     let edge = |(from, to): (usize, usize)| (view.visible[from], view.visible[to]);
@@ -80,8 +91,9 @@ pub(crate) fn flags(
     execution: &Execution,
     derived: &Derived,
     model: &Model,
-) -> Result<Vec<String>, String> {
-    View::new(execution, derived).checked(model, |checker| checker.flags().into_iter().collect())
+    control: &Control<'_>,
+) -> Result<Vec<String>, Refusal> {
+    View::new(execution, derived, control).checked(model, |checker| checker.flags())
 }
 
 /// Whether the first event happens before the second, by the model's own happens-before. None where
@@ -91,11 +103,12 @@ pub(crate) fn happens_before(
     derived: &Derived,
     model: &Model,
     (first, second): (u32, u32),
-) -> Result<Option<bool>, String> {
-    let view = View::new(execution, derived);
+    control: &Control<'_>,
+) -> Result<Option<bool>, Refusal> {
+    let view = View::new(execution, derived, control);
     let order = view.checked(model, |checker| checker.happens_before())?;
-    let pair = view.numbers.get(&first).zip(view.numbers.get(&second));
-    Ok(order.map(|order| pair.is_some_and(|(first, second)| order.contains(*first, *second))))
+    let pair = view.number(first).zip(view.number(second));
+    Ok(order.map(|order| pair.is_some_and(|(first, second)| order.contains(first, second))))
 }
 
 /// Which axiom does not hold, where that is known.
@@ -107,19 +120,21 @@ struct View<'a> {
     derived: &'a Derived,
     /// Numbers in the execution of the events that the model sees.
     visible: Vec<u32>,
-    /// Their numbers here.
-    numbers: BTreeMap<u32, usize>,
+    /// For each event of the execution its number here.
+    numbers: Vec<Option<u32>>,
     /// Events of read-modify-writes.
     paired: BTreeSet<u32>,
+    control: &'a Control<'a>,
 }
 
 impl<'a> View<'a> {
-    fn new(execution: &'a Execution, derived: &'a Derived) -> Self {
+    fn new(execution: &'a Execution, derived: &'a Derived, control: &'a Control<'a>) -> Self {
         let seen = (0u32..).zip(&execution.events).filter(|(_, event)| event.kind.is_visible());
         let visible: Vec<u32> = seen.map(|(number, _)| number).collect();
-        let numbers = visible.iter().enumerate().map(|(here, event)| (*event, here)).collect();
+        let mut numbers = vec![None; execution.events.len()];
+        (0..).zip(&visible).for_each(|(here, event)| numbers[*event as usize] = Some(here));
         let paired = derived.rmw.iter().flat_map(|(read, write)| [*read, *write]).collect();
-        View { execution, derived, visible, numbers, paired }
+        View { execution, derived, visible, numbers, paired, control }
     }
 
     fn by_reference(
@@ -150,7 +165,7 @@ impl<'a> View<'a> {
         Ok(Ok(shown.collect()))
     }
 
-    fn by_checker(&self, model: &Model) -> Result<Result<(), Violated>, String> {
+    fn by_checker(&self, model: &Model) -> Result<Result<(), Violated>, Refusal> {
         self.checked(model, |checker| match checker.is_allowed() {
             true => Ok(()),
             false => Err(checker.violated()),
@@ -162,11 +177,22 @@ impl<'a> View<'a> {
         &self,
         model: &Model,
         ask: impl FnOnce(&mut Checker<'_>) -> T,
-    ) -> Result<T, String> {
+    ) -> Result<T, Refusal> {
+        let (stop, looks) = (OnceLock::new(), AtomicU32::new(1));
+        let goes_on = || {
+            if looks.fetch_add(1, Ordering::Relaxed).is_multiple_of(LOOKS)
+                && let Some(reason) = self.control.reason()
+            {
+                let _: Result<(), Stop> = stop.set(reason);
+            }
+            stop.get().is_none()
+        };
         let mut checker = Checker::new(model);
+        checker.watch(&goes_on);
         checker.begin(self.visible.len());
         for (number, input) in model.inputs().iter().enumerate() {
             let id = InputId(number);
+            go_on(self.control)?;
             match input.kind {
                 InputKind::Set => checker.set_mut(id).copy_from(&self.set(input)),
                 InputKind::Relation => {
@@ -178,10 +204,15 @@ impl<'a> View<'a> {
         checker.rf_changed();
         checker.co_changed();
         let answer = ask(&mut checker);
-        match checker.failure() {
-            Some(failure) => Err(failure.to_string()),
-            None => Ok(answer),
+        match (stop.get(), checker.failure()) {
+            (Some(stop), _) => Err(Refusal::Stopped(*stop)),
+            (None, Some(failure)) => Err(failure.to_string().into()),
+            (None, None) => Ok(answer),
         }
+    }
+
+    fn number(&self, event: u32) -> Option<usize> {
+        self.numbers.get(event as usize).copied().flatten().map(|number| number as usize)
     }
 
     fn event(&self, number: u32) -> &'a Event {
@@ -190,7 +221,7 @@ impl<'a> View<'a> {
 
     fn set_of(&self, events: impl Iterator<Item = u32>) -> EventSet {
         let mut set = EventSet::new(self.visible.len());
-        events.filter_map(|event| self.numbers.get(&event)).for_each(|event| set.insert(*event));
+        events.filter_map(|event| self.number(event)).for_each(|event| set.insert(event));
         set
     }
 
@@ -224,8 +255,8 @@ impl<'a> View<'a> {
     fn pairs<'e>(&self, pairs: impl IntoIterator<Item = &'e (u32, u32)>) -> Relation {
         let mut relation = Relation::new(self.visible.len());
         for (from, to) in pairs {
-            if let (Some(from), Some(to)) = (self.numbers.get(from), self.numbers.get(to)) {
-                relation.add(*from, *to);
+            if let (Some(from), Some(to)) = (self.number(*from), self.number(*to)) {
+                relation.add(from, to);
             }
         }
         relation

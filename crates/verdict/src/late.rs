@@ -12,12 +12,14 @@
 //! on what was read, or that a fence keeps behind something, is as late as a store in its place
 //! would be.
 
+use parallax_control::Control;
 use parallax_memory::Model;
 use parallax_program::{Program, Tags};
 
 use crate::derived::Derived;
 use crate::judge::{allows, happens_before, may_become_allowed};
 use crate::rebuild::retake;
+use crate::refusal::Refusal;
 use crate::{Claim, Event, EventKind, Execution, StepId};
 
 /// Whether a step that accesses an object may come after the one that ends it, in an execution of
@@ -28,11 +30,12 @@ pub fn is_late(
     claim: &Claim,
     access: StepId,
     end: StepId,
+    control: &Control<'_>,
 ) -> Result<bool, String> {
-    let (execution, derived) = retake(program, claim, model, None)?;
+    let (execution, derived) = retake(program, claim, model, None, control)?;
     let events = execution.event_of(access).zip(execution.event_of(end));
     let (access, end) = events.ok_or("there is no such step")?;
-    may_come_after(&execution, &derived, model, access, end)
+    Ok(may_come_after(&execution, &derived, model, (access, end), control)?)
 }
 
 /// Whether an access may come after the end of its object, which is an event too.
@@ -40,21 +43,21 @@ pub(crate) fn may_come_after(
     execution: &Execution,
     derived: &Derived,
     model: &Model,
-    access: u32,
-    end: u32,
-) -> Result<bool, String> {
+    (access, end): (u32, u32),
+    control: &Control<'_>,
+) -> Result<bool, Refusal> {
     let event = |number: u32| &execution.events[number as usize];
     if event(access).thread == event(end).thread {
         return Ok(access > end);
     }
     if model.happens_before().is_none() {
-        return Hypothesis { execution, derived, model, access, end }.is_allowed();
+        return Hypothesis { execution, derived, model, access, end, control }.is_allowed();
     }
     let before = (0..end).rev().take_while(|before| event(*before).thread == event(end).thread);
     let last = before.into_iter().find(|before| event(*before).kind.is_visible());
     // What happens before the end of an object happens before the last event ahead of it.
     let Some(last) = last else { return Ok(true) };
-    let ordered = happens_before(execution, derived, model, (access, last))?;
+    let ordered = happens_before(execution, derived, model, (access, last), control)?;
     Ok(ordered != Some(true))
 }
 
@@ -65,6 +68,7 @@ struct Hypothesis<'a> {
     model: &'a Model,
     access: u32,
     end: u32,
+    control: &'a Control<'a>,
 }
 
 impl Hypothesis<'_> {
@@ -72,7 +76,7 @@ impl Hypothesis<'_> {
     const MOST_TRIALS: usize = 4_000;
 
     /// Whether the model allows it, wherever in coherence the write is.
-    fn is_allowed(&self) -> Result<bool, String> {
+    fn is_allowed(&self) -> Result<bool, Refusal> {
         let Some(place) = self.execution.events[self.access as usize].kind.footprint() else {
             return Ok(false);
         };
@@ -164,8 +168,8 @@ struct Sources<'a> {
 
 impl Sources<'_> {
     /// Whether the model allows it if those reads come after the end that follow the access.
-    fn usual_is_allowed(&mut self, open: &[u32]) -> Result<bool, String> {
-        let Hypothesis { derived, model, access, .. } = *self.hypothesis;
+    fn usual_is_allowed(&mut self, open: &[u32]) -> Result<bool, Refusal> {
+        let Hypothesis { derived, model, access, control, .. } = *self.hypothesis;
         let thread = |event: u32| self.execution.events[event as usize].thread;
         let follows = |read: u32| thread(read) == thread(access) && read > access;
         let [before, end] = self.ends;
@@ -173,7 +177,7 @@ impl Sources<'_> {
         let chosen: Vec<(u32, u32)> = open.iter().map(|read| (source(*read), *read)).collect();
         let decided = self.execution.rf.len();
         self.execution.rf.extend(chosen);
-        let is_allowed = allows(&self.execution, derived, model);
+        let is_allowed = allows(&self.execution, derived, model, control);
         self.execution.rf.truncate(decided);
         is_allowed
     }
@@ -181,16 +185,16 @@ impl Sources<'_> {
     /// Whether the model allows it with some choice for these reads, which have no source yet. A
     /// choice that no other can make up for is left at once, so there are few in practice: reads
     /// of one thread that follow one that comes after the end do so too.
-    fn some_is_allowed(&mut self, open: &[u32]) -> Result<bool, String> {
-        let Hypothesis { derived, model, .. } = *self.hypothesis;
+    fn some_is_allowed(&mut self, open: &[u32]) -> Result<bool, Refusal> {
+        let Hypothesis { derived, model, control, .. } = *self.hypothesis;
         self.trials += 1;
         if self.trials > Hypothesis::MOST_TRIALS {
-            return Err("too many reads may come after the end of their object".to_string());
+            return Err("too many reads may come after the end of their object".into());
         }
         let Some((read, open)) = open.split_first() else {
-            return allows(&self.execution, derived, model);
+            return allows(&self.execution, derived, model, control);
         };
-        if !may_become_allowed(&self.execution, derived, model)? {
+        if !may_become_allowed(&self.execution, derived, model, control)? {
             return Ok(false);
         }
         for source in self.ends {

@@ -14,6 +14,7 @@ mod judge;
 mod late;
 mod outcomes;
 mod rebuild;
+mod refusal;
 mod replay;
 mod retrace;
 mod sizes;

@@ -11,6 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use parallax_control::Control;
 use parallax_machine::{Code, Operation};
 use parallax_memory::Model;
 use parallax_program::{Bits, Location, Place, Program, Question};
@@ -70,7 +71,7 @@ fn replay_threads(
     if let Some(question) = question {
         Finals { code: &code, execution: &execution, variables: &variables }.check(question)?;
     }
-    judge(&execution, &derived, model)?;
+    judge(&execution, &derived, model, &Control::default())?;
     Ok(Confirmed::new(execution))
 }
 

@@ -2,7 +2,7 @@
 //! are. The engines are toys, which also shows what it takes to add one.
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parallax_control::{Control, Gate};
@@ -11,7 +11,7 @@ use parallax_program::{Diagnostic, Diagnostics, Property, parse_program};
 use parallax_query::{Answer, Engine, Extensions, Query, Subject, Wanted};
 use parallax_verdict::{Conclusion, Counts, Gaps, Reason, Scope, Searched, stopped};
 use parallax_verify::portfolio::{Entrant, Said, Start, Terms, race};
-use parallax_verify::registry::ENGINES;
+use parallax_verify::registry::{ENGINES, named};
 use parallax_verify::stack::run;
 
 /// Works for a while, at some pace, and says what it is made to say.
@@ -273,4 +273,35 @@ fn an_engine_that_breaks_does_not_know() {
     }
     broken.dedup();
     assert_eq!(broken, ["explore", "states", "symbolic", "abstract", "bounded", "inductive"]);
+}
+
+/// Adds up the work.
+#[derive(Default)]
+struct Sum(AtomicU64);
+
+impl Gate for Sum {
+    fn spend(&self, work: u64) {
+        self.0.fetch_add(work, Ordering::Relaxed);
+    }
+}
+
+/// Threads that compute for long between two operations.
+const LONG: &str = "program p pointers 64\nglobal x: 4\n\
+    fn f() {\nvar i: 32, h: 32\njump again\nagain:\nh = h * 31:32 + i\ni = i + 1:32\n\
+    branch i == 200000:32, end, again\nend:\nstore.4 &x, h [A, SC]\n}\n\
+    thread A = f()\nthread B = f()\n";
+
+/// Whoever follows a thread instruction by instruction accounts for that, so that others may join.
+#[test]
+fn what_threads_compute_is_work() {
+    let subject = Subject::of(parse_program("p", LONG).expect("a program"));
+    for name in ["explore", "states", "symbolic"] {
+        let engine = named(name).expect("an engine");
+        let sum = Sum::default();
+        let control = Control { gate: Some(&sum), ..Control::lasting(Duration::from_secs(60)) };
+        let answer = run(engine, &query(&subject), &control).expect("an answer");
+        assert_eq!(answer.verdict.conclusion(), Conclusion::Safe, "{name}");
+        let millis = sum.0.load(Ordering::Relaxed) / 1_000_000;
+        assert!((5..1_000).contains(&millis), "{name}: {millis} ms for 1.2 million instructions");
+    }
 }

@@ -186,7 +186,8 @@ impl<'p> Observer<'_, 'p> {
         let claim = claim(graph, memory, None, false);
         let [user, end] = [user, end].map(|id| step_of(graph, id));
         // What cannot be replayed is refused when it is reported.
-        is_late(self.code.program, model, &claim, user, end).unwrap_or(true)
+        let control = &self.shared.options.control;
+        is_late(self.code.program, model, &claim, user, end, control).unwrap_or(true)
     }
 
     /// Threads that wait though they have seen the newest values wait for ever.

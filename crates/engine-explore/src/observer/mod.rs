@@ -156,6 +156,14 @@ impl<'a, 'p> Observer<'a, 'p> {
         Observer { is_silent: true, ..other }
     }
 
+    /// Accounts for what threads have computed, after which it is time to look at the clock.
+    pub fn account(&mut self, computed: u64) {
+        if computed > 0 {
+            self.shared.options.control.spend(computed);
+            self.patience = 1;
+        }
+    }
+
     pub fn is_over(&mut self) -> bool {
         self.patience -= 1;
         if self.patience == 0 {

@@ -165,7 +165,13 @@ impl<'a, 'p> Search<'a, 'p> {
 
     /// Adds events as long as that is possible.
     fn forward(&mut self) {
-        while self.extend() && !self.observer.is_over() {}
+        while self.extend() && !self.is_over() {}
+    }
+
+    /// Whether the search ends here, after what threads have computed.
+    fn is_over(&mut self) -> bool {
+        self.observer.account(self.runner.meter.take());
+        self.observer.is_over()
     }
 
     /// Whether the model allows the graph with new events. A search that is over goes on with none:
@@ -192,7 +198,7 @@ impl<'a, 'p> Search<'a, 'p> {
     /// none, or the search is over.
     fn back(&mut self) -> bool {
         loop {
-            if self.observer.is_over() || self.memory.known.is_split() {
+            if self.is_over() || self.memory.known.is_split() {
                 return false;
             }
             self.since_handing_on += 1;

@@ -152,6 +152,8 @@ pub struct Local<'p> {
 impl<'p> Local<'p> {
     /// Accesses that a thread makes alone before it lets others look.
     const PATIENCE: u32 = 1 << 16;
+    /// The same of instructions, though it may be more before a single access.
+    const MOST_INSTRUCTIONS: u64 = 1 << 21;
 
     /// A thread at its first operation.
     pub(crate) fn start(
@@ -305,14 +307,33 @@ impl<'p> Local<'p> {
             self.look(setup, &mut outs, log);
             return self.arrive(setup, outs);
         }
-        for _ in 0..Self::PATIENCE {
-            let operation = self.thread.run(&setup.code, &setup.limits, &mut Concrete);
+        let mut instructions = 0;
+        for passed in 0.. {
+            let (operation, taken) =
+                self.thread.run_counting(&setup.code, &setup.limits, &mut Concrete);
+            instructions += taken;
+            let is_long = passed >= Self::PATIENCE || instructions >= Self::MOST_INSTRUCTIONS;
+            if is_long && self.is_comparable(setup) && !matches!(operation, Operation::Cut) {
+                break;
+            }
             if let Some(at) = self.serve(setup, operation, &mut outs, log) {
                 self.at = at;
                 break;
             }
         }
+        setup.meter.add(instructions);
         self.arrive(setup, outs)
+    }
+
+    /// Whether it is known which variables matter where the thread stands, so that its state can be
+    /// compared with others: see [`Live`](crate::Live).
+    fn is_comparable(&self, setup: &Setup<'p>) -> bool {
+        let Some(Site { function, block, index }) = self.site() else {
+            return false;
+        };
+        let block = &setup.code.program.function(function).blocks[block.0 as usize];
+        let inst = block.insts.get(index as usize);
+        inst.is_some_and(|it| !matches!(it.kind, InstKind::Assign { .. } | InstKind::Call { .. }))
     }
 
     /// The thread stands at its next operation.
@@ -320,7 +341,9 @@ impl<'p> Local<'p> {
         self.forget_stack(setup);
         self.may_wait = self.can_wait(setup);
         let mut digest = Digest::new(5);
-        digest.add(u64::from(self.number) << 1 | u64::from(self.in_section));
+        // One that has not looked yet at what it stands at is no round of a loop behind one that has.
+        let is_local = u64::from(self.at == At::Local);
+        digest.add(u64::from(self.number) << 2 | is_local << 1 | u64::from(self.in_section));
         digest.add(u64::from(self.children));
         digest.add_wide(self.objects_fingerprint);
         digest.add_wide(self.private.fingerprint);

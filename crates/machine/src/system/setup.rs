@@ -14,7 +14,7 @@ use super::local::Passage;
 use super::marks::{Marks, MemoryKind};
 use super::pages::Page;
 use crate::live::Live;
-use crate::{Code, Globals, Limits, Site};
+use crate::{Code, Globals, Limits, Meter, Site};
 
 /// What a user of the machine decides.
 #[derive(Clone, Debug)]
@@ -57,6 +57,8 @@ pub struct Setup<'p> {
     pub code: Code<'p>,
     pub options: SystemOptions,
     pub(crate) limits: Limits,
+    /// What threads compute alone.
+    pub meter: Meter,
     pub(crate) live: Live,
     /// For each instruction of each block of each function.
     marks: Vec<Vec<Vec<[Marks; 3]>>>,
@@ -92,6 +94,7 @@ impl<'p> Setup<'p> {
             Limits { repeats: u32::MAX - 1, steps: 10_000_000, depth: 1_000, ..Limits::default() };
         Some(Setup {
             limits,
+            meter: Meter::default(),
             live: Live::of(program),
             marks: marks.map(Iterator::collect).collect(),
             globals,

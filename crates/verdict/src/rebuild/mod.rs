@@ -21,6 +21,7 @@ mod service;
 mod violation;
 pub(crate) mod witness;
 
+use parallax_control::Control;
 use parallax_machine::{Chosen, Code, Operation, Site};
 use parallax_memory::Model;
 use parallax_program::{Bits, Location, Program, Question, Tags};
@@ -29,6 +30,7 @@ use crate::derived::Derived;
 use crate::evidence::check_evidence;
 use crate::finals::Finals;
 use crate::judge::judge;
+use crate::refusal::{Refusal, go_on};
 use crate::retrace::Retraced;
 use crate::traced::{Traced, Tracing};
 use crate::walker::{Due, Walker};
@@ -36,6 +38,7 @@ use crate::{
     Call, Claim, Confirmed, Event, EventKind, Execution, Step, StepId, Suspicion, ThreadEnding,
 };
 
+use coherence::Orders;
 use objects::Objects;
 
 /// The execution that an engine claims, if it is one of the program and the model allows it. The
@@ -45,8 +48,18 @@ pub fn rebuild(
     claim: &Claim,
     model: &Model,
 ) -> Result<Confirmed<Execution>, String> {
-    let (mut execution, derived) = retake(program, claim, model, None)?;
-    execution.model_relations = judge(&execution, &derived, model)?;
+    Ok(rebuild_within(program, claim, model, &Control::default())?)
+}
+
+fn rebuild_within(
+    program: &Program,
+    claim: &Claim,
+    model: &Model,
+    control: &Control<'_>,
+) -> Result<Confirmed<Execution>, Refusal> {
+    let Retaken { mut execution, derived, .. } =
+        retake_steps(program, claim, model, None, control)?;
+    execution.model_relations = judge(&execution, &derived, model, control)?;
     Ok(Confirmed::new(execution))
 }
 
@@ -57,17 +70,20 @@ pub(crate) fn rebuild_violation(
     suspicion: &Suspicion,
     model: &Model,
     question: Option<&Question>,
-) -> Result<Confirmed<Execution>, String> {
+    control: &Control<'_>,
+) -> Result<Confirmed<Execution>, Refusal> {
     let wrong = Some((suspicion, question));
     let Retaken { mut execution, derived, undefined } =
-        retake_steps(program, &suspicion.claim, model, wrong)?;
-    execution.model_relations = judge(&execution, &derived, model)?;
+        retake_steps(program, &suspicion.claim, model, wrong, control)?;
+    execution.model_relations = judge(&execution, &derived, model, control)?;
     if question.is_none() {
-        check_evidence(&execution, &derived, model, suspicion)?;
+        check_evidence(&execution, &derived, model, suspicion, control)?;
     }
     if let Some(read) = undefined {
-        rebuild(program, &read, model)
-            .map_err(|refusal| format!("the read finds something: {refusal}"))?;
+        rebuild_within(program, &read, model, control).map_err(|refusal| match refusal {
+            Refusal::Wrong(problem) => format!("the read finds something: {problem}").into(),
+            limit => limit,
+        })?;
     }
     Ok(Confirmed::new(execution))
 }
@@ -77,8 +93,8 @@ pub(crate) fn rebuild_unjudged(
     program: &Program,
     suspicion: &Suspicion,
     model: &Model,
-) -> Result<Execution, String> {
-    retake(program, &suspicion.claim, model, Some((suspicion, None)))
+) -> Result<Execution, Refusal> {
+    retake(program, &suspicion.claim, model, Some((suspicion, None)), &Control::default())
         .map(|(execution, _)| execution)
 }
 
@@ -89,8 +105,9 @@ pub(crate) fn retake(
     claim: &Claim,
     model: &Model,
     wrong: Option<(&Suspicion, Option<&Question>)>,
-) -> Result<(Execution, Derived), String> {
-    let Retaken { execution, derived, .. } = retake_steps(program, claim, model, wrong)?;
+    control: &Control<'_>,
+) -> Result<(Execution, Derived), Refusal> {
+    let Retaken { execution, derived, .. } = retake_steps(program, claim, model, wrong, control)?;
     Ok((execution, derived))
 }
 
@@ -108,12 +125,12 @@ fn retake_steps(
     claim: &Claim,
     model: &Model,
     wrong: Option<(&Suspicion, Option<&Question>)>,
-) -> Result<Retaken, String> {
+    control: &Control<'_>,
+) -> Result<Retaken, Refusal> {
     let code = Code::new(program);
     let mut rebuild = Rebuild::new(&code, claim, model.asks_for_dependencies())?;
-    for thread in &claim.schedule {
-        rebuild.step(*thread)?;
-    }
+    rebuild.check_size(&Orders::new())?;
+    rebuild.run(control)?;
     rebuild.check_complete()?;
     rebuild.keep_promises()?;
     let standings = rebuild.standings()?;
@@ -123,6 +140,8 @@ fn retake_steps(
     if let Some((suspicion, None)) = wrong {
         undefined = rebuild.check_violation(suspicion, &standings, &orders)?;
     }
+    rebuild.check_size(&orders)?;
+    go_on(control)?;
     let variables = question.map(|question| rebuild.variables(question)).transpose()?;
     let (execution, derived) = rebuild.into_execution(orders, standings);
     if let (Some(question), Some(variables)) = (question, &variables) {
@@ -136,13 +155,12 @@ fn retake_steps(
 pub(crate) fn retrace(program: &Program, claim: &Claim, model: &Model) -> Result<Retraced, String> {
     let code = Code::new(program);
     let mut rebuild = Rebuild::new(&code, claim, model.asks_for_dependencies())?;
-    for thread in &claim.schedule {
-        rebuild.step(*thread)?;
-    }
+    rebuild.run(&Control::default())?;
     rebuild.check_complete()?;
     rebuild.keep_promises()?;
     let last = rebuild.passed_last();
     let orders = rebuild.coherence()?;
+    rebuild.check_size(&orders)?;
     let passed = std::mem::take(&mut rebuild.passed);
     let (execution, derived) = rebuild.into_execution(orders, Vec::new());
     let shift = execution.events.iter().filter(|event| event.thread.is_none()).count() as u32;
@@ -209,6 +227,7 @@ struct Taken {
 impl<'a, 'p> Rebuild<'a, 'p> {
     /// Calls further out are left out.
     const MOST_CALLS: usize = 64;
+    const STEPS_BETWEEN_LOOKS: usize = 256;
 
     fn new(code: &'a Code<'p>, claim: &'a Claim, traces: bool) -> Result<Self, String> {
         let starts = &code.program.threads;
@@ -256,6 +275,17 @@ impl<'a, 'p> Rebuild<'a, 'p> {
             derived: Derived::default(),
             passed: Vec::new(),
         })
+    }
+
+    /// All steps of the claim.
+    fn run(&mut self, control: &Control<'_>) -> Result<(), Refusal> {
+        for (count, thread) in self.claim.schedule.iter().enumerate() {
+            if count.is_multiple_of(Self::STEPS_BETWEEN_LOOKS) {
+                go_on(control)?;
+            }
+            self.step(*thread)?;
+        }
+        Ok(())
     }
 
     /// The next step of a thread.

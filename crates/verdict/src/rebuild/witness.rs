@@ -7,9 +7,25 @@ use parallax_program::{Program, Tags};
 use super::coherence::{Footprint, Orders};
 use super::{Rebuild, Taken};
 use crate::derived::{Derived, edges};
+use crate::refusal::Refusal;
 use crate::{Edges, Event, EventKind, Execution, Standing};
 
 impl Rebuild<'_, '_> {
+    /// Pairs of program order and coherence, which are written down as closed relations: half a
+    /// gigabyte.
+    const MOST_PAIRS: usize = 1 << 26;
+
+    /// Whether there is room for all pairs of events that are ordered.
+    pub(super) fn check_size(&self, orders: &Orders) -> Result<(), Refusal> {
+        let chains = self.claim.threads.iter().map(|thread| thread.steps.len());
+        let chains = chains.chain(orders.values().map(|writes| writes.len() + 1));
+        let pairs = chains.map(|length| length.saturating_mul(length.saturating_sub(1)) / 2);
+        match pairs.fold(0, usize::saturating_add) <= Self::MOST_PAIRS {
+            true => Ok(()),
+            false => Err(Refusal::Large(self.events.len())),
+        }
+    }
+
     /// Puts the initial writes in front, which shifts the numbers of all other events.
     pub(super) fn into_execution(
         self,

@@ -1,8 +1,13 @@
 //! Executions with many events are rebuilt too.
 
-use crate::claims::{check, program};
-use parallax_program::Program;
-use parallax_verdict::{Claim, Source, Step, StepId, ThreadClaim, ThreadEnding};
+use std::time::{Duration, Instant};
+
+use crate::claims::{check, model, program};
+use parallax_control::Control;
+use parallax_program::{Program, Property};
+use parallax_verdict::{
+    Claim, Source, Step, StepId, Suspicion, ThreadClaim, ThreadEnding, confirm,
+};
 
 const COUNTING: &str = "\
 global x: 4
@@ -66,4 +71,32 @@ fn a_hundred_rounds() {
 #[ignore = "takes long"]
 fn thousands_of_rounds() {
     check_counting(2_500, &["sc", "tso", "rc11"]);
+}
+
+/// What is said of an execution of many events in which two steps are claimed to race.
+fn said_within(rounds: u32, control: &Control<'_>) -> String {
+    let (program, claim) = counting(rounds);
+    let involved = vec![StepId { thread: 0, index: 0 }, StepId { thread: 1, index: 0 }];
+    let message = "far too large".to_string();
+    let property = Property::Race;
+    let suspicion = Suspicion { property, message, failed: None, claim, involved };
+    confirm(&program, &model("rc11"), suspicion, control).expect_err("no race").message
+}
+
+#[test]
+fn what_is_too_large_to_be_judged_is_refused_at_once() {
+    let begun = Instant::now();
+    let said = said_within(20_000, &Control::default());
+    assert!(said.contains("80002 events are too many"), "{said}");
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn limits_hold_while_an_execution_is_judged() {
+    let said = said_within(500, &Control::default());
+    assert!(said.contains("do not race"), "{said}");
+    let begun = Instant::now();
+    let said = said_within(1_500, &Control::lasting(Duration::from_millis(100)));
+    assert!(said.contains("out of time"), "{said}");
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }

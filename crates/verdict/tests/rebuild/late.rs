@@ -1,6 +1,7 @@
 //! Accesses that may come after the end of their object, where many others read the same.
 
 use crate::claims::{claim, model, program};
+use parallax_control::Control;
 use parallax_verdict::{StepId, is_late};
 
 /// One thread frees what two others read: the first reads it six times, signals the owner, and reads it
@@ -51,7 +52,8 @@ fn some_of_many_reads_come_after_the_end_and_some_before() {
     for name in ["sc", "tso", "pso"] {
         let model = model(name);
         let late = |thread: u32, index: u32| {
-            is_late(&program, &model, &claim, StepId { thread, index }, end)
+            let access = StepId { thread, index };
+            is_late(&program, &model, &claim, access, end, &Control::default())
         };
         for index in 1..=6 {
             assert_eq!(late(1, index), Ok(false), "{name}: read {index}, before the owner knows");

@@ -2,6 +2,7 @@
 //! right, and the same execution with something wrong about what is claimed.
 
 use crate::claims::{claim, model, program};
+use parallax_control::Control;
 use parallax_program::{Bits, Program, Property};
 use parallax_verdict::{Claim, StepId, Suspicion, confirm, confirm_final};
 
@@ -17,7 +18,7 @@ fn suspicion(property: Property, claim: Claim, failed: Option<usize>, about: &st
 
 /// Why it is refused, or `confirmed`.
 fn said(program: &Program, name: &str, suspicion: Suspicion) -> String {
-    match confirm(program, &model(name), suspicion) {
+    match confirm(program, &model(name), suspicion, &Control::default()) {
         Ok(_) => "confirmed".to_string(),
         Err(reason) => reason.message,
     }
@@ -303,11 +304,12 @@ fn final_states_are_those_that_are_asked_for() {
     for (place, value, is_it) in [(x(), 1, true), (x(), 2, false), (register(), 0, true)] {
         let asked = asks(place, value);
         let found = suspicion(Property::Assert, both(), None, "");
-        let said = confirm_final(&program, &model("sc"), found, &asked);
+        let said = confirm_final(&program, &model("sc"), found, &asked, &Control::default());
         assert_eq!(said.is_ok(), is_it, "{asked:?}");
     }
     let cut = claim(&["R=init W end | ended", "| stopped"], &[], "");
     let found = suspicion(Property::Assert, cut, None, "");
-    let said = confirm_final(&program, &model("sc"), found, &asks(x(), 1)).expect_err("not over");
+    let said = confirm_final(&program, &model("sc"), found, &asks(x(), 1), &Control::default())
+        .expect_err("not over");
     assert!(said.message.contains("no final state"), "{}", said.message);
 }
