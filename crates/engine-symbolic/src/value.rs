@@ -49,6 +49,8 @@ pub struct Values {
     pub assumed: Option<(Term, Bits)>,
     /// Whether a constant was met inside of an expression that is no number.
     pub met_undefined: bool,
+    /// How much was computed so far.
+    pub computations: u64,
 }
 
 impl Values {
@@ -121,6 +123,7 @@ impl Domain for Values {
     }
 
     fn binary(&mut self, op: BinaryOp, left: &Value, right: &Value) -> Value {
+        self.computations += 1;
         if let (Value::Known(left), Value::Known(right)) = (left, right) {
             return Value::Known(Concrete.binary(op, left, right));
         }
