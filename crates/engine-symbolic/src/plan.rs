@@ -29,7 +29,7 @@ impl Depth {
     fn level(level: u32) -> Depth {
         Depth {
             children: level.saturating_add(1),
-            decisions: level.saturating_mul(5),
+            decisions: level.saturating_mul(2).saturating_sub(1),
             operations: 256u32.checked_shl(level.saturating_mul(2)).unwrap_or(u32::MAX).max(256),
         }
     }

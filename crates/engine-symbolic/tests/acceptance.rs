@@ -257,6 +257,12 @@ fn shallow_violations_are_found_beside_endless_paths() {
         "int n; static void *f(void *a) { LOCK(m); n++; assert(n != 2); UNLOCK(m); return 0; }
         int main(void) { pthread_t t; while (__VERIFIER_nondet_int()) START(t, f); }";
     expect("threads-counted", counts, Property::Assert, false);
+    // As many threads as there is room for: few of them are enough.
+    let room = "int n; static void *f(void *a) { n = 1; return 0; }
+        int main(void) { int k = __VERIFIER_nondet_int(); __VERIFIER_assume(k >= 0);
+        pthread_t *t = malloc(k * sizeof *t); for (int i = 0; i < k; i++) START(t[i], f);
+        for (int i = 0; i < k; i++) JOIN(t[i]); }";
+    expect("threads-in-table", room, Property::Race, false);
 }
 
 /// Searches to a depth are not the whole: what was cut off is looked at in the end.
