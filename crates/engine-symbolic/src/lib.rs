@@ -54,8 +54,10 @@ pub fn search(program: &Program, model: &Model, options: &Options<'_>) -> Verdic
     // be counted.
     let by_paths = options.wants(Property::Race) || options.unroll.is_some();
     let mut plan = Plan::new(options, memory != MemoryKind::Sc, !by_paths);
+    let mut violations = Vec::new();
+    let mut refused = None;
     loop {
-        observer = Observer::new(options);
+        observer = Observer::after(options, observer);
         let end = match plan.way() {
             Way::Paths { steps, depth } => {
                 machine.search_to(depth);
@@ -66,6 +68,18 @@ pub fn search(program: &Program, model: &Model, options: &Options<'_>) -> Verdic
                 Matching::new(&mut machine, &mut observer).run()
             }
         };
+        // A search that starts again finds the same again; others go on after what was found.
+        match &end {
+            Err(Halt::Escaped { .. }) => observer.forget(),
+            _ => {
+                for found in std::mem::take(&mut observer.found) {
+                    match violation(&machine, model, &found) {
+                        Ok(violation) => violations.push(violation),
+                        Err(reason) => refused = Some(reason),
+                    }
+                }
+            }
+        }
         match end {
             Err(Halt::Escaped { context }) => machine.share(context),
             Err(Halt::Long) => plan.was_too_long(),
@@ -78,12 +92,8 @@ pub fn search(program: &Program, model: &Model, options: &Options<'_>) -> Verdic
             Err(Halt::Enough) | Ok(()) => break,
         }
     }
-    let mut violations = Vec::new();
-    for found in std::mem::take(&mut observer.found) {
-        match violation(&machine, model, &found) {
-            Ok(violation) => violations.push(violation),
-            Err(refused) => observer.gaps = refused.into(),
-        }
+    if let Some(reason) = refused {
+        observer.gaps = reason.into();
     }
     let asked = machine.oracle.counts;
     let notes = match asked.queries {

@@ -64,9 +64,8 @@ impl Plan {
     /// States are matched from the beginning if `only_states`. Races are found along paths; states that
     /// were met on others have none.
     pub fn new(options: &Options<'_>, only_states: bool, matches: bool) -> Plan {
-        // Loops with a bound end, and whoever wants to know everything needs one search for it.
-        let is_whole = !matches && (options.unroll.is_some() || options.all);
-        let steps = if is_whole { u64::MAX } else { options.steps };
+        // Loops with a bound end.
+        let steps = if options.unroll.is_some() { u64::MAX } else { options.steps };
         let way = match only_states {
             true => Way::States,
             false => Way::Paths { steps, depth: None },

@@ -265,6 +265,29 @@ fn shallow_violations_are_found_beside_endless_paths() {
     expect("threads-in-table", room, Property::Race, false);
 }
 
+/// Whoever goes on after a violation finds others, and each once, though searches begin again.
+#[test]
+fn searches_that_begin_again_find_each_violation_once() {
+    let text = "int x, y; static void *f(void *a) { x = 1; LOCK(m); y = 1; UNLOCK(m); return 0; }
+        int main(void) { pthread_t t; while (__VERIFIER_nondet_int()) START(t, f); y = 2; }";
+    let control = Control::lasting(Duration::from_secs(3));
+    let options =
+        Options { properties: vec![Property::Race], all: true, control, ..Options::default() };
+    let verdict = search(&program("each-once", text), &model("sc"), &options);
+    let pairs = verdict.violations.iter().map(|violation| {
+        let events = &violation.execution.events;
+        let places = violation.involved.iter().map(|event| events[*event as usize].place.clone());
+        let mut places: Vec<String> = places.map(|place| format!("{place:?}")).collect();
+        places.sort();
+        places
+    });
+    let mut pairs: Vec<Vec<String>> = pairs.collect();
+    pairs.sort();
+    let found = pairs.len();
+    pairs.dedup();
+    assert_eq!((found, pairs.len()), (2, 2), "{pairs:?}");
+}
+
 /// Searches to a depth are not the whole: what was cut off is looked at in the end.
 #[test]
 fn deep_violations_are_found_too() {
