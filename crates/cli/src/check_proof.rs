@@ -37,8 +37,9 @@ pub struct CheckProofArguments {
     pub timeout: Option<Duration>,
 
     /// Stop when the check has taken so much memory
-    #[arg(long, value_name = "MIB", allow_negative_numbers = true)]
-    pub memory_limit: Option<NonZeroU32>,
+    #[arg(long, value_name = "MIB", default_value = crate::MEMORY_LIMIT)]
+    #[arg(allow_negative_numbers = true)]
+    pub memory_limit: NonZeroU32,
 
     /// Nothing on stderr but errors, and no notes
     #[arg(long, short)]
@@ -67,7 +68,7 @@ pub fn run(options: &CheckProofArguments) -> Exit {
 fn answer(options: &CheckProofArguments, cancel: &Cancel) -> Result<Validation, Diagnostics> {
     let text = read(&options.proof)?;
     let control = Control {
-        memory_limit: options.memory_limit.map(|limit| u64::from(limit.get())),
+        memory_limit: Some(u64::from(options.memory_limit.get())),
         ..Control::default().until(cancel.clone()).within(options.timeout)
     };
     let request = Request { input: options.input.within(options.timeout), ..Request::default() };

@@ -30,6 +30,9 @@ use args::{Arguments, Command};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// Memory in MiB that a search may take where nobody says how much: that of the competition, and a bit less.
+const MEMORY_LIMIT: &str = "14000";
+
 /// How a run ends, for the shell.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Exit {

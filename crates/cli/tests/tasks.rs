@@ -138,6 +138,12 @@ fn what_the_rules_leave_open_is_unknown() {
             "unknown (the number of a thread may be stored late)",
         ),
         (
+            "beside",
+            "pthread_t id; int seen, late; void *w(void *a) { seen = id != 0; late = 1; return 0; }\n\
+             int main(void) { pthread_create(&id, 0, w, 0); late = 2; pthread_join(id, 0); return 0; }\n",
+            "false(no-data-race)",
+        ),
+        (
             "pointer",
             "int b; extern int *get(void); void *w(void *a) { b = 1; return 0; }\n\
              int main(void) { pthread_t t; int *q = get(); pthread_create(&t, 0, w, 0); *q = 1;\n\

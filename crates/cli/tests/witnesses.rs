@@ -152,7 +152,9 @@ fn broken_witnesses_are_not_confirmed() {
     validate(&witness.replace("line: 30", "line: 31"))
         .ends_with(1)
         .says("nothing fails in line 31");
-    validate(&witness.replace("line: 30", "line: 2")).ends_with(1).says("no code in line 2");
+    validate(&witness.replace("line: 30", "line: 2"))
+        .ends_with(1)
+        .says("line 2, where there is no code");
     // An input with which the program does not go on.
     let (before, after) = witness.split_once("result == ").expect("an input");
     let (_, after) = after.split_once('"').expect("its end");
@@ -166,6 +168,86 @@ fn broken_witnesses_are_not_confirmed() {
     validate(&witness[..700]).ends_with(2).complains("w.yml:");
     validate("<graphml>").ends_with(2).complains("w.yml:");
     validate("").ends_with(2).complains("w.yml:");
+}
+
+/// A witness of two threads, with an input on which everything depends, damaged in each way that there is.
+/// One that describes no violation any more is never confirmed; one that only says less still is.
+#[test]
+fn damaged_witnesses_are_judged_by_what_they_still_say() {
+    let source = "#include <pthread.h>\n\
+        extern void abort(void);\n\
+        extern int __VERIFIER_nondet_int(void);\n\
+        void reach_error(void) { abort(); }\n\
+        int x, n;\n\
+        void *f(void *a) {\n\
+        x = 1;\n\
+        x = n;\n\
+        return 0; }\n\
+        int main(void) {\n\
+        n = __VERIFIER_nondet_int();\n\
+        pthread_t t;\n\
+        pthread_create(&t, 0, f, 0);\n\
+        if (x == 77)\n\
+        reach_error();\n\
+        return 0; }\n";
+    let folder = folder();
+    folder.write("a.c", source);
+    let line = ["verify", "-q", "-m", "sc", "-p", "call.prp", "--witness", "w.yml", "a.c"];
+    folder.run(&line).ends_with(1);
+    let text = std::fs::read_to_string(folder.path().join("w.yml")).expect("a witness");
+    let parts: Vec<&str> = text.split("  - segment:\n").collect();
+    let (head, segments) = parts.split_first().expect("a head");
+    let find = |mark: &str| {
+        let found = segments.iter().position(|segment| segment.contains(mark));
+        found.unwrap_or_else(|| panic!("{mark} in {text}"))
+    };
+    let (input, store, target) = (find("result == 77"), find("line: 8\n"), segments.len() - 1);
+    assert!(segments[target].contains("line: 15\n") && input < store && store < target, "{text}");
+    let changed = |number: usize, from: &str, to: &str| {
+        let mut changed: Vec<String> = segments.iter().map(|it| it.to_string()).collect();
+        assert!(changed[number].contains(from), "{from} in {}", changed[number]);
+        changed[number] = changed[number].replace(from, to);
+        changed
+    };
+    let without = |number: usize| {
+        let mut rest: Vec<String> = segments.iter().map(|it| it.to_string()).collect();
+        rest.remove(number);
+        rest
+    };
+    let swapped = |one: usize, other: usize| {
+        let mut all: Vec<String> = segments.iter().map(|it| it.to_string()).collect();
+        all.swap(one, other);
+        all
+    };
+    let place =
+        |line: u32, function: &str| format!("line: {line}\n          function: \"{function}\"");
+    let (there, elsewhere) = (place(8, "f"), place(16, "main"));
+    // What is left says less, and is true.
+    let less = [
+        ("the input is gone", without(input), 0),
+        ("a place is gone", without(store), 0),
+        ("a place without code", changed(store, "line: 8", "line: 5"), 0),
+        ("a place of another function", changed(store, "\"f\"", "\"main\""), 0),
+    ];
+    let wrong = [
+        ("another input", changed(input, "== 77", "== 78"), 1),
+        ("a place that the thread never comes by", changed(store, &there, &elsewhere), 1),
+        ("a place of another thread", changed(store, "thread_id: 1", "thread_id: 0"), 1),
+        // The input comes too late, and is none that the witness gives.
+        ("the other order", swapped(input, store), 3),
+        ("another target", changed(target, "line: 15", "line: 16"), 1),
+        ("a target without code", changed(target, "line: 15", "line: 1"), 1),
+        ("a target of another thread", changed(target, "thread_id: 0", "thread_id: 1"), 1),
+        ("a target of another function", changed(target, "\"main\"", "\"f\""), 1),
+        ("the target is gone", without(target), 2),
+        ("the target is not the last", swapped(store, target), 2),
+    ];
+    for (damage, segments, code) in less.into_iter().chain(wrong) {
+        let all: Vec<String> = segments.iter().map(|it| format!("  - segment:\n{it}")).collect();
+        folder.write("w.yml", format!("{head}{}", all.concat()));
+        let run = folder.run(&["validate", "w.yml", "a.c"]);
+        assert_eq!(run.code, code, "{damage}: {}{}\n{}", run.stdout, run.stderr, all.concat());
+    }
 }
 
 /// What is left out lets more executions through: it is no reason to refute.

@@ -8,6 +8,7 @@ mod work;
 
 use std::fmt;
 use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub use cancel::Cancel;
@@ -146,7 +147,7 @@ impl<'a> Control<'a> {
         if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Some(Stop::Deadline);
         }
-        if self.memory_limit.is_some_and(|limit| resident_mib() > limit) {
+        if self.memory_limit.is_some_and(|limit| recent_mib() > limit) {
             return Some(Stop::MemoryLimit);
         }
         None
@@ -164,6 +165,22 @@ impl<'a> Control<'a> {
     pub fn spend(&self, work: u64) {
         if let Some(gate) = self.gate {
             gate.spend(work);
+        }
+    }
+}
+
+/// Memory in use by the process, as it was some milliseconds ago: to ask for it takes as long as many
+/// steps of a search.
+fn recent_mib() -> u64 {
+    // Of the process, like what is asked for.
+    static LAST: Mutex<Option<(Instant, u64)>> = Mutex::new(None);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    match *last {
+        Some((when, found)) if when.elapsed() < Duration::from_millis(5) => found,
+        _ => {
+            let found = resident_mib();
+            *last = Some((Instant::now(), found));
+            found
         }
     }
 }

@@ -16,6 +16,7 @@ mod merge;
 mod observer;
 mod options;
 mod oracle;
+mod plan;
 mod races;
 mod search;
 mod serve;
@@ -38,6 +39,7 @@ use crate::machine::{Halt, Machine};
 use crate::merge::Matching;
 use crate::observer::{Found, Observer};
 pub use crate::options::Options;
+use crate::plan::{Plan, Way};
 use crate::search::Search;
 
 /// Runs a program on all inputs, on the machine of a model: that of `sc` where it has none.
@@ -52,38 +54,47 @@ pub fn search(program: &Program, model: &Model, options: &Options<'_>) -> Verdic
     // Races are found along paths; states that were met on others have none. Nor have they rounds that could
     // be counted.
     let by_paths = options.wants(Property::Race) || options.unroll.is_some();
-    let steps = if by_paths { u64::MAX } else { options.steps };
-    let mut matches = memory != MemoryKind::Sc;
-    if matches {
-        machine.match_states();
-    }
-    loop {
-        observer = Observer::new(options);
-        let end = match matches {
-            false => Search::new(&mut machine, &mut observer, steps).run(),
-            true => Matching::new(&mut machine, &mut observer).run(),
-        };
-        match end {
-            Err(Halt::Escaped { context }) => {
-                machine.share(context);
-                continue;
-            }
-            Err(Halt::Long) => {
-                matches = true;
-                machine.match_states();
-                continue;
-            }
-            Err(Halt::Unanswered(stop)) => observer.gaps.add(unanswered(stop)),
-            Err(Halt::Enough) | Ok(()) => {}
-        }
-        break;
-    }
+    let mut plan = Plan::new(options, memory != MemoryKind::Sc, !by_paths);
     let mut violations = Vec::new();
-    for found in std::mem::take(&mut observer.found) {
-        match violation(&machine, model, &found, &options.control) {
-            Ok(violation) => violations.push(violation),
-            Err(refused) => observer.gaps = refused.into(),
+    let mut refused = None;
+    loop {
+        observer = Observer::after(options, observer);
+        let end = match plan.way() {
+            Way::Paths { steps, depth } => {
+                machine.search_to(depth);
+                Search::new(&mut machine, &mut observer, steps).run()
+            }
+            Way::States => {
+                machine.match_states();
+                Matching::new(&mut machine, &mut observer).run()
+            }
+        };
+        // A search that starts again finds the same again; others go on after what was found.
+        match &end {
+            Err(Halt::Escaped { .. }) => observer.forget(),
+            _ => {
+                for found in std::mem::take(&mut observer.found) {
+                    match violation(&machine, model, &found, &options.control) {
+                        Ok(violation) => violations.push(violation),
+                        Err(reason) => refused = Some(reason),
+                    }
+                }
+            }
         }
+        match end {
+            Err(Halt::Escaped { context }) => machine.share(context),
+            Err(Halt::Long) => plan.was_too_long(),
+            Err(Halt::Deep) => plan.was_too_deep(),
+            Ok(()) if machine.is_shallow() => plan.was_cut(),
+            Err(Halt::Unanswered(stop)) => {
+                observer.gaps.add(unanswered(stop));
+                break;
+            }
+            Err(Halt::Enough) | Ok(()) => break,
+        }
+    }
+    if let Some(reason) = refused {
+        observer.gaps = reason.into();
     }
     let asked = machine.oracle.counts;
     let notes = match asked.queries {

@@ -21,6 +21,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::memory::{Memory, Page};
 use crate::options::Options;
 use crate::oracle::{Oracle, Path, Unanswered};
+use crate::plan::Depth;
 use crate::shape::{Moment, Shape, Shaper};
 use crate::state::{At, Facts, Local, Looks, State};
 use crate::value::{Symbol, Value, Values};
@@ -29,13 +30,16 @@ use crate::value::{Symbol, Value, Values};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Halt {
     /// A thread uses an object that only its maker was thought to use.
-    Escaped { context: u64 },
+    Escaped {
+        context: u64,
+    },
     /// The solver does not answer.
     Unanswered(Stop),
     /// Nobody wants to know more.
     Enough,
-    /// It takes longer than it may.
+    /// It takes longer than it may, or more memory.
     Long,
+    Deep,
 }
 
 impl From<Unanswered> for Halt {
@@ -122,7 +126,7 @@ pub struct Machine<'a, 'p> {
     pub is_cut: bool,
     /// Operations of threads so far, and questions to the solver that are accounted for.
     pub operations: u64,
-    accounted: u64,
+    accounted: Work,
     pub(crate) limits: Limits,
     pub(crate) globals: Globals,
     pub(crate) slots: Slots,
@@ -138,6 +142,16 @@ pub struct Machine<'a, 'p> {
     stopped: Vec<(u32, u32)>,
     /// Forks after which a search along paths gives up.
     most_forks: u64,
+    /// How far a search along paths goes.
+    depth: Option<Depth>,
+}
+
+/// What was done so far: operations, terms that are new, and questions to the solver.
+#[derive(Clone, Copy, Default)]
+struct Work {
+    operations: u64,
+    terms: u64,
+    questions: u64,
 }
 
 /// What was met inside of steps.
@@ -147,10 +161,12 @@ struct Matched {
 }
 
 impl<'a, 'p> Machine<'a, 'p> {
-    /// Operations between two looks at the clock.
+    /// Operations and new terms between two looks at the clock.
     const PATIENCE: u64 = 256;
-    /// What an operation and a question to the solver cost, in nominal nanoseconds.
+    const TERMS: u64 = 1 << 12;
+    /// What an operation, a new term and a question to the solver cost, in nominal nanoseconds.
     const WORK: u64 = 2_000;
+    const TERM: u64 = 1_000;
     const QUESTION: u64 = 300_000;
 
     /// None if the globals are too large.
@@ -186,7 +202,8 @@ impl<'a, 'p> Machine<'a, 'p> {
             forks: 0,
             is_cut: false,
             operations: 0,
-            accounted: 0,
+            accounted: Work::default(),
+            depth: None,
             limits,
             globals,
             slots: Slots::of(program.pointer_width),
@@ -215,6 +232,7 @@ impl<'a, 'p> Machine<'a, 'p> {
         machine.shared = self.shared.clone();
         machine.stopped = stopped.to_vec();
         machine.limits = self.limits;
+        machine.depth = self.depth;
         machine.children = self.children.clone();
         Some(machine)
     }
@@ -224,9 +242,33 @@ impl<'a, 'p> Machine<'a, 'p> {
         self.most_forks = self.forks.saturating_add(forks);
     }
 
+    /// From now on paths are followed to a depth, or to their ends.
+    pub fn search_to(&mut self, depth: Option<Depth>) {
+        self.depth = depth;
+        self.is_cut = false;
+    }
+
+    /// Whether the depth has cut something off.
+    pub fn is_shallow(&self) -> bool {
+        self.depth.is_some() && self.is_cut
+    }
+
+    fn is_too_deep(&self, run: &Run<'p>, thread: u32) -> bool {
+        let Some(depth) = &self.depth else { return false };
+        run.state.thread(thread).is_some_and(|local| {
+            local.children > depth.children
+                || local.decisions > depth.decisions
+                || local.thread.operations() > depth.operations
+        })
+    }
+
     /// From now on states are matched. So loops are seen to come back to where they were, and need not
     /// be watched for that.
     pub fn match_states(&mut self) {
+        self.search_to(None);
+        if self.matching.is_some() {
+            return;
+        }
         self.limits.spins = false;
         self.matching =
             Some(Matched { live: Live::of(self.code.program), seen: FxHashMap::default() });
@@ -335,6 +377,12 @@ impl<'a, 'p> Machine<'a, 'p> {
                 open.push(run);
                 continue;
             }
+            if self.is_too_deep(&run, thread) {
+                self.is_cut = true;
+                self.put(&mut run, thread, At::Cut);
+                open.push(run);
+                continue;
+            }
             self.look_at_limits()?;
             let mut next = self.advance(run, thread)?;
             if next.len() > 1 {
@@ -342,7 +390,10 @@ impl<'a, 'p> Machine<'a, 'p> {
                 if self.forks > self.most_forks && self.matching.is_none() {
                     return Err(Halt::Long);
                 }
-                next.iter_mut().for_each(|run| run.has_forked = true);
+                for run in &mut next {
+                    run.has_forked = true;
+                    run.state.local(thread).into_iter().for_each(|local| local.decisions += 1);
+                }
             }
             next.reverse();
             open.append(&mut next);
@@ -354,9 +405,12 @@ impl<'a, 'p> Machine<'a, 'p> {
     fn look_at_limits(&mut self) -> Result<(), Halt> {
         self.operations += 1;
         let computed = self.meter.take();
-        if computed > 0 {
-            self.options.control.spend(computed);
-        } else if !self.operations.is_multiple_of(Self::PATIENCE) {
+        let (operations, terms) = (self.operations, self.values.terms.len() as u64);
+        let done = self.accounted;
+        if computed == 0
+            && operations - done.operations < Self::PATIENCE
+            && terms - done.terms < Self::TERMS
+        {
             return Ok(());
         }
         let control = &self.options.control;
@@ -364,10 +418,14 @@ impl<'a, 'p> Machine<'a, 'p> {
             self.notices.push(Notice::Gap(stopped(stop)));
             return Err(Halt::Enough);
         }
-        let solved = self.oracle.counts.solved;
-        let asked = solved - std::mem::replace(&mut self.accounted, solved);
-        let operations = std::mem::take(&mut self.operations);
-        control.spend(operations * Self::WORK + asked * Self::QUESTION);
+        let questions = self.oracle.counts.solved;
+        self.accounted = Work { operations, terms, questions };
+        control.spend(
+            computed
+                + (operations - done.operations) * Self::WORK
+                + (terms - done.terms) * Self::TERM
+                + (questions - done.questions) * Self::QUESTION,
+        );
         Ok(())
     }
 
@@ -459,6 +517,7 @@ impl<'a, 'p> Machine<'a, 'p> {
             children: 0,
             choices: 0,
             undefined: 0,
+            decisions: 0,
             buffer: Buffer::default(),
             held: Vec::new(),
             in_section: false,

@@ -29,10 +29,15 @@ pub struct Found {
     pub accesses: Vec<(u32, u32)>,
 }
 
+/// What violations are told apart by: property, message and places.
+type Known = (Property, String, Vec<Option<Site>>);
+
 pub struct Observer<'a> {
     options: &'a Options<'a>,
     pub found: Vec<Found>,
-    seen: HashSet<(Property, String, Vec<Option<Site>>)>,
+    /// What was found, in all searches and in this one.
+    seen: HashSet<Known>,
+    fresh: Vec<Known>,
     pub gaps: Gaps,
     /// Where assumptions failed.
     pub ended: Endings,
@@ -45,9 +50,23 @@ impl<'a> Observer<'a> {
             options,
             found: Vec::new(),
             seen: HashSet::new(),
+            fresh: Vec::new(),
             gaps: Gaps::default(),
             ended: Endings::default(),
             counts: Counts::default(),
+        }
+    }
+
+    /// For a search after another, whose violations are known.
+    pub fn after(options: &'a Options<'a>, before: Observer<'a>) -> Observer<'a> {
+        Observer { seen: before.seen, ..Observer::new(options) }
+    }
+
+    /// What was found is not known any more.
+    pub fn forget(&mut self) {
+        self.found.clear();
+        for known in std::mem::take(&mut self.fresh) {
+            self.seen.remove(&known);
         }
     }
 
@@ -78,7 +97,9 @@ impl<'a> Observer<'a> {
     }
 
     fn report(&mut self, found: Found, sites: Vec<Option<Site>>) -> Result<(), Halt> {
-        if self.seen.insert((found.property, found.message.clone(), sites)) {
+        let known = (found.property, found.message.clone(), sites);
+        if self.seen.insert(known.clone()) {
+            self.fresh.push(known);
             self.found.push(found);
         }
         if self.options.all { Ok(()) } else { Err(Halt::Enough) }

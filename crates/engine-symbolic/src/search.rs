@@ -50,6 +50,9 @@ pub struct Search<'m, 'a, 'p> {
     /// Steps until the clock is looked at, and until the search gives up.
     patience: u32,
     steps_left: u64,
+    /// Threads in all states of the path, and those that were looked at since work was accounted for.
+    weight: u64,
+    looked_at: u64,
     looks_for_races: bool,
 }
 
@@ -89,6 +92,12 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
     const PATIENCE: u32 = 64;
     /// What a step costs, in nominal nanoseconds.
     const WORK: u64 = 20_000;
+    /// What it costs to look at one more thread.
+    const THREAD: u64 = 1_000;
+    /// Threads in all states of a path at most: some gigabytes.
+    const MOST_THREADS: u64 = 12_000_000;
+    /// What a state takes beside its threads, in threads.
+    const STATE: u64 = 4;
 
     /// A search that ends after so many steps, or an eighth of that many forks.
     pub fn new(
@@ -109,6 +118,8 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
             start: Instant::now(),
             patience: 1,
             steps_left: steps,
+            weight: 0,
+            looked_at: 0,
         }
     }
 
@@ -146,7 +157,8 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
             match top.backtrack.iter().find(is_open).copied() {
                 Some(thread) => self.try_thread(thread)?,
                 None => {
-                    self.nodes.pop();
+                    let left = self.nodes.pop();
+                    self.weight -= left.map_or(0, |node| Self::weight(node.readiness.len()));
                     if !self.nodes.is_empty() {
                         self.trace.pop();
                         self.races.pop();
@@ -329,6 +341,8 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
             self.observer.counts.redundant += 1;
         }
         let backtrack = self.choose(&awake).into_iter().collect();
+        self.weight += Self::weight(readiness.len());
+        self.looked_at += readiness.len() as u64;
         self.nodes.push(Node {
             state: Some(state),
             enabled,
@@ -524,8 +538,15 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
         }
     }
 
+    fn weight(threads: usize) -> u64 {
+        threads as u64 + Self::STATE
+    }
+
     fn look_at_limits(&mut self) -> Result<(), Halt> {
         self.steps_left = self.steps_left.checked_sub(1).ok_or(Halt::Long)?;
+        if self.weight > Self::MOST_THREADS {
+            return Err(Halt::Deep);
+        }
         self.patience -= 1;
         if self.patience > 0 {
             return Ok(());
@@ -544,7 +565,8 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
             self.observer.gaps.add(stopped(stop));
             return Err(Halt::Enough);
         }
-        control.spend(u64::from(Self::PATIENCE) * Self::WORK);
+        let threads = std::mem::take(&mut self.looked_at);
+        control.spend(u64::from(Self::PATIENCE) * Self::WORK + threads * Self::THREAD);
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use parallax_program::{AllocKind, BinaryOp, Bits, FunctionId, Property};
 use parallax_verdict::{Reason, stopped};
 
 use crate::machine::{Halt, Machine, Notice, Run, Touch};
-use crate::oracle::variables;
+use crate::oracle::{Path, variables};
 use crate::state::{Access, At, Kind, Look, Watch};
 use crate::value::{Symbol, Value};
 
@@ -60,7 +60,7 @@ impl<'p> Machine<'_, 'p> {
                 Ok(vec![run])
             }
             Operation::Alloc { size, align, kind, zeroed } => {
-                self.numbers(run, thread, size, |machine, run, size| {
+                self.numbers_by(run, thread, size, Self::smallest, |machine, run, size| {
                     Ok(vec![machine.alloc(run, thread, size, align, kind, zeroed)])
                 })
             }
@@ -158,6 +158,33 @@ impl<'p> Machine<'_, 'p> {
         run: Run<'p>,
         thread: u32,
         value: Value,
+        go: impl FnMut(&mut Self, Run<'p>, Bits) -> Result<Vec<Run<'p>>, Halt>,
+    ) -> Result<Vec<Run<'p>>, Halt> {
+        let any = |machine: &mut Self, path: &Path, value| Ok(machine.sample(path, value));
+        self.numbers_by(run, thread, value, any, go)
+    }
+
+    /// A number that a value may be on a path, a small one if there is one: of sizes these are met most,
+    /// and there is more to be seen with few objects than with one of gigabytes.
+    fn smallest(&mut self, path: &Path, value: Value) -> Result<Bits, Halt> {
+        let width = self.values.width(value);
+        for bits in [3, 6, 9, 12, 16].into_iter().filter(|bits| *bits < width) {
+            let bound = Value::Known(Bits::new(width, 1 << bits));
+            let is_less = self.values.binary(BinaryOp::Ult, &value, &bound);
+            if let Some(path) = self.oracle.assume(&mut self.values, path, is_less)? {
+                return Ok(self.sample(&path, value));
+            }
+        }
+        Ok(self.sample(path, value))
+    }
+
+    /// Goes on with each number that a value may be, in the order in which they are picked.
+    fn numbers_by(
+        &mut self,
+        run: Run<'p>,
+        thread: u32,
+        value: Value,
+        pick: impl Fn(&mut Self, &Path, Value) -> Result<Bits, Halt>,
         mut go: impl FnMut(&mut Self, Run<'p>, Bits) -> Result<Vec<Run<'p>>, Halt>,
     ) -> Result<Vec<Run<'p>>, Halt> {
         let mut all = Vec::new();
@@ -168,7 +195,7 @@ impl<'p> Machine<'_, 'p> {
                 return go(self, run, bits);
             }
             self.weigh(&run, thread, value);
-            let bits = self.sample(&run.state.path, value);
+            let bits = pick(self, &run.state.path, value)?;
             let is_it = self.values.equal(value, Value::Known(bits));
             let sides = self.oracle.split(&mut self.values, &run.state.path, is_it)?;
             rest = sides.no.map(|path| {

@@ -72,6 +72,8 @@ pub struct Local<'p> {
     /// Symbols so far.
     pub choices: u32,
     pub undefined: u32,
+    /// How often inputs have decided how it goes on.
+    pub decisions: u32,
     /// What it has stored and others do not see yet.
     pub buffer: Buffer<Value, Value>,
     /// Locks whose last write by this thread took them.

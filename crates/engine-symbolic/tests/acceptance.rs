@@ -242,6 +242,85 @@ fn paths_may_be_long() {
     assert!(verdict.counts.events >= 100_000, "{:?}", verdict.counts);
 }
 
+/// Paths without an end, and what is wrong needs few threads and few rounds.
+#[test]
+fn shallow_violations_are_found_beside_endless_paths() {
+    let unsure = "int n; static void *f(void *a) { LOCK(m); n = 1; UNLOCK(m); return 0; }
+        int main(void) { pthread_t t; while (__VERIFIER_nondet_int()) START(t, f); n = 2; }";
+    expect("threads-race", unsure, Property::Race, false);
+    let rounds = "int n; static void *f(void *a) { while (__VERIFIER_nondet_int()) { LOCK(m); n++;
+        if (__VERIFIER_nondet_int()) n = 0; UNLOCK(m); } return 0; }
+        int main(void) { START(one, f); START(two, f); while (__VERIFIER_nondet_int()) { LOCK(m);
+        UNLOCK(m); } n = 2; }";
+    expect("rounds-race", rounds, Property::Race, false);
+    let counts =
+        "int n; static void *f(void *a) { LOCK(m); n++; assert(n != 2); UNLOCK(m); return 0; }
+        int main(void) { pthread_t t; while (__VERIFIER_nondet_int()) START(t, f); }";
+    expect("threads-counted", counts, Property::Assert, false);
+    // As many threads as there is room for: few of them are enough.
+    let room = "int n; static void *f(void *a) { n = 1; return 0; }
+        int main(void) { int k = __VERIFIER_nondet_int(); __VERIFIER_assume(k >= 0);
+        pthread_t *t = malloc(k * sizeof *t); for (int i = 0; i < k; i++) START(t[i], f);
+        for (int i = 0; i < k; i++) JOIN(t[i]); }";
+    expect("threads-in-table", room, Property::Race, false);
+}
+
+/// Whoever goes on after a violation finds others, and each once, though searches begin again.
+#[test]
+fn searches_that_begin_again_find_each_violation_once() {
+    let text = "int x, y; static void *f(void *a) { x = 1; LOCK(m); y = 1; UNLOCK(m); return 0; }
+        int main(void) { pthread_t t; while (__VERIFIER_nondet_int()) START(t, f); y = 2; }";
+    let control = Control::lasting(Duration::from_secs(3));
+    let options =
+        Options { properties: vec![Property::Race], all: true, control, ..Options::default() };
+    let verdict = search(&program("each-once", text), &model("sc"), &options);
+    let pairs = verdict.violations.iter().map(|violation| {
+        let events = &violation.execution.events;
+        let places = violation.involved.iter().map(|event| events[*event as usize].place.clone());
+        let mut places: Vec<String> = places.map(|place| format!("{place:?}")).collect();
+        places.sort();
+        places
+    });
+    let mut pairs: Vec<Vec<String>> = pairs.collect();
+    pairs.sort();
+    let found = pairs.len();
+    pairs.dedup();
+    assert_eq!((found, pairs.len()), (2, 2), "{pairs:?}");
+}
+
+/// Searches to a depth are not the whole: what was cut off is looked at in the end.
+#[test]
+fn deep_violations_are_found_too() {
+    let text = "int n, x; static void *f(void *a) { for (int i = 0; i < 600; i++) { LOCK(m); n++; UNLOCK(m); }
+        x = 1; return 0; }
+        int main(void) { START(one, f); LOCK(m); UNLOCK(m); return x; }";
+    let program = program("deep", text);
+    let control = Control::lasting(Duration::from_secs(30));
+    let options =
+        Options { properties: vec![Property::Race], steps: 8, control, ..Options::default() };
+    let verdict = search(&program, &model("sc"), &options);
+    assert_eq!(verdict.conclusion(), Conclusion::Unsafe, "{:?}", verdict.reason);
+}
+
+/// Work that a thread does by itself is accounted for, so that others who search beside get their turn.
+#[test]
+fn long_computations_are_work() {
+    struct Sum(std::sync::atomic::AtomicU64);
+    impl parallax_control::Gate for Sum {
+        fn spend(&self, work: u64) {
+            self.0.fetch_add(work, std::sync::atomic::Ordering::Relaxed);
+        }
+    }
+    let text = "int main(void) { unsigned k = __VERIFIER_nondet_uint() & 1;
+        for (unsigned i = 0, j = 0; i < 3000000; i++) j += i; assert(k < 2); }";
+    let program = program("busy", text);
+    let sum = Sum(Default::default());
+    let control = Control { gate: Some(&sum), ..Control::lasting(Duration::from_secs(30)) };
+    let options = Options { properties: vec![Property::Assert], control, ..Options::default() };
+    assert_eq!(search(&program, &model("sc"), &options).conclusion(), Conclusion::Safe);
+    assert!(sum.0.into_inner() > 100_000_000);
+}
+
 /// Paths without an end, and few states.
 #[test]
 fn loops_that_take_inputs_end() {

@@ -277,10 +277,11 @@ impl Tally {
         let others = [
             is_path.then(|| executed(program, model, property, Some(seed + 1), usual)),
             (is_path && !is_race).then(|| executed(program, model, property, None, 0)),
+            is_path.then(|| executed(program, model, property, None, 3)),
             Some(explored(program, model, property)),
             (!is_race).then(|| searched(program, model, property)),
         ];
-        let names = ["in another order", "with states matched", "explore", "states"];
+        let names = ["in another order", "with states matched", "to a depth", "explore", "states"];
         for (name, verdict) in names.into_iter().zip(&others) {
             let theirs = verdict.as_ref().and_then(|verdict| answer(verdict, &shown));
             let (Some(ours), Some(theirs)) = (ours, theirs) else {

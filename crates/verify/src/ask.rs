@@ -2,13 +2,14 @@
 
 use std::any::TypeId;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parallax_control::Control;
 use parallax_engine_bounded::Asking;
 use parallax_frontend_c::{Formula, Formulas};
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Help, Property, Setting};
-use parallax_query::{Answer, Engine, Query};
+use parallax_query::{Answer, Engine, Query, Wanted};
 use parallax_verdict::{
     Conclusion, Counts, Ending, Gaps, Reason, Scope, Searched, Verdict, no_final_state,
 };
@@ -28,6 +29,8 @@ pub struct Response {
     pub ruling: Option<Ruling>,
     /// What that file says.
     pub formulas: Option<Formulas>,
+    /// Whether the search ended at a violation that is none by the rules.
+    hides_others: bool,
 }
 
 impl Prepared {
@@ -51,19 +54,45 @@ impl Prepared {
         if self.kind == Kind::Litmus {
             answer.verdict.notes.push(litmus::NOTE.to_string());
         }
+        let response = self.concluded(answer);
+        match self.formulas.is_some() && !query.goes_on() && response.hides_others {
+            true => self.ask_for_others(&query, response, control),
+            false => Ok(response),
+        }
+    }
+
+    fn concluded(&self, answer: Answer) -> Response {
         let answer = self.without_vacuity(answer);
         let answer = self.complete(answer);
-        Ok(self.response(self.assumed(answer)))
+        self.response(self.assumed(answer))
+    }
+
+    /// A search ends at the first violation that it meets. Where that is none by the rules of the
+    /// competition, another one may be there: whoever goes on finds it.
+    fn ask_for_others(
+        &self,
+        query: &Query<'_>,
+        first: Response,
+        control: &Control<'_>,
+    ) -> Result<Response, Diagnostics> {
+        let query = Query { wanted: Wanted::All, ..query.clone() };
+        let response =
+            self.concluded(self.answer(&query, &control.clone().within(Some(FOR_OTHERS)))?);
+        let finds = matches!(response.ruling, Some(Ruling::False(_)));
+        Ok(if finds { response } else { first })
     }
 
     /// An answer, as it counts where a property file is asked for.
     fn response(&self, mut answer: Answer) -> Response {
+        let was_unsafe = answer.verdict.conclusion() == Conclusion::Unsafe;
         let ruling = self.formulas.as_ref().map(|formulas| {
             let competition = Competition { formulas, program: self.subject.program.as_ref() };
             answer.verdict = competition.settle(answer.verdict.clone());
             competition.ruling(&answer.verdict)
         });
-        Response { answer, model: self.model.clone(), ruling, formulas: self.formulas.clone() }
+        let hides_others = was_unsafe && matches!(ruling, Some(Ruling::Unknown(_)));
+        let (model, formulas) = (self.model.clone(), self.formulas.clone());
+        Response { answer, model, ruling, formulas, hides_others }
     }
 
     /// No engine says whether a program ends.
@@ -167,6 +196,9 @@ impl Prepared {
         answer
     }
 }
+
+/// Who goes on after a violation that is none by the rules goes on for so long at most.
+const FOR_OTHERS: Duration = Duration::from_secs(20);
 
 /// How engines say that a function is called that nobody defines.
 const NO_BODY: &str = "which has no body";

@@ -74,8 +74,9 @@ pub struct FencesArguments {
     pub timeout: Option<Duration>,
 
     /// Stop when the search has taken so much memory
-    #[arg(long, value_name = "MIB", allow_negative_numbers = true)]
-    pub memory_limit: Option<NonZeroU32>,
+    #[arg(long, value_name = "MIB", default_value = crate::MEMORY_LIMIT)]
+    #[arg(allow_negative_numbers = true)]
+    pub memory_limit: NonZeroU32,
 
     /// Write the changed text to this file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

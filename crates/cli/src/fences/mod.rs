@@ -36,7 +36,7 @@ fn answer(options: &FencesArguments, cancel: &Cancel) -> Result<Mended, Diagnost
         return Err(vec![Diagnostic::new(message)]);
     }
     let control = Control {
-        memory_limit: options.memory_limit.map(|limit| u64::from(limit.get())),
+        memory_limit: Some(u64::from(options.memory_limit.get())),
         jobs: options.jobs,
         ..Control::default().until(cancel.clone()).within(options.timeout)
     };

@@ -70,8 +70,9 @@ pub struct VerifyArguments {
     pub timeout: Option<Duration>,
 
     /// Stop when the search has taken so much memory, with what was found so far
-    #[arg(long, value_name = "MIB", allow_negative_numbers = true)]
-    pub memory_limit: Option<NonZeroU32>,
+    #[arg(long, value_name = "MIB", default_value = crate::MEMORY_LIMIT)]
+    #[arg(allow_negative_numbers = true)]
+    pub memory_limit: NonZeroU32,
 
     /// Which solver the bounded engine asks
     #[arg(long, value_enum, default_value_t = SolverName::Cadical)]

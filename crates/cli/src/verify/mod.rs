@@ -85,7 +85,7 @@ fn response(
 ) -> Result<Response, Diagnostics> {
     check_format(options, &request)?;
     let control = Control {
-        memory_limit: options.memory_limit.map(|limit| u64::from(limit.get())),
+        memory_limit: Some(u64::from(options.memory_limit.get())),
         jobs: options.jobs,
         ..Control::default().until(cancel.clone()).within(options.timeout)
     };

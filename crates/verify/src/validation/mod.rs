@@ -13,7 +13,7 @@ mod lines;
 mod other;
 mod search;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -99,8 +99,7 @@ pub fn validate(
         }
         Kind::Violation => {
             let guide = Guide::new(witness, &formulas, program, &lines, &prepared.subject.name);
-            if !guide.has_target {
-                let reason = format!("there is no code in line {}", guide.target_lines());
+            if let Some(reason) = guide.wrong_target(program, &lines) {
                 return Ok(said(Outcome::Refuted, reason));
             }
             prepared.follow(program, &guide, control)
@@ -251,10 +250,10 @@ pub struct Guide<'a> {
     values: Vec<i128>,
     globals: HashMap<&'a str, (usize, u32)>,
     ignored: Vec<String>,
+    /// The file of places that have no other.
+    own: String,
     /// Places that only the first thread comes by.
     of_main: HashSet<usize>,
-    /// Whether there is code at one of the targets.
-    has_target: bool,
 }
 
 impl<'a> Guide<'a> {
@@ -275,24 +274,18 @@ impl<'a> Guide<'a> {
             values: vec![0, 1, -1, 2],
             globals: HashMap::new(),
             ignored: witness.ignored.clone(),
+            own: own.to_string(),
             of_main: HashSet::new(),
-            has_target: false,
         };
-        let place = |waypoint: &Waypoint| {
-            let (file, line) = lines.presumed(waypoint.line);
-            (file.map_or(own, base).to_string(), line)
-        };
+        let place = |waypoint: &Waypoint| presumed(waypoint, lines, own);
         let there = places_of(program);
         for waypoint in &witness.waypoints {
-            match there.contains_key(&place(waypoint)) {
-                true => guide.add(waypoint, place(waypoint), false),
-                false => {
-                    guide.ignored.push(format!("line {}, where there is no code", waypoint.line));
-                }
+            match misplaced(waypoint, there.get(&place(waypoint))) {
+                None => guide.add(waypoint, place(waypoint), false),
+                Some(problem) => guide.ignored.push(problem),
             }
         }
         for target in &witness.targets {
-            guide.has_target |= there.contains_key(&place(target));
             guide.add(target, place(target), true);
         }
         for (number, global) in program.globals.iter().enumerate() {
@@ -300,7 +293,9 @@ impl<'a> Guide<'a> {
                 guide.globals.insert(&global.name, (number, global.size as u32));
             }
         }
-        let is_main = |(place, _): &(&(String, u32), &usize)| there.get(*place) == Some(&true);
+        let is_main = |(place, _): &(&(String, u32), &usize)| {
+            there.get(*place).is_some_and(|there| there.iter().eq([&"main"]))
+        };
         guide.of_main = guide.places.iter().filter(is_main).map(|(_, number)| *number).collect();
         guide.ignore_what_is_not_known(program);
         guide.values.sort_unstable();
@@ -375,6 +370,15 @@ impl<'a> Guide<'a> {
         }
     }
 
+    /// Why there is nothing where the witness has its target.
+    fn wrong_target(&self, program: &Program, lines: &Lines) -> Option<String> {
+        let there = places_of(program);
+        let problem =
+            |target: &Waypoint| misplaced(target, there.get(&presumed(target, lines, &self.own)));
+        let problem = self.targets.iter().find_map(|(target, _)| problem(target))?;
+        Some(format!("the target is in {problem}"))
+    }
+
     fn target_lines(&self) -> String {
         let lines: Vec<String> = self.targets.iter().map(|(t, _)| t.line.to_string()).collect();
         lines.join(" and ")
@@ -411,17 +415,32 @@ fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Where there is code, and whether it is of nothing but `main`.
-fn places_of(program: &Program) -> HashMap<(String, u32), bool> {
-    let mut places = HashMap::new();
+/// The place of a waypoint, as the program has it.
+fn presumed(waypoint: &Waypoint, lines: &Lines, own: &str) -> (String, u32) {
+    let (file, line) = lines.presumed(waypoint.line);
+    (file.map_or(own, base).to_string(), line)
+}
+
+/// What is wrong with the place of a waypoint, given the functions that have code there.
+fn misplaced(waypoint: &Waypoint, there: Option<&BTreeSet<&str>>) -> Option<String> {
+    let line = waypoint.line;
+    let Some(functions) = there else {
+        return Some(format!("line {line}, where there is no code"));
+    };
+    let function = waypoint.function.as_deref()?;
+    (!functions.contains(function)).then(|| format!("line {line}, which is not of '{function}'"))
+}
+
+/// Where there is code, and of which functions.
+fn places_of(program: &Program) -> HashMap<(String, u32), BTreeSet<&str>> {
+    let mut places: HashMap<(String, u32), BTreeSet<&str>> = HashMap::new();
     for function in &program.functions {
-        let is_main = function.name == "main";
         for block in &function.blocks {
             let spans = block.insts.iter().map(|inst| inst.span).chain([block.terminator_span]);
             let own = spans.map(|span| program.source.origin(span));
             for place in own.filter(|place| !place.is_linked()) {
                 let place = (base(&place.file).to_string(), place.line);
-                *places.entry(place).or_insert(true) &= is_main;
+                places.entry(place).or_default().insert(&function.name);
             }
         }
     }

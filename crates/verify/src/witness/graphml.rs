@@ -165,7 +165,7 @@ impl<'x> Reader<'_, 'x> {
             ignored.push(format!("which way the branch in line {line} goes"));
         }
         let thread = edge.data("threadId");
-        let waypoint = |what| Waypoint { thread: thread.clone(), line, what };
+        let waypoint = |what| Waypoint { thread: thread.clone(), line, function: None, what };
         let assumption = edge.data("assumption").unwrap_or_default();
         let parts = assumption.split(';').map(str::trim).filter(|part| !part.is_empty());
         let parts: Vec<Waypoint> = parts

@@ -44,6 +44,8 @@ pub struct Waypoint {
     pub thread: Option<String>,
     /// In the file as it is, not in what it was made of.
     pub line: u32,
+    /// The function that has the line, if the witness says so.
+    pub function: Option<String>,
     pub what: What,
 }
 

@@ -131,7 +131,8 @@ impl<'d> Reader<'d> {
         };
         let is_target = node.get("type").and_then(Node::text) == Some("target");
         let thread = node.get("thread_id").and_then(Node::text).map(str::to_string);
-        Ok(Some((Waypoint { thread, line, what }, is_target)))
+        let function = location.get("function").and_then(Node::text).map(str::to_string);
+        Ok(Some((Waypoint { thread, line, function, what }, is_target)))
     }
 }
 
