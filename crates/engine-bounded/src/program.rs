@@ -12,7 +12,7 @@ use parallax_verdict::{
     Violation, confirm, inputs_tried, no_execution_passes, unasked,
 };
 
-use crate::checks::{Checks, Suspect, Use, uses};
+use crate::checks::{Checks, Suspect, Use, copy_what_is_open, uses};
 use crate::claim::claim;
 use crate::encoding::{Asking, Encoding, Flags};
 use crate::ends::late;
@@ -195,6 +195,7 @@ impl Search<'_, '_> {
         let stays = self.goes.map_or(Literal::TRUE, |goes| !goes);
         self.counts = encoding.circuit.and(&[self.all, stays]);
         let ordered = self.ordered(&mut encoding, &uses);
+        copy_what_is_open(&mut encoding, &memory, &unfolding.copies, &unfolding.open_writes);
         let threads = unfolding.threads.len();
         let (suspects, unasked) = {
             let mut checks = Checks {
@@ -423,15 +424,16 @@ impl Search<'_, '_> {
             return Ok(());
         }
         let open: BTreeMap<usize, Term> =
-            open.iter().map(|(write, when)| (*write as usize, *when)).collect();
+            open.iter().map(|(write, bits)| (*write as usize, *bits)).collect();
         let mut all: Vec<(usize, Literal)> = Vec::new();
         for read in 0..encoding.structure.initials {
             if encoding.structure.events[read].tags.tags.contains("COPY") {
                 continue;
             }
             for (write, takes) in &encoding.communication.sources[read] {
-                if let Some(when) = open.get(write) {
-                    let is_open = encoding.circuit.literal(*when);
+                if let Some(bits) = open.get(write) {
+                    let bits = encoding.circuit.bits(*bits);
+                    let is_open = encoding.circuit.or(&bits);
                     all.push((read, encoding.circuit.and(&[*takes, is_open])));
                 }
             }
