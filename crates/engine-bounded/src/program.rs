@@ -132,7 +132,7 @@ struct Search<'a, 'p> {
     found: Vec<Violation>,
     /// Why what holds of all executions holds of none.
     vacuous: Option<Reason>,
-    /// Whether no execution comes to its end, although no assumption is in the way.
+    /// Whether no execution comes to its end within the bound, although no assumption is in the way.
     none_ends: bool,
     /// Whether a loop that counts was cut.
     cuts_counting: bool,
@@ -142,6 +142,7 @@ impl Search<'_, '_> {
     /// How far the search went, where it went to its end. The error is why there is no answer.
     fn run(&mut self, bound: Bound) -> Result<Scope, Reason> {
         self.cuts_counting = false;
+        self.none_ends = false;
         let by_model = self.model.happens_before().is_some();
         let has_races = self.properties.contains(&Property::Race);
         let preparation = Preparation {
@@ -247,14 +248,20 @@ impl Search<'_, '_> {
         self.look_for_open_reads(&mut encoding, &unfolding.open_writes)?;
         let obstacles = [obstacles, undecided].concat();
         let scope = self.scope(&mut encoding, bound, &exceeded, &obstacles)?;
-        if scope == Scope::Complete && !self.options.throughout {
+        if !self.options.throughout {
             let waits = !waits.is_empty();
             // An assertion that fails comes after the assumptions, too.
             let failed = failures.iter().map(|failure| failure.stop.clone());
             let exits: Vec<Stop> = unfolding.ends.iter().cloned().chain(failed).collect();
             let exits = any(&mut encoding, &exits);
             let over = encoding.circuit.or(&[endless.over, exits]);
-            self.look_for_an_end(&mut encoding, over, &unfolding.discarded, waits)?;
+            match scope {
+                Scope::Complete => {
+                    self.look_for_an_end(&mut encoding, over, &unfolding.discarded, waits)?;
+                }
+                // Every way is longer than the bound.
+                _ => self.none_ends = over == Literal::FALSE,
+            }
         }
         Ok(scope)
     }

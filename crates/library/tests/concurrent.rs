@@ -218,7 +218,7 @@ fn once_others_wait_for_the_first() {
 
 #[test]
 fn semaphores_hand_over() {
-    let text = "global s: 32\nglobal data: 4\n\
+    let text = "global s: 32 = { 0: 0x100000:32 }\nglobal data: 4\n\
         fn producer() {\n  store.4 &data, 7:32\n  call extern sem_post(&s)\n  return\n}\n\
         fn consumer() {\n  var k: 32\n  call extern sem_wait(&s)\n  k = load.4 &data\n  \
         assert k == 7:32, \"data\"\n  return\n}\n\
