@@ -198,3 +198,14 @@ fn ranges_of_inputs_restrict_the_answer() {
     let answer: Value = serde_json::from_str(&run.stdout).expect("JSON");
     assert_eq!(answer["scope"], "complete");
 }
+
+/// Within so few rounds nobody gets anywhere: that is said.
+#[test]
+fn bounds_that_no_execution_keeps_are_noted() {
+    let folder = folder("int main(void) { for (int i = 0; i < 3; i++) x++; assert(x != 3); }\n");
+    let within = |rounds| verify(&folder, ("bounded", "rc11"), &["--unroll", rounds]);
+    for rounds in ["0", "2"] {
+        within(rounds).ends_with(0).says("note: vacuous: no execution comes to its end");
+    }
+    within("3").ends_with(1).says("assertion failed: x != 3");
+}

@@ -1,5 +1,7 @@
 //! What may be wrong with an execution, each as a literal.
 
+use rustc_hash::FxHashMap;
+
 use parallax_machine::system::BadAccess;
 use parallax_program::{BinaryOp, Bits, Property};
 use parallax_solver::{Literal, Term};
@@ -379,4 +381,30 @@ pub fn uses(
         }
     }
     found
+}
+
+/// What a read that only copies finds has no value in the bits in which what was written has none: all
+/// of them, where nobody has written.
+pub fn copy_what_is_open(
+    encoding: &mut Encoding,
+    memory: &Memory,
+    copies: &[(u32, Term)],
+    open_writes: &[(u32, Term)],
+) {
+    let open: FxHashMap<usize, Term> =
+        open_writes.iter().map(|(write, bits)| (*write as usize, *bits)).collect();
+    for (read, found) in copies {
+        let read = *read as usize;
+        let width = encoding.circuit.terms.width(*found);
+        let is_fresh = encoding.structure.events[read].tags.tags.contains("FRESH");
+        for (write, takes) in encoding.communication.sources[read].clone() {
+            let place = encoding.structure.place(write);
+            let is_initial = encoding.structure.is_initial(write);
+            let is_undefined = is_initial && place.is_some_and(|place| !memory.is_defined(place));
+            let none = if is_undefined && !is_fresh { u128::MAX } else { 0 };
+            let none = encoding.circuit.terms.constant(Bits::new(width, none));
+            let bits = open.get(&write).copied().unwrap_or(none);
+            encoding.circuit.equal_where(takes, *found, bits);
+        }
+    }
 }

@@ -12,7 +12,7 @@ use parallax_verdict::{
     Violation, confirm, inputs_tried, no_execution_passes, unasked,
 };
 
-use crate::checks::{Checks, Suspect, Use, uses};
+use crate::checks::{Checks, Suspect, Use, copy_what_is_open, uses};
 use crate::claim::claim;
 use crate::encoding::{Asking, Encoding, Flags};
 use crate::ends::late;
@@ -136,7 +136,7 @@ struct Search<'a, 'p> {
     found: Vec<Violation>,
     /// Why what holds of all executions holds of none.
     vacuous: Option<Reason>,
-    /// Whether no execution comes to its end, although no assumption is in the way.
+    /// Whether no execution comes to its end within the bound, although no assumption is in the way.
     none_ends: bool,
     /// Whether a loop that counts was cut.
     cuts_counting: bool,
@@ -147,6 +147,7 @@ impl Search<'_, '_> {
     /// How far the search went, where it went to its end. The error is why there is no answer.
     fn run(&mut self, bound: Bound) -> Result<Scope, Reason> {
         self.cuts_counting = false;
+        self.none_ends = false;
         let by_model = self.model.happens_before().is_some();
         let has_races = self.properties.contains(&Property::Race);
         let preparation = Preparation {
@@ -200,6 +201,7 @@ impl Search<'_, '_> {
         let stays = self.goes.map_or(Literal::TRUE, |goes| !goes);
         self.counts = encoding.circuit.and(&[self.all, stays]);
         let ordered = self.ordered(&mut encoding, &uses);
+        copy_what_is_open(&mut encoding, &memory, &unfolding.copies, &unfolding.open_writes);
         let threads = unfolding.threads.len();
         let (suspects, unasked) = {
             let mut checks = Checks {
@@ -252,14 +254,20 @@ impl Search<'_, '_> {
         let obstacles = [obstacles, undecided].concat();
         let scope = self.scope(&mut encoding, bound, &exceeded, &obstacles)?;
         let goes_on = scope != Scope::Complete && self.options.unroll.is_none();
-        if scope == Scope::Complete && !self.options.throughout {
+        if !self.options.throughout {
             let waits = !waits.is_empty();
             // An assertion that fails comes after the assumptions, too.
             let failed = failures.iter().map(|failure| failure.stop.clone());
             let exits: Vec<Stop> = unfolding.ends.iter().cloned().chain(failed).collect();
             let exits = any(&mut encoding, &exits);
             let over = encoding.circuit.or(&[endless.over, exits]);
-            self.look_for_an_end(&mut encoding, over, &unfolding.discarded, waits)?;
+            match scope {
+                Scope::Complete => {
+                    self.look_for_an_end(&mut encoding, over, &unfolding.discarded, waits)?;
+                }
+                // Every way is longer than the bound.
+                _ => self.none_ends = over == Literal::FALSE,
+            }
         }
         if self.options.views && !goes_on {
             let complete = encoding.circuit.and(&[self.counts, endless.over]);
@@ -434,15 +442,16 @@ impl Search<'_, '_> {
             return Ok(());
         }
         let open: BTreeMap<usize, Term> =
-            open.iter().map(|(write, when)| (*write as usize, *when)).collect();
+            open.iter().map(|(write, bits)| (*write as usize, *bits)).collect();
         let mut all: Vec<(usize, Literal)> = Vec::new();
         for read in 0..encoding.structure.initials {
             if encoding.structure.events[read].tags.tags.contains("COPY") {
                 continue;
             }
             for (write, takes) in &encoding.communication.sources[read] {
-                if let Some(when) = open.get(write) {
-                    let is_open = encoding.circuit.literal(*when);
+                if let Some(bits) = open.get(write) {
+                    let bits = encoding.circuit.bits(*bits);
+                    let is_open = encoding.circuit.or(&bits);
                     all.push((read, encoding.circuit.and(&[*takes, is_open])));
                 }
             }

@@ -40,7 +40,7 @@ pub struct Values {
     traces: bool,
     /// A term that is taken for a constant for the moment.
     pub assumed: Option<(Term, Bits)>,
-    /// Of terms that were asked about: where they have a value that nobody has given. Variables that
+    /// Of terms that were asked about: which of their bits nobody has given a value. Variables that
     /// stand for such values are there from the start.
     open: FxHashMap<Term, Term>,
 }
@@ -63,15 +63,34 @@ impl Values {
     /// A value that nobody has given.
     pub fn undefined(&mut self, width: u32) -> Value {
         let term = self.terms.variable(width);
-        let truth = self.terms.truth();
-        self.open.insert(term, truth);
+        let all = self.terms.constant(Bits::new(width, u128::MAX));
+        self.open.insert(term, all);
         self.plain(term)
+    }
+
+    /// Which bits of a variable nobody has given a value is another variable, which is the result.
+    pub fn perhaps_open(&mut self, variable: Term) -> Term {
+        let open = self.terms.variable(self.terms.width(variable));
+        self.open.insert(variable, open);
+        open
     }
 
     /// Where a term depends on a value that nobody has given.
     pub fn is_open(&mut self, term: Term) -> Term {
+        let bits = self.open_bits(term);
+        self.any(bits)
+    }
+
+    fn any(&mut self, bits: Term) -> Term {
+        let none = self.terms.constant(Bits::zero(self.terms.width(bits)));
+        let is_none = self.terms.equals(bits, none);
+        self.terms.not(is_none)
+    }
+
+    /// Which bits of a term depend on a value that nobody has given.
+    pub fn open_bits(&mut self, term: Term) -> Term {
         if self.open.is_empty() {
-            return self.terms.falsity();
+            return self.terms.constant(Bits::zero(self.terms.width(term)));
         }
         let mut waiting = vec![term];
         while let Some(next) = waiting.last().copied() {
@@ -89,20 +108,58 @@ impl Values {
         self.open[&term]
     }
 
-    /// The same, where it is known of the operands.
+    /// The same, where it is known of the operands: bit by bit where the operation is one on bits, so
+    /// that a member of a word does not depend on the members beside it; otherwise all of it does.
     fn open_by_operands(&mut self, term: Term) -> Term {
         let node = self.terms.node(term);
-        let of = |term: &Term| self.open.get(term).copied();
-        if let Node::Select { condition, then, otherwise } = node
-            && let (Some(by), Some(first), Some(second)) =
-                (of(&condition), of(&then), of(&otherwise))
-        {
-            let taken = self.terms.select(condition, first, second);
-            return self.terms.or(by, taken);
+        let width = self.terms.width(term);
+        let parts: Vec<Term> =
+            operands(node).iter().filter_map(|part| self.open.get(part).copied()).collect();
+        let zero = |part: &Term| self.terms.as_constant(*part).is_some_and(|bits| bits.is_zero());
+        if parts.iter().all(zero) {
+            return self.terms.constant(Bits::zero(width));
         }
-        let parts: Vec<Term> = operands(node).iter().filter_map(of).collect();
-        let falsity = self.terms.falsity();
-        parts.into_iter().fold(falsity, |all, part| self.terms.or(all, part))
+        match (node, &parts[..]) {
+            (Node::Unary(UnaryOp::Not, _), [open]) => *open,
+            (Node::Extract { low, width, .. }, [open]) => self.terms.extract(*open, low, width),
+            (Node::ZeroExtend { width, .. }, [open]) => self.terms.zero_extend(*open, width),
+            (Node::SignExtend { width, .. }, [open]) => self.terms.sign_extend(*open, width),
+            (Node::Concat { .. }, [high, low]) => self.terms.concat(*high, *low),
+            (Node::Binary(BinaryOp::Xor, ..), [left, right]) => self.terms.or(*left, *right),
+            (Node::Binary(BinaryOp::And, a, b), [left, right]) => {
+                self.open_product([a, b], [*left, *right])
+            }
+            (Node::Binary(BinaryOp::Or, a, b), [left, right]) => {
+                let values = [self.terms.not(a), self.terms.not(b)];
+                self.open_product(values, [*left, *right])
+            }
+            (
+                Node::Binary(op @ (BinaryOp::Shl | BinaryOp::LShr | BinaryOp::AShr), _, by),
+                [open, _],
+            ) if self.terms.as_constant(by).is_some() => self.terms.binary(op, *open, by),
+            (Node::Select { condition, .. }, [by, then, otherwise]) => {
+                let taken = self.terms.select(condition, *then, *otherwise);
+                let all = self.terms.sign_extend(*by, width);
+                self.terms.or(taken, all)
+            }
+            _ => {
+                let falsity = self.terms.falsity();
+                let some = parts.into_iter().fold(falsity, |some, part| {
+                    let part = self.any(part);
+                    self.terms.or(some, part)
+                });
+                self.terms.sign_extend(some, width)
+            }
+        }
+    }
+
+    /// A bit of a product is open if one of the two is, and the other is open or one.
+    fn open_product(&mut self, values: [Term; 2], open: [Term; 2]) -> Term {
+        let [left, right] = [0, 1].map(|this: usize| {
+            let other = self.terms.or(open[1 - this], values[1 - this]);
+            self.terms.and(open[this], other)
+        });
+        self.terms.or(left, right)
     }
 
     pub fn plain(&self, term: Term) -> Value {

@@ -18,11 +18,10 @@ use crate::{DataModel, Input, Options};
 const VERSION: &str = "19";
 
 /// How clang is run. Its own optimiser is off: see the top of the crate.
-const CLANG_ARGS: [&str; 19] = [
+const CLANG_ARGS: [&str; 18] = [
     "-S",
     "-emit-llvm",
     "-g",
-    "-O1",
     "-U__OPTIMIZE__",
     "-Xclang",
     "-disable-llvm-passes",
@@ -40,6 +39,10 @@ const CLANG_ARGS: [&str; 19] = [
     "-o",
     "-",
 ];
+
+/// What no argument of the user takes back: where the lives of variables end, and which accesses are the
+/// source's own, clang says only here.
+const LAST_ARGS: [&str; 2] = ["-O1", "-fstrict-aliasing"];
 
 /// Where overflow is checked: the sign of a shift shows only to clang.
 const SHIFT_ARGS: [&str; 2] = ["-fsanitize=shift-base", "-fsanitize-trap=shift-base"];
@@ -106,7 +109,7 @@ fn compile(path: &Path, options: &Options) -> Result<String, Diagnostics> {
     for remap in remaps(scratch.path(), options).map_err(failed)? {
         args = args.options(["-Xclang", "-remap-file", "-Xclang"]).options([remap]);
     }
-    args = args.options(&options.clang_args);
+    args = args.options(&options.clang_args).options(LAST_ARGS);
     args = args.options(width_args(options));
     let text = run_clang(path, &scratch, args, options)?;
     let module = scratch.path().join("module.ll");

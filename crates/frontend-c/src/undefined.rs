@@ -29,6 +29,10 @@ pub const UNENDED: &str = "parallax.undefined.unended";
 /// none, and the pass keeps it where it takes a store apart.
 pub const MARK: &str = "noalias";
 
+/// What a module has in which clang says which types are accessed. The pass may leave none of the
+/// accesses of which it did.
+pub const TYPED: &str = "parallax.typed";
+
 /// A scope, as the verifier of LLVM wants it.
 const SCOPE: &str = "!{!{!\"parallax.declared\", !{!\"parallax\"}}}";
 
@@ -64,6 +68,9 @@ pub fn marked(text: &str) -> String {
     }
     let _ = writeln!(result, "declare void @{KEPT}(ptr)\ndeclare void @{OUTLIVED}(ptr)");
     let _ = writeln!(result, "declare void @{UNENDED}()");
+    if text.contains("!tbaa") {
+        let _ = writeln!(result, "!{TYPED} = !{{}}");
+    }
     result
 }
 

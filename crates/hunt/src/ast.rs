@@ -251,6 +251,22 @@ pub enum Lock {
     Section,
 }
 
+/// What may be without a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Open {
+    Variable,
+    /// A member of a new object, looked at in a copy of it.
+    Member,
+    /// A bit-field beside one that is written …
+    Beside,
+    /// … and that one itself, which always has a value.
+    Written,
+}
+
+impl Open {
+    pub const PARTS: [Open; 3] = [Open::Member, Open::Beside, Open::Written];
+}
+
 /// An object of the library that a thread has for itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Own {
@@ -369,8 +385,9 @@ pub enum Stmt {
         value: Expr,
         depth: u64,
     },
-    /// A variable that only gets a value if the condition holds, and is looked at in any case.
+    /// What only gets a value if the condition holds, and is looked at in any case.
     Uninitialised {
+        what: Open,
         to: usize,
         given: Expr,
         value: u64,

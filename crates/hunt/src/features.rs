@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::ast::{Access, Expr, Lock, Op, Order, Place, Program, Shape, Stmt, Type, WaitStyle};
+use crate::ast::{
+    Access, Expr, Lock, Op, Open, Order, Place, Program, Shape, Stmt, Type, WaitStyle,
+};
 
 /// A feature, and whether a litmus test can have it.
 macro_rules! features {
@@ -84,6 +86,7 @@ features! {
     Input "input" false,
     Assume "assume" false,
     Uninitialised "uninitialised" false,
+    PartlyWritten "partly-written" false,
     Own "own-objects" false,
     Float "float" false,
     Call "call" false,
@@ -224,7 +227,8 @@ fn of_statement(program: &Program, statement: &Stmt, found: &mut BTreeSet<Featur
         Stmt::Set { .. } => Feature::Arithmetic,
         Stmt::Signed { .. } => Feature::Signed,
         Stmt::Input { .. } => Feature::Input,
-        Stmt::Uninitialised { .. } => Feature::Uninitialised,
+        Stmt::Uninitialised { what: Open::Variable, .. } => Feature::Uninitialised,
+        Stmt::Uninitialised { .. } => Feature::PartlyWritten,
         Stmt::Own { .. } => Feature::Own,
         Stmt::Float { .. } => Feature::Float,
         Stmt::Call { .. } => Feature::Call,

@@ -8,8 +8,8 @@
 use std::collections::BTreeSet;
 
 use crate::ast::{
-    Access, Expr, Field, Global, LOCALS, Lock, Op, Order, Own, OwnStep, POINTERS, Place, Program,
-    RmwOp, Run, Shape, Stmt, Type, WaitStyle,
+    Access, Expr, Field, Global, LOCALS, Lock, Op, Open, Order, Own, OwnStep, POINTERS, Place,
+    Program, RmwOp, Run, Shape, Stmt, Type, WaitStyle,
 };
 use crate::features::Feature;
 use crate::random::Random;
@@ -445,6 +445,7 @@ impl Generator<'_> {
             (weight(Feature::Input, 4), Feature::Input),
             (weight(Feature::Assume, 2), Feature::Assume),
             (weight(Feature::Uninitialised, 4), Feature::Uninitialised),
+            (weight(Feature::PartlyWritten, 4), Feature::PartlyWritten),
             (weight(Feature::Own, 4), Feature::Own),
             (weight(Feature::Float, 3), Feature::Float),
             (weight(Feature::Call, 3), Feature::Call),
@@ -575,8 +576,10 @@ impl Generator<'_> {
                 Stmt::Input { to: local, ty, below }
             }
             Feature::Assume => Stmt::Assume(self.condition()),
-            Feature::Uninitialised => {
-                Stmt::Uninitialised { to: local, given: self.condition(), value: self.value() }
+            Feature::Uninitialised => self.uninitialised(local, Open::Variable),
+            Feature::PartlyWritten => {
+                let what = *self.random.pick(&Open::PARTS);
+                self.uninitialised(local, what)
             }
             Feature::Own => Stmt::Own {
                 to: local,
@@ -626,6 +629,10 @@ impl Generator<'_> {
         let has_body = self.has(Feature::WaitBody) && self.random.percent(60);
         let body = if has_body { self.list(1, depth + 2) } else { Vec::new() };
         Stmt::Wait { style, to, place, order, until, body }
+    }
+
+    fn uninitialised(&mut self, to: usize, what: Open) -> Stmt {
+        Stmt::Uninitialised { what, to, given: self.condition(), value: self.value() }
     }
 
     fn allocation(&mut self, zeroed: bool) -> Vec<Stmt> {

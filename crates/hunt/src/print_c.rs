@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crate::ast::{
-    Access, Expr, Field, Global, LOCALS, Lock, Op, Order, Own, OwnStep, POINTERS, Place, Program,
-    RmwOp, Run, Shape, Stmt, Type, WaitStyle,
+    Access, Expr, Field, Global, LOCALS, Lock, Op, Open, Order, Own, OwnStep, POINTERS, Place,
+    Program, RmwOp, Run, Shape, Stmt, Type, WaitStyle,
 };
 
 /// The whole program.
@@ -50,7 +50,7 @@ const HEADERS: &str = "#include <assert.h>\n#include <pthread.h>\n#include <stda
                        #include <stdint.h>\n#include <stdlib.h>\n";
 
 /// What is declared where these words are used.
-const DECLARATIONS: [(&[&str], &str); 16] = [
+const DECLARATIONS: [(&[&str], &str); 17] = [
     (&["memcpy(", "memset("], "#include <string.h>\n"),
     (&["&sem", "sem_t"], "#include <semaphore.h>\n"),
     (&["&mtx"], "#include <threads.h>\n"),
@@ -63,6 +63,7 @@ const DECLARATIONS: [(&[&str], &str); 16] = [
         &["deeper("],
         "uint32_t deeper(uint32_t x, uint32_t n) { return n == 0 ? x : deeper(x + 1, n - 1); }\n",
     ),
+    (&["struct part"], "struct part { uint32_t a : 3, b : 5; uint32_t c; };\n"),
     (&["struct cell"], "struct cell { _Atomic uint32_t a; uint32_t n; };\n"),
     (&["&shown"], "_Atomic(struct cell *) shown;\n"),
     (&["&cell0"], "struct cell cell0;\n"),
@@ -426,9 +427,9 @@ impl Printer<'_> {
                 self.line(&format!("{to} = deeper({value}, {depth});"));
             }
             Stmt::Run { to, body, argument, how } => self.run(*to, *body, argument, *how),
-            Stmt::Uninitialised { to, given, value } => {
+            Stmt::Uninitialised { what, to, given, value } => {
                 let (to, given) = (self.local(*to), self.expression(given));
-                self.line(&format!("{{ uint32_t u; if ({given}) u = {value}; {to} = u; }}"));
+                self.line(&uninitialised(*what, to, &given, *value));
             }
             Stmt::If { condition, then, other } => {
                 let condition = self.expression(condition);
@@ -946,4 +947,21 @@ fn calls(lock: Lock) -> (&'static str, &'static str, &'static str) {
         Lock::Section => ("__VERIFIER_atomic_begin()", "1", "__VERIFIER_atomic_end()"),
         Lock::Mtx => ("mtx_lock(&mtx)", "mtx_trylock(&mtx) == thrd_success", "mtx_unlock(&mtx)"),
     }
+}
+
+/// What has a value only if a condition holds, and is looked at.
+fn uninitialised(what: Open, to: String, given: &str, value: u64) -> String {
+    let read = match what {
+        Open::Variable => {
+            return format!("{{ uint32_t u; if ({given}) u = {value}; {to} = u; }}");
+        }
+        Open::Member => "struct part q; memcpy(&q, o, sizeof q); RESULT = q.c",
+        Open::Beside => "RESULT = o->b",
+        Open::Written => "RESULT = o->a",
+    };
+    let given_one = if what == Open::Member { 'c' } else { 'b' };
+    let read = read.replace("RESULT", &to);
+    format!(
+        "{{ struct part *o = malloc(sizeof *o); o->a = 1; if ({given}) o->{given_one} = {value} & 3; {read}; free(o); }}"
+    )
 }

@@ -23,7 +23,7 @@ fn locks_exclude() {
         ("pthread_mutex_lock", "pthread_mutex_unlock", "global l: 40 = { 16: 1:32 }"),
         ("mtx_lock", "mtx_unlock", "global l: 40"),
         ("pthread_rwlock_wrlock", "pthread_rwlock_unlock", "global l: 56"),
-        ("sem_wait", "sem_post", "global l: 32 = { 0: 1:32 }"),
+        ("sem_wait", "sem_post", "global l: 32 = { 0: 0x100001:32 }"),
         ("__VERIFIER_mutex_lock", "__VERIFIER_mutex_unlock", "global l: 4"),
     ];
     for (enter, leave, globals) in cases {
@@ -218,7 +218,7 @@ fn once_others_wait_for_the_first() {
 
 #[test]
 fn semaphores_hand_over() {
-    let text = "global s: 32\nglobal data: 4\n\
+    let text = "global s: 32 = { 0: 0x100000:32 }\nglobal data: 4\n\
         fn producer() {\n  store.4 &data, 7:32\n  call extern sem_post(&s)\n  return\n}\n\
         fn consumer() {\n  var k: 32\n  call extern sem_wait(&s)\n  k = load.4 &data\n  \
         assert k == 7:32, \"data\"\n  return\n}\n\

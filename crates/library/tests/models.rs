@@ -76,7 +76,7 @@ fn locks_protect() {
         ("mtx_lock", "mtx_unlock", "global l: 40"),
         ("pthread_spin_lock", "pthread_spin_unlock", FREE_SPIN_LOCK),
         ("pthread_rwlock_wrlock", "pthread_rwlock_unlock", "global l: 56"),
-        ("sem_wait", "sem_post", "global l: 32 = { 0: 1:32 }"),
+        ("sem_wait", "sem_post", "global l: 32 = { 0: 0x100001:32 }"),
         ("__VERIFIER_mutex_lock", "__VERIFIER_mutex_unlock", "global l: 4"),
     ];
     for (enter, leave, globals) in cases {

@@ -93,6 +93,10 @@ impl Unfolder<'_, '_, '_> {
             let event =
                 self.event(state, Kind::Read { value: term }, address, bytes, tags.clone(), step);
             events.push(event);
+            if self.plan.asks_for_undefined && tags.tags.contains("COPY") {
+                let open = self.result.values.perhaps_open(term);
+                self.result.copies.push((event, open));
+            }
             let sources = self.result.values.single(event);
             let mut value = Value { term, sources, picks: Sources::NONE };
             if let Some(known) = known.filter(|_| bytes == size.bytes()) {
@@ -131,8 +135,9 @@ impl Unfolder<'_, '_, '_> {
             let step = Step::Access { whole: size.bytes() };
             let number = self.event(state, kind, address, bytes, TagChoice::always(tags), step);
             if self.plan.asks_for_undefined {
-                let open = self.result.values.is_open(written.term);
-                if open != self.result.values.terms.falsity() {
+                let open = self.result.values.open_bits(written.term);
+                let known = self.result.values.terms.as_constant(open);
+                if !known.is_some_and(Bits::is_zero) {
                     self.result.open_writes.push((number, open));
                 }
             }

@@ -89,8 +89,11 @@ pub struct Unfolding {
     pub obstacles: Vec<(Stop, String)>,
     /// Ways on which a value decides that nobody has given.
     pub undecided: Vec<(Stop, String)>,
-    /// Writes of values that nobody has given, and where they are such.
+    /// Writes of values that nobody has given, and which of their bits are such.
     pub open_writes: Vec<(u32, Term)>,
+    /// Reads that only copy, and the variables that say which of the bits read nobody has given a
+    /// value.
+    pub copies: Vec<(u32, Term)>,
     /// Ways on which an assumption fails.
     pub discarded: Vec<Stop>,
     /// Those among them that end the program.
@@ -240,6 +243,7 @@ pub fn unfold(code: &Code<'_>, plan: &Plan, watch: &Watch<'_>) -> Result<Unfoldi
             obstacles: Vec::new(),
             undecided: Vec::new(),
             open_writes: Vec::new(),
+            copies: Vec::new(),
             discarded: Vec::new(),
             ends: Vec::new(),
             failures: Vec::new(),

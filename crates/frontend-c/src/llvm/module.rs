@@ -16,6 +16,8 @@ pub struct Module {
     pub aliases: Vec<Alias>,
     pub functions: Vec<Function>,
     pub metadata: HashMap<MetadataId, Node>,
+    /// Whether clang has said which types are accessed, even if no such access is left.
+    pub has_types: bool,
 }
 
 #[derive(Clone, PartialEq, Debug)]

@@ -8,6 +8,7 @@ use super::module::{
     Alias, Block, Function, Global, Instruction, Module, Name, Operation, Param, Type,
 };
 use super::token::{Kind, tokens};
+use crate::undefined::TYPED;
 
 /// Reads a module.
 pub fn parse(source: &SourceFile) -> Result<Module, Box<Diagnostic>> {
@@ -60,7 +61,10 @@ impl Cursor<'_> {
                 Kind::Word,
                 "target" | "module" | "attributes" | "uselistorder" | "uselistorder_bb",
             )
-            | (Kind::Comdat | Kind::MetadataName, _) => self.skip_line(token.line),
+            | (Kind::Comdat | Kind::MetadataName, _) => {
+                module.has_types |= token.text == TYPED;
+                self.skip_line(token.line);
+            }
             _ => return self.error("a definition"),
         }
         Ok(())

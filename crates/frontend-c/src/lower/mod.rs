@@ -129,7 +129,8 @@ fn units<'s>(
 
 fn has_types(module: &Module) -> bool {
     let blocks = module.functions.iter().flat_map(|function| &function.blocks);
-    blocks.flat_map(|block| &block.instructions).any(|instruction| instruction.typed)
+    let mut instructions = blocks.flat_map(|block| &block.instructions);
+    module.has_types || instructions.any(|instruction| instruction.typed)
 }
 
 /// The objects, with what they hold at first. One whose content is not known is marked, so
