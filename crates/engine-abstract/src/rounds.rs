@@ -46,8 +46,8 @@ pub fn prove(program: &Program, model: &Model, options: &Options<'_>) -> (Verdic
     match model.facts().machine.filter(|_| options.tuning.interleaves(model)) {
         Some(memory) => blocks.memory = memory,
         None => {
-            let is_eager = options.tuning.analysis != Analysis::Lazy;
-            blocks.graphs = Some(Memory::new(program, model, is_eager, options.control.clone()));
+            let way = (options.tuning.analysis != Analysis::Lazy, options.tuning.judge);
+            blocks.graphs = Some(Memory::new(program, model, way, options.control.clone()));
         }
     }
     Rounds {

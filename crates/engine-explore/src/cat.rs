@@ -147,15 +147,8 @@ impl<'a> CatJudge<'a> {
     }
 
     fn fill_set(&mut self, view: &View<'_, '_>, input: InputId, base: Base<'_>) {
-        let members: Vec<usize> = (0..view.seen.len())
-            .filter(|event| match base {
-                Base::Set(set) => set.has(&mut Tagged { judge: self, view }, *event),
-                Base::Tagged(tag) => Tagged { judge: self, view }.carries(*event, tag),
-                Base::Relation(_) | Base::Empty => false,
-            })
-            .collect();
-        let set = self.checker.set_mut(input);
-        members.into_iter().for_each(|number| set.insert(number));
+        let members = base.members(view.seen.len(), &mut Tagged { judge: self, view });
+        self.checker.set_mut(input).copy_from(&members);
     }
 
     fn fill_relation(&mut self, view: &View<'_, '_>, input: InputId, base: BaseRelation) {

@@ -30,7 +30,8 @@ use parallax_memory::{Facts, Language, Model};
 use parallax_program::{Diagnostic, InstKind, Program, Tags};
 use rustc_hash::FxHashSet;
 
-use crate::declarative::consistency::{Remembered, Saturation};
+use crate::declarative::consistency::Remembered;
+use crate::options::Judge;
 
 /// Whether executions can be put together event by event under a model, and why not.
 pub fn admit(model: &Model) -> Result<(), Diagnostic> {
@@ -62,7 +63,7 @@ pub fn admit(model: &Model) -> Result<(), Diagnostic> {
 /// What decides about memory.
 pub struct Memory<'m> {
     limits: Limits<'m>,
-    pub consistency: Remembered<Saturation<'m>>,
+    pub consistency: Remembered<'m>,
     /// How many of a thread's last events always stay; None if all do.
     pub window: Option<u32>,
     /// Whether writes that others may still read can be forgotten as events.
@@ -82,13 +83,13 @@ impl<'m> Memory<'m> {
     pub fn new(
         program: &Program,
         model: &'m Model,
-        is_eager: bool,
+        (is_eager, judge): (bool, Judge),
         limits: Limits<'m>,
     ) -> Memory<'m> {
         let (reads, modified) = accesses(program);
         Memory {
+            consistency: Remembered::new(judge.of(model, limits.clone())),
             limits,
-            consistency: Remembered::new(Saturation::new(model)),
             window: is_eager.then_some(Self::WINDOW),
             forgets: !model.sees_threads() && model.implies_coherence(),
             is_eager,

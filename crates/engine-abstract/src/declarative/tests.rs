@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use crate::block::Blocks;
 use crate::declarative::Memory;
 use crate::graph::NodeId;
-use crate::options::Tuning;
+use crate::options::{Judge, Tuning};
 use crate::oracle::Oracle;
 use crate::search::{Round, Search};
 use crate::state::Precision;
@@ -39,9 +39,9 @@ fn model(text: &str) -> Model {
 }
 
 /// How many executions are complete, and how many end with a read that waits for ever.
-fn leaves(program: &Program, model: &Model, is_eager: bool) -> (usize, usize) {
+fn leaves(program: &Program, model: &Model, way: (bool, Judge)) -> (usize, usize) {
     let mut blocks = Blocks::new(program, None).expect("small globals");
-    let mut memory = Memory::new(program, model, is_eager, Limits::default());
+    let mut memory = Memory::new(program, model, way, Limits::default());
     memory.window = None;
     blocks.graphs = Some(memory);
     let limits = Limits::default();
@@ -69,6 +69,8 @@ fn leaves(program: &Program, model: &Model, is_eager: bool) -> (usize, usize) {
     (complete, blocked)
 }
 
+const USUAL: (bool, Judge) = (true, Judge::Saturation);
+
 const FREE: &str = "acyclic rf & co";
 const ROOTED: &str = "acyclic po | rf";
 const COHERENT: &str = "acyclic po-loc | rf | co | fr";
@@ -88,11 +90,11 @@ fn as_many_executions_as_were_counted_by_hand() {
     for (threads, counts, blocked) in tests {
         let program = program(threads);
         let models = [&free, &rooted, &coherent, &tso, &sc];
-        let found = models.map(|model| leaves(&program, model, true).0);
+        let found = models.map(|model| leaves(&program, model, USUAL).0);
         assert_eq!((threads, found), (threads, counts));
-        let late = models.map(|model| leaves(&program, model, false).0);
+        let late = models.map(|model| leaves(&program, model, (false, Judge::Saturation)).0);
         assert_eq!((threads, late), (threads, counts), "judged late");
-        assert_eq!((threads, leaves(&program, &free, true).1), (threads, blocked));
+        assert_eq!((threads, leaves(&program, &free, USUAL).1), (threads, blocked));
     }
 }
 
@@ -100,5 +102,5 @@ fn as_many_executions_as_were_counted_by_hand() {
 fn independent_threads_cost_no_orders() {
     let sc = Model::builtin("sc").expect("a model").expect("a right model");
     let program = program(&["Rx Rx", "Wx Wx", "Ry Ry", "Wy Wy"]);
-    assert_eq!(leaves(&program, &sc, true).0, 36);
+    assert_eq!(leaves(&program, &sc, USUAL).0, 36);
 }
