@@ -25,6 +25,7 @@
 //! ([`parallax_memory::Model::sees_threads`]) hold without that as well. A failure that needs such a
 //! read is none until it is found without.
 
+use parallax_program::Program;
 use rustc_hash::FxHashSet;
 
 use crate::control::Control;
@@ -239,6 +240,9 @@ impl Memory<'_> {
         source: Source,
         modifies: bool,
     ) -> bool {
+        if location == Location::Memory(Program::SECTIONS) {
+            return modifies && self.may_enter(now, thread, source);
+        }
         let accesses = if modifies { self.modified.len() } else { self.reads.len() };
         (0..accesses).any(|number| {
             let mut next = now.clone();

@@ -21,6 +21,7 @@
 pub mod collect;
 pub mod consistency;
 pub mod execution;
+pub mod sections;
 #[cfg(test)]
 mod tests;
 pub mod walk;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parallax_program::{InstKind, Tags};
+use parallax_program::{InstKind, Program, Tags};
 use parallax_solver::Term;
 
 use crate::block::{Ending, Given, Halt, Inputs, Kind, Run, Walk, Way};
@@ -11,20 +11,20 @@ use crate::declarative::execution::{self, Event, Execution, Growth, Id, Location
 use crate::places::{Place, PlaceId, forgotten};
 
 /// Events of a graph.
-const MOST_EVENTS: usize = 60;
+pub(super) const MOST_EVENTS: usize = 60;
 /// Writes that a read may read, and reads that wait for one write.
 const MOST_SOURCES: usize = 200;
 const MOST_WAITING: usize = 6;
 
 /// What a read reads: an event, or a write of a thread that is none any more.
 #[derive(Clone, Copy)]
-enum From {
+pub(super) enum From {
     Event(Source),
     Forgotten(u32, bool),
 }
 
 impl From {
-    fn event(self) -> Option<Source> {
+    pub(super) fn event(self) -> Option<Source> {
         match self {
             From::Event(source) => Some(source),
             From::Forgotten(..) => None,
@@ -34,8 +34,9 @@ impl From {
 
 impl Walk<'_, '_, '_> {
     /// Adds an event of a thread, where the execution is a graph.
-    pub(crate) fn add(run: &mut Run, thread: u32, event: Event) -> Option<Id> {
+    pub(crate) fn add(run: &mut Run, thread: u32, mut event: Event) -> Option<Id> {
         let execution = Arc::make_mut(run.control.execution.as_mut()?);
+        event.is_inside = execution.line(thread).is_inside;
         run.growth.push((thread, event.clone()));
         Some(execution.push(thread, event))
     }
@@ -204,7 +205,7 @@ impl Walk<'_, '_, '_> {
     }
 
     /// What a read may read: what is there, or, while the thread waits, what is still to come.
-    fn sources(
+    pub(super) fn sources(
         &mut self,
         mut run: Run,
         address: u64,
@@ -248,7 +249,7 @@ impl Walk<'_, '_, '_> {
     }
 
     /// Whether a forgotten write of a thread may be read, or modified.
-    fn may_forgotten(
+    pub(super) fn may_forgotten(
         &mut self,
         run: &Run,
         (writer, is_open): (u32, bool),
@@ -276,19 +277,39 @@ impl Walk<'_, '_, '_> {
         read: Option<(Term, Option<bool>)>,
         open: &mut Vec<Run>,
     ) -> Result<(), Halt> {
-        let Some(execution) = &run.control.execution else { return Err(Halt::Astray) };
-        let waiting = execution.waiting(place);
-        if waiting.len() > MOST_WAITING {
-            return Self::lose(run, "a write that many reads wait for", open);
-        }
         let [of_read, of_write, _] = self.marks(&run);
         let takes_lock = of_read.takes_lock() || of_write.takes_lock();
         let at = self.blocks.values.number(64, u128::from(place));
+        for (id, mut run) in self.add_write(run, event, place, open)? {
+            run.values.insert(id, value);
+            self.record_shared(false, at, bytes, value);
+            self.hold(&mut run, place, takes_lock);
+            let (old, ok) = read.unwrap_or((value, None));
+            self.go_on(&mut run, read.is_some(), old, ok);
+            open.push(run);
+        }
+        Ok(())
+    }
+
+    /// Adds a write, in one way for each set of the reads that wait for one there: these it serves.
+    pub(super) fn add_write(
+        &mut self,
+        run: Run,
+        event: Event,
+        place: u64,
+        open: &mut Vec<Run>,
+    ) -> Result<Vec<(Id, Run)>, Halt> {
+        let Some(execution) = &run.control.execution else { return Err(Halt::Astray) };
+        let waiting = execution.waiting(place);
+        if waiting.len() > MOST_WAITING {
+            Self::lose(run, "a write that many reads wait for", open)?;
+            return Ok(Vec::new());
+        }
         let truth = self.blocks.values.terms.truth();
         let subsets = vec![truth; 1 << waiting.len()];
+        let mut all = Vec::new();
         for (subset, mut run) in self.sides(run, &subsets)? {
             let Some(id) = Self::add(&mut run, self.number, event.clone()) else { continue };
-            run.values.insert(id, value);
             if let Some(execution) = run.control.execution.as_mut() {
                 let execution = Arc::make_mut(execution);
                 for (number, thread) in waiting.iter().enumerate() {
@@ -297,13 +318,9 @@ impl Walk<'_, '_, '_> {
                     }
                 }
             }
-            self.record_shared(false, at, bytes, value);
-            self.hold(&mut run, place, takes_lock);
-            let (old, ok) = read.unwrap_or((value, None));
-            self.go_on(&mut run, read.is_some(), old, ok);
-            open.push(run);
+            all.push((id, run));
         }
-        Ok(())
+        Ok(all)
     }
 
     fn record_shared(&mut self, is_read: bool, address: Term, bytes: u64, value: Term) {
@@ -414,6 +431,9 @@ impl Walk<'_, '_, '_> {
         (id, address, is_open): (Id, u64, bool),
         vague: &mut Vec<(PlaceId, Term)>,
     ) -> Option<()> {
+        if address == Program::SECTIONS {
+            return Some(());
+        }
         let (_, value) = self.written(run, before, id)?;
         let blocks = &mut *self.blocks;
         let terms = &mut blocks.values.terms;
@@ -461,6 +481,7 @@ pub fn bare(execution: &Execution) -> Execution {
         line.wait = Wait::Nothing;
         line.joined.clear();
         line.forgotten.clear();
+        line.is_inside = false;
     }
     bare
 }

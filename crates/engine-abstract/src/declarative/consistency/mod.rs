@@ -84,11 +84,12 @@ impl<'m> Remembered<'m> {
         is_allowed
     }
 
-    /// An order of writes by which an execution is known to be allowed.
-    pub fn order(&mut self, execution: &Execution) -> Option<Order> {
+    /// An order of writes by which an execution is allowed; if none is known, why.
+    pub fn order(&mut self, execution: &Execution) -> Result<Order, &'static str> {
         match self.inner.judge(execution) {
-            Judgement::Allowed(order) => Some(order),
-            Judgement::Forbidden | Judgement::Open => None,
+            Judgement::Allowed(order) => Ok(order),
+            Judgement::Forbidden => Err("the model forbids it"),
+            Judgement::Open => Err("whether the model allows it is not known"),
         }
     }
 }
