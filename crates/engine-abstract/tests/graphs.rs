@@ -198,7 +198,8 @@ fn of_two(name: &str, one: &str, other: &str) -> Conclusion {
     let program = parse_program("p", &text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"));
     let model = Model::builtin(name).expect("a model").expect("a right model");
     let tuning = Tuning { analysis: Analysis::Eager, ..Tuning::default() };
-    let options = abstraction::Options { control: limits(), tuning, ..Default::default() };
+    let control = Control::lasting(Duration::from_secs(60));
+    let options = abstraction::Options { control, tuning, ..Default::default() };
     abstraction::verify(&program, &model, &options).conclusion()
 }
 
@@ -224,4 +225,65 @@ fn nothing_comes_out_of_thin_air() {
         )
     };
     assert_eq!(of_two("rc11", &copy("x", "y"), &copy("y", "x")), Conclusion::Safe);
+}
+
+/// What an execution with graphs comes to under a model: the conclusion, and how many graphs were judged. None if a
+/// limit was reached.
+fn outcome(program: &Program, model: &Model, judge: Judge) -> Option<(Conclusion, String)> {
+    let tuning = Tuning { analysis: Analysis::Eager, judge, ..Tuning::default() };
+    let options = abstraction::Options {
+        properties: vec![Property::Assert],
+        nondet: RANGE,
+        control: limits(),
+        tuning,
+    };
+    let verdict = abstraction::verify(program, model, &options);
+    let is_cut = verdict.reason.as_ref().is_some_and(|why| {
+        why.message.contains("out of time") || why.message.contains("is not known")
+    });
+    let judged = verdict.notes.iter().find(|note| note.contains("judged"))?;
+    (!is_cut).then(|| (verdict.conclusion(), judged.clone()))
+}
+
+/// All ways to judge graphs lead to the same answers, by way of the same graphs.
+#[test]
+fn all_ways_to_judge_lead_to_the_same() {
+    let (first, count) = (asked("PARALLAX_SEED", 0), asked("PARALLAX_CASES", 150) / 10);
+    let mut compared = [0, 0];
+    for seed in first..first + count {
+        let mut random = Random::new(seed);
+        let (text, program) = program(&mut random);
+        let name = random.pick(&["sc", "tso", "pso", "ra", "rc11", "rc20"]);
+        let model = Model::builtin(name).expect("a model").expect("a right model");
+        let Some(usual) = outcome(&program, &model, Judge::Saturation) else { continue };
+        for (number, judge) in [Judge::Sat, Judge::Functions].into_iter().enumerate() {
+            let Some(other) = outcome(&program, &model, judge) else { continue };
+            assert_eq!(usual, other, "seed {seed} under {name} by {judge:?}:\n{text}");
+            compared[number] += 1;
+        }
+    }
+    println!("{compared:?} compared");
+    assert!(compared[0] > count / 2 && compared[1] > count / 4);
+}
+
+/// Atomic sections exclude one another; what may fall into one is not believed.
+#[test]
+fn sections_are_whole() {
+    let add = |from: &str, to: &str| {
+        format!("{from}r = load.4 &x [A, RLX]\nstore.4 &x, r + 1:32 [A, RLX]\n{to}")
+    };
+    let (begin, end) = ("atomic begin\n", "atomic end\n");
+    let one = add(begin, end) + "return";
+    let both = add(begin, end) + "assert r <u 2:32, \"twice\"\nreturn";
+    for name in ["sc", "tso", "ra", "rc11"] {
+        assert_eq!(of_two(name, &one, &both), Conclusion::Safe, "{name}");
+        // It reads what the other has written.
+        let late = both.replace("r <u 2:32", "r == 0:32");
+        assert_eq!(of_two(name, &one, &late), Conclusion::Unsafe, "{name}");
+        // Half of a section is seen from outside.
+        let halves = "atomic begin\nstore.4 &x, 1:32 [A, RLX]\nstore.4 &y, 1:32 [A, RLX]\n\
+                      store.4 &x, 0:32 [A, RLX]\natomic end\nreturn";
+        let look = "r = load.4 &x [A, RLX]\nassert r == 0:32, \"half\"\nreturn";
+        assert_eq!(of_two(name, halves, look), Conclusion::Unknown, "{name}");
+    }
 }

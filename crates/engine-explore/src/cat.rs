@@ -7,7 +7,7 @@ use parallax_machine::{Code, Concrete};
 use parallax_memory::{
     Base, BaseRelation, Checker, InputId, MemberKind, Members, Model, Relation, Shape,
 };
-use parallax_program::{InstKind, Tags};
+use parallax_program::Tags;
 use parallax_verdict::{Dependencies, Done, dependencies};
 
 use crate::buffering::{self, Pair, Pairs};
@@ -121,28 +121,13 @@ impl<'a> CatJudge<'a> {
             let block = &self.code.program.function(site.function).blocks[site.block.0 as usize];
             block.insts.get(site.index as usize)
         });
-        match inst.map(|inst| &inst.kind) {
-            Some(
-                InstKind::Load { tags, .. }
-                | InstKind::LoadLinked { tags, .. }
-                | InstKind::Store { tags, .. }
-                | InstKind::Fence { tags },
-            ) => tags,
-            Some(InstKind::Rmw { read_tags, write_tags, .. }) => {
-                if event.is_read() {
-                    read_tags
-                } else {
-                    write_tags
-                }
-            }
-            Some(InstKind::Cas { read_tags, write_tags, fail_tags, .. }) => {
-                match (event.is_read(), event.marks.is_rmw()) {
-                    (true, false) => fail_tags,
-                    (true, true) => read_tags,
-                    (false, _) => write_tags,
-                }
-            }
-            _ => &self.none,
+        let Some([read, write, alone]) = inst.and_then(|inst| inst.kind.tags_of_events()) else {
+            return &self.none;
+        };
+        match (event.is_read(), event.marks.is_rmw()) {
+            (true, true) => read,
+            (true, false) => alone,
+            (false, _) => write,
         }
     }
 

@@ -45,7 +45,7 @@ fn model(text: &str) -> Model {
 /// How many executions are complete, and how many end with a read that waits for ever.
 fn leaves(program: &Program, model: &Model, way: (bool, Judge)) -> (usize, usize) {
     let mut blocks = Blocks::new(program, None).expect("small globals");
-    let mut memory = Memory::new(program, model, way, Limits::default());
+    let mut memory = Memory::new(model, way, Limits::default());
     memory.window = None;
     blocks.graphs = Some(memory);
     let limits = Limits::default();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parallax_program::{InstKind, Program, Tags};
+use parallax_program::{Program, Tags};
 use parallax_solver::Term;
 
 use crate::block::{Ending, Given, Halt, Inputs, Kind, Run, Walk, Way};
@@ -129,6 +129,21 @@ impl Walk<'_, '_, '_> {
             return Self::lose(run, &what, open);
         }
         let [read_tags, write_tags, fail_tags] = self.tags(&run);
+        if let Some(memory) = &mut self.blocks.graphs {
+            let (may_read, may_modify) = match kind {
+                Kind::Store(_) => (false, false),
+                Kind::Load => (true, false),
+                Kind::Cas { .. } => (true, true),
+                _ => (false, true),
+            };
+            let at = (self.number, place);
+            if may_read {
+                memory.note_read(at, &fail_tags);
+            }
+            if may_modify {
+                memory.note_modification(at, (&read_tags, &write_tags));
+            }
+        }
         let location = Location::Memory(place);
         let at = self.blocks.values.number(64, u128::from(place));
         if let Kind::Store(value) = kind {
@@ -334,20 +349,8 @@ impl Walk<'_, '_, '_> {
     fn tags(&self, run: &Run) -> [Tags; 3] {
         let site = run.thread.site();
         let inst = site.and_then(|site| self.blocks.code.instruction(site));
-        match inst.map(|inst| &inst.kind) {
-            Some(
-                InstKind::Load { tags, .. }
-                | InstKind::LoadLinked { tags, .. }
-                | InstKind::Store { tags, .. },
-            ) => [tags.clone(), tags.clone(), tags.clone()],
-            Some(InstKind::Rmw { read_tags, write_tags, .. }) => {
-                [read_tags.clone(), write_tags.clone(), read_tags.clone()]
-            }
-            Some(InstKind::Cas { read_tags, write_tags, fail_tags, .. }) => {
-                [read_tags.clone(), write_tags.clone(), fail_tags.clone()]
-            }
-            _ => [Tags::none(), Tags::none(), Tags::none()],
-        }
+        let tags = inst.and_then(|inst| inst.kind.tags_of_events());
+        tags.map_or_else(|| [(); 3].map(|()| Tags::none()), |tags| tags.map(Tags::clone))
     }
 
     /// A way has come to its end: events that no longer matter leave the graph, what was written gets
@@ -460,8 +463,13 @@ impl Walk<'_, '_, '_> {
         Some(())
     }
 
-    /// Who goes on: the same thread, unless it waits, has ended or is at the head of a loop.
+    /// Who goes on: a thread that waited for what was just written, as what it does with that may not be
+    /// allowed; else the same thread, unless it waits, has ended or is at the head of a loop.
     fn next_turn(&self, run: &Run, execution: &Execution) -> u32 {
+        let is_served = |thread: &u32| matches!(execution.wait(*thread), Wait::Served(_));
+        if let Some(served) = run.control.running().find(is_served) {
+            return served;
+        }
         let stays = run.control.thread(self.number).is_some_and(|it| it.at == At::Operation);
         let is_open = |thread: u32| matches!(execution.wait(thread), Wait::Open(_));
         if stays && !is_open(self.number) {
