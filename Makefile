@@ -70,7 +70,7 @@ bench: build ## timings: whole suites and scaling families
 
 abstraction: ## programs through configurations of abstraction refinement; fill the tables of the book
 	$(CARGO) test --locked --release -p parallax-engine-abstract --test tables -- \
-		--ignored --nocapture
+		--ignored --nocapture --test-threads 1
 
 curves: ## time the exploration engine; draw the curves of the book, fill the table of the README
 	$(CARGO) bench --locked -p parallax-bench --bench explore > "$(TARGET)/explore.txt"

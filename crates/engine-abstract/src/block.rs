@@ -239,7 +239,7 @@ pub(crate) struct Run {
     pub growth: Vec<(u32, Event)>,
     pub values: FxHashMap<Id, Term>,
     /// Whether it has come to what others may notice, or needs to stop before that.
-    has_acted: bool,
+    pub(crate) has_acted: bool,
     /// Whether it has taken an instruction.
     has_stepped: bool,
     branches: u32,
@@ -680,7 +680,7 @@ impl<'p> Walk<'_, '_, 'p> {
         open.push(run);
     }
 
-    fn record(&mut self, what: What) {
+    pub(crate) fn record(&mut self, what: What) {
         self.record_of(self.number, what);
     }
 
@@ -865,7 +865,7 @@ impl<'p> Walk<'_, '_, 'p> {
         Ok(all)
     }
 
-    fn pass(&mut self, run: &mut Run, value: Option<Term>) {
+    pub(crate) fn pass(&mut self, run: &mut Run, value: Option<Term>) {
         match value {
             Some(value) => run.thread.result(&self.blocks.code, value),
             None => run.thread.done(),
@@ -873,7 +873,7 @@ impl<'p> Walk<'_, '_, 'p> {
     }
 
     /// Whether the thread is to stop before an operation that others may notice.
-    fn waits(&self, run: &Run) -> bool {
+    pub(crate) fn waits(&self, run: &Run) -> bool {
         if run.control.execution.is_some() {
             return run.has_acted;
         }
@@ -977,7 +977,7 @@ impl<'p> Walk<'_, '_, 'p> {
             Operation::Choose { below } => self.choose(run, below, open),
             Operation::AtomicBegin => {
                 if run.control.execution.is_some() {
-                    return Self::lose(run, "an atomic section under this model", open);
+                    return self.enter(run, open);
                 }
                 if run.control.section == Some(self.number) {
                     return Self::lose(run, NESTED_SECTION, open);
@@ -997,6 +997,7 @@ impl<'p> Walk<'_, '_, 'p> {
                 open.push(run);
                 Ok(())
             }
+            Operation::AtomicEnd if run.control.execution.is_some() => self.leave(run, open),
             Operation::AtomicEnd => {
                 if run.control.section != Some(self.number) {
                     return Self::lose(run, NO_SECTION, open);
@@ -1039,7 +1040,7 @@ impl<'p> Walk<'_, '_, 'p> {
                     let (stack, held, stores) = (Vec::new(), Vec::new(), Stores::default());
                     *local = Local { stack, at: At::Ended, children: 0, held, stores };
                 }
-                if run.control.section == Some(self.number) {
+                if run.control.section == Some(self.number) || self.is_inside(&run) {
                     run.control.section = None;
                     return Self::lose(run, "a thread that ends in an atomic section", open);
                 }

@@ -10,6 +10,7 @@ use crate::block::{Blocks, Edge, Ending, Given, Inputs, Store, Way};
 use crate::control::Control;
 use crate::declarative::consistency::Order;
 use crate::declarative::execution::{self, Execution, Id, Location};
+use crate::declarative::sections;
 use crate::oracle::{Model, Oracle};
 use crate::refine::Path;
 
@@ -35,7 +36,10 @@ pub fn suspicion(
     let mut whole = None;
     if let Some(memory) = &mut blocks.graphs {
         let execution = path.whole().execution;
-        let order = memory.consistency.order(&execution).ok_or("the model forbids it")?;
+        if sections::has_intruder(&execution) {
+            return Err("an access may fall into an atomic section".to_string());
+        }
+        let order = memory.consistency.order(&execution)?;
         whole = Some((execution, order));
     }
     relate(blocks, given, &control, last, (property, message), whole)
@@ -125,7 +129,7 @@ fn connect(
         let accesses = line.events.iter().enumerate();
         let mut own = shared.get(thread).into_iter().flatten();
         for (index, _) in
-            accesses.filter(|(_, it)| matches!(it.location, Some(Location::Memory(_))))
+            accesses.filter(|(_, it)| it.location.is_some_and(Location::is_of_program))
         {
             let step = own.next().ok_or("an access is not repeated")?;
             steps.insert(Id { thread: thread as u32, index: index as u32 }, *step);
@@ -143,7 +147,7 @@ fn connect(
     }
     let is_shared: FxHashSet<StepId> = steps.values().copied().collect();
     claim.co.retain(|writes| !writes.iter().any(|step| is_shared.contains(step)));
-    for (_, writes) in order.iter().filter(|(it, _)| matches!(it, Location::Memory(_))) {
+    for (_, writes) in order.iter().filter(|(it, _)| it.is_of_program()) {
         let writes: Option<Vec<StepId>> = writes.iter().map(|id| steps.get(id).copied()).collect();
         claim.co.push(writes.ok_or("a write is not repeated")?);
     }

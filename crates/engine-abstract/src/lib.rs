@@ -26,5 +26,5 @@ mod text;
 mod value;
 
 pub use crate::engine::Abstract;
-pub use crate::options::{Analysis, Domain, Options, Order, Reduction, Tuning};
+pub use crate::options::{Analysis, Domain, Judge, Options, Order, Reduction, Tuning};
 pub use crate::rounds::{orders, prove, verify};

@@ -20,6 +20,7 @@ pub struct Tuning {
     pub order: Order,
     pub domain: Domain,
     pub analysis: Analysis,
+    pub judge: Judge,
     /// Values of one place that are distinguished after one step.
     pub most_values: u32,
     pub reduction: Reduction,
@@ -38,6 +39,17 @@ pub enum Analysis {
     Eager,
     /// The same, judged where something fails.
     Lazy,
+}
+
+/// How it is found out whether the model allows a graph.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Judge {
+    /// What must be so of the order of writes on bit matrices, and a search for the rest.
+    Saturation,
+    /// By a SAT solver that knows orders.
+    Sat,
+    /// By an SMT solver that knows functions.
+    Functions,
 }
 
 impl Tuning {
@@ -95,6 +107,7 @@ impl Default for Tuning {
             order: Order::Usual,
             domain: Domain::Product,
             analysis: Analysis::Usual,
+            judge: Judge::Saturation,
             most_values: 1,
             reduction: Reduction::Aware,
             proves: false,
@@ -110,6 +123,7 @@ impl Extension for Tuning {
             (self.order != usual.order, Setting::Waitlist),
             (self.domain != usual.domain, Setting::Domain),
             (self.analysis != usual.analysis, Setting::Graphs),
+            (self.judge != usual.judge, Setting::Judge),
             (self.most_values != usual.most_values, Setting::Maxenum),
             (self.reduction != usual.reduction, Setting::Orders),
             (self.proves, Setting::Proof),

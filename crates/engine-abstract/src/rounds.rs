@@ -46,8 +46,8 @@ pub fn prove(program: &Program, model: &Model, options: &Options<'_>) -> (Verdic
     match model.facts().machine.filter(|_| options.tuning.interleaves(model)) {
         Some(memory) => blocks.memory = memory,
         None => {
-            let is_eager = options.tuning.analysis != Analysis::Lazy;
-            blocks.graphs = Some(Memory::new(program, model, is_eager, options.control.clone()));
+            let way = (options.tuning.analysis != Analysis::Lazy, options.tuning.judge);
+            blocks.graphs = Some(Memory::new(model, way, options.control.clone()));
         }
     }
     Rounds {
@@ -205,7 +205,10 @@ impl Rounds<'_, '_> {
             self.forget();
             return Ok(Next::Again);
         }
+        let learns = |memory: &mut Memory<'_>| memory.has_learned();
+        let has_learned = self.blocks.graphs.as_mut().is_some_and(learns);
         match round? {
+            Round::Complete if has_learned => Ok(Next::Again),
             Round::Complete if !self.blocks.blurs => Ok(self.keep_more_stores()),
             Round::Complete => {
                 let has_ended = has_ended || self.blocks.has_exited;

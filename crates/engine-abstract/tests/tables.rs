@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use parallax_control::Control;
-use parallax_engine_abstract::{Domain, Options, Order, Reduction, Tuning, verify};
+use parallax_engine_abstract::{Domain, Judge, Options, Order, Reduction, Tuning, verify};
 use parallax_frontend_c::load;
 use parallax_memory::Model;
 use parallax_program::{Program, Property};
@@ -97,11 +97,65 @@ fn orders(tasks: &[Task], limit: Duration) -> String {
     text
 }
 
+/// How long programs take under `rc11` by each way to judge a graph.
+fn judges(limit: Duration) -> String {
+    let judges = [Judge::Saturation, Judge::Sat, Judge::Functions];
+    let mut text = String::from(
+        "| | graphs judged | `saturation` | `sat` | `functions` |\n| --- | --- | --- | --- | --- |\n",
+    );
+    for file in ["c-graphs/publish.c", "c-graphs/ping-pong.c", "c-abstract/hand-over.c"] {
+        let program = load(&[folder("examples").join(file)], &Default::default());
+        let program = program.unwrap_or_else(|errors| panic!("{file}: {}", errors[0]));
+        let memory = Model::builtin("rc11").expect("a model").expect("a good model");
+        let (mut judged, mut times) = (String::new(), String::new());
+        for judge in judges {
+            let options = Options {
+                properties: vec![Property::Assert],
+                control: Control::lasting(limit),
+                tuning: Tuning { judge, ..Tuning::default() },
+                ..Options::default()
+            };
+            let start = Instant::now();
+            let verdict = verify(&program, &memory, &options);
+            let answer = verdict.conclusion().name();
+            assert!(answer == "safe" || answer == "unknown", "{file} by {judge:?}: {answer}");
+            let time = format!("{:.1} s", start.elapsed().as_secs_f64());
+            let _ = write!(times, " {} |", if answer == "safe" { time } else { "-".to_string() });
+            let found = verdict.notes.iter().find_map(|note| {
+                note.strip_prefix("executions as graphs: ")?.strip_suffix(" of them judged")
+            });
+            let found = found.unwrap_or_default();
+            let is_other = answer == "safe" && !judged.is_empty() && found != judged;
+            assert!(!is_other, "{file}: {found} graphs by {judge:?}, {judged} by others");
+            judged = found.to_string();
+        }
+        let name = file.rsplit('/').next().unwrap_or(file);
+        let _ = writeln!(text, "| `{name}` | {judged} |{times}");
+    }
+    println!("{text}");
+    text
+}
+
+/// Puts a text between two marks of the page.
+fn fill(begin: &str, text: &str) {
+    const END: &str = "<!-- end -->";
+    let page = folder("docs/src/abstract.md");
+    let book = std::fs::read_to_string(&page).expect("a page");
+    let (before, rest) = book.split_once(begin).expect("a place for the tables");
+    let (_, after) = rest.split_once(END).expect("the end of the place");
+    std::fs::write(&page, format!("{before}{begin}{text}{END}{after}")).expect("written");
+}
+
+#[test]
+#[ignore = "long"]
+fn ways_to_judge_graphs() {
+    fill("<!-- judges -->\n", &format!("{}\n", judges(Duration::from_secs(120))));
+}
+
 #[test]
 #[ignore = "long"]
 fn configurations() {
     const BEGIN: &str = "<!-- configurations -->\n";
-    const END: &str = "<!-- end -->";
     let seconds = std::env::var("SECONDS").ok().and_then(|it| it.parse().ok()).unwrap_or(60);
     let (tasks, limit) = (tasks(), Duration::from_secs(seconds));
     let count = |name: &str| tasks.iter().filter(|task| task.expected[0] == name).count();
@@ -115,9 +169,5 @@ fn configurations() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
     println!("{text}{peak}");
-    let page = folder("docs/src/abstract.md");
-    let book = std::fs::read_to_string(&page).expect("a page");
-    let (before, rest) = book.split_once(BEGIN).expect("a place for the tables");
-    let (_, after) = rest.split_once(END).expect("the end of the place");
-    std::fs::write(&page, format!("{before}{BEGIN}{text}{END}{after}")).expect("written");
+    fill(BEGIN, &text);
 }

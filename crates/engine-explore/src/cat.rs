@@ -7,7 +7,7 @@ use parallax_machine::{Code, Concrete};
 use parallax_memory::{
     Base, BaseRelation, Checker, InputId, MemberKind, Members, Model, Relation, Shape,
 };
-use parallax_program::{InstKind, Tags};
+use parallax_program::Tags;
 use parallax_verdict::{Dependencies, Done, dependencies};
 
 use crate::buffering::{self, Pair, Pairs};
@@ -121,41 +121,19 @@ impl<'a> CatJudge<'a> {
             let block = &self.code.program.function(site.function).blocks[site.block.0 as usize];
             block.insts.get(site.index as usize)
         });
-        match inst.map(|inst| &inst.kind) {
-            Some(
-                InstKind::Load { tags, .. }
-                | InstKind::LoadLinked { tags, .. }
-                | InstKind::Store { tags, .. }
-                | InstKind::Fence { tags },
-            ) => tags,
-            Some(InstKind::Rmw { read_tags, write_tags, .. }) => {
-                if event.is_read() {
-                    read_tags
-                } else {
-                    write_tags
-                }
-            }
-            Some(InstKind::Cas { read_tags, write_tags, fail_tags, .. }) => {
-                match (event.is_read(), event.marks.is_rmw()) {
-                    (true, false) => fail_tags,
-                    (true, true) => read_tags,
-                    (false, _) => write_tags,
-                }
-            }
-            _ => &self.none,
+        let Some([read, write, alone]) = inst.and_then(|inst| inst.kind.tags_of_events()) else {
+            return &self.none;
+        };
+        match (event.is_read(), event.marks.is_rmw()) {
+            (true, true) => read,
+            (true, false) => alone,
+            (false, _) => write,
         }
     }
 
     fn fill_set(&mut self, view: &View<'_, '_>, input: InputId, base: Base<'_>) {
-        let members: Vec<usize> = (0..view.seen.len())
-            .filter(|event| match base {
-                Base::Set(set) => set.has(&mut Tagged { judge: self, view }, *event),
-                Base::Tagged(tag) => Tagged { judge: self, view }.carries(*event, tag),
-                Base::Relation(_) | Base::Empty => false,
-            })
-            .collect();
-        let set = self.checker.set_mut(input);
-        members.into_iter().for_each(|number| set.insert(number));
+        let members = base.members(view.seen.len(), &mut Tagged { judge: self, view });
+        self.checker.set_mut(input).copy_from(&members);
     }
 
     fn fill_relation(&mut self, view: &View<'_, '_>, input: InputId, base: BaseRelation) {

@@ -202,6 +202,27 @@ impl BaseSet {
     }
 }
 
+impl Base<'_> {
+    /// The events of a set, of so many.
+    pub fn members<M>(self, events: usize, members: &mut M) -> EventSet
+    where
+        M: Members<Event = usize, Truth = bool>,
+    {
+        let mut set = EventSet::new(events);
+        for event in 0..events {
+            let is_in = match self {
+                Base::Set(set) => set.has(members, event),
+                Base::Tagged(tag) => members.carries(event, tag),
+                Base::Relation(_) | Base::Empty => false,
+            };
+            if is_in {
+                set.insert(event);
+            }
+        }
+        set
+    }
+}
+
 /// Where events stand. They are numbered from 0.
 pub trait Shape {
     type Access: Ord;

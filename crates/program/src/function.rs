@@ -254,6 +254,23 @@ pub enum InstKind {
 }
 
 impl InstKind {
+    /// The tags of the read of an access, of its write, and of a read that modifies nothing; those of a fence
+    /// three times. None of what has no such events.
+    pub fn tags_of_events(&self) -> Option<[&Tags; 3]> {
+        match self {
+            InstKind::Fence { tags }
+            | InstKind::Load { tags, .. }
+            | InstKind::Store { tags, .. }
+            | InstKind::LoadLinked { tags, .. }
+            | InstKind::StoreConditional { tags, .. } => Some([tags; 3]),
+            InstKind::Rmw { read_tags, write_tags, .. } => Some([read_tags, write_tags, read_tags]),
+            InstKind::Cas { read_tags, write_tags, fail_tags, .. } => {
+                Some([read_tags, write_tags, fail_tags])
+            }
+            _ => None,
+        }
+    }
+
     /// The tags that the instruction gives to its events; of a fence, an access, and the two or three
     /// kinds of events that a read-modify-write has.
     pub fn for_each_tags(&mut self, visit: &mut impl FnMut(&mut Tags)) {

@@ -42,6 +42,7 @@ pub enum Setting {
     /// next, and which orders of steps are looked at, in proofs by abstraction.
     Domain,
     Graphs,
+    Judge,
     Maxenum,
     Waitlist,
     Orders,
@@ -64,7 +65,7 @@ pub enum Setting {
 }
 
 impl Setting {
-    pub const ALL: [Setting; 29] = [
+    pub const ALL: [Setting; 30] = [
         Setting::Engine,
         Setting::Model,
         Setting::Property,
@@ -83,6 +84,7 @@ impl Setting {
         Setting::Proof,
         Setting::Domain,
         Setting::Graphs,
+        Setting::Judge,
         Setting::Maxenum,
         Setting::Waitlist,
         Setting::Orders,
@@ -117,6 +119,7 @@ impl Setting {
             Setting::Proof => "proof",
             Setting::Domain => "domain",
             Setting::Graphs => "graphs",
+            Setting::Judge => "judge",
             Setting::Maxenum => "maxenum",
             Setting::Waitlist => "waitlist",
             Setting::Orders => "orders",

@@ -14,6 +14,7 @@ mod integers;
 mod literal;
 mod order;
 mod problem;
+pub mod script;
 mod solver;
 mod terms;
 mod watch;

@@ -31,7 +31,7 @@ pub use ask::Response;
 pub use competition::Ruling;
 pub use input::{Input, Kind, Reading};
 pub use parallax_engine_abstract::{
-    Analysis, Domain as AbstractDomain, Order as Waitlist, Reduction as Orders,
+    Analysis, Domain as AbstractDomain, Judge, Order as Waitlist, Reduction as Orders,
     Tuning as Abstraction,
 };
 pub use parallax_engine_bounded::{Asking, Backend, Format, Framework};

@@ -113,6 +113,10 @@ pub struct VerifyArguments {
     #[arg(long, value_enum, default_value_t = GraphsName::Usual)]
     pub graphs: GraphsName,
 
+    /// How it is found out whether the model's file allows such a graph (engine abstract)
+    #[arg(long, value_enum, default_value_t = JudgeName::Saturation)]
+    pub judge: JudgeName,
+
     /// Which orders of steps are looked at (engine abstract)
     #[arg(long, value_enum, default_value_t = OrdersName::Aware)]
     pub orders: OrdersName,
@@ -214,6 +218,16 @@ pub enum GraphsName {
     Eager,
     /// They are, and are judged where something fails
     Lazy,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum JudgeName {
+    /// What must be so of the order of writes, and a search for the rest
+    Saturation,
+    /// By a SAT solver that knows orders
+    Sat,
+    /// By an SMT solver, with relations as functions
+    Functions,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -17,13 +17,14 @@ use parallax_query::Extensions;
 use parallax_verdict::Conclusion;
 use parallax_verify::stack::with_stack;
 use parallax_verify::{
-    AbstractDomain, Abstraction, Analysis, Asking, Backend, Format, Framework, Orders, Properties,
-    Request, Response, Ruling, Waitlist, schedules,
+    AbstractDomain, Abstraction, Analysis, Asking, Backend, Format, Framework, Judge, Orders,
+    Properties, Request, Response, Ruling, Waitlist, schedules,
 };
 
 pub use arguments::VerifyArguments;
 use arguments::{
-    AnswerFormat, DomainName, FrameworkName, GraphsName, OrdersName, SolverName, WaitlistName,
+    AnswerFormat, DomainName, FrameworkName, GraphsName, JudgeName, OrdersName, SolverName,
+    WaitlistName,
 };
 use progress::ProgressLine;
 use witness::{Asked, is_exchanged};
@@ -148,6 +149,11 @@ fn abstraction(options: &VerifyArguments) -> Abstraction {
             GraphsName::Usual => Analysis::Usual,
             GraphsName::Eager => Analysis::Eager,
             GraphsName::Lazy => Analysis::Lazy,
+        },
+        judge: match options.judge {
+            JudgeName::Saturation => Judge::Saturation,
+            JudgeName::Sat => Judge::Sat,
+            JudgeName::Functions => Judge::Functions,
         },
         reduction: match options.orders {
             OrdersName::Naive => Orders::Naive,

@@ -4,10 +4,12 @@
 //! Why that is sound: of a model that allows all parts of what it allows
 //! ([`parallax_memory::Model::not_monotone`]), a graph with fewer events has all continuations of the graph
 //! with all of them, and maybe more. What must not be lost is a write that somebody may still read. A
-//! write leaves only if no thread that has not ended could read it now, by a read or a read-modify-write with
-//! any of the tags that those of the program have: what is forbidden to the next read of a thread is forbidden to all
+//! write leaves only if no thread that has not ended could read it now, by a read or a read-modify-write such as
+//! the thread has there anywhere: what is forbidden to the next read of a thread is forbidden to all
 //! that follow, as the graph in which it reads the write later includes the one in which it does so
-//! now, but for events in between.
+//! now, but for events in between. Which accesses a thread has to an address is learned as it comes to them
+//! ([`super::Memory::note`]). A search in which something was learned is made again: all that was left out in the last
+//! one was so for all accesses that there are in it.
 //!
 //! Why little is lost: an event leaves only if right after that no thread can read or modify what it
 //! could not before. That looks one step ahead and no further, and so the last events of each
@@ -25,6 +27,7 @@
 //! ([`parallax_memory::Model::sees_threads`]) hold without that as well. A failure that needs such a
 //! read is none until it is found without.
 
+use parallax_program::Program;
 use rustc_hash::FxHashSet;
 
 use crate::control::Control;
@@ -239,16 +242,24 @@ impl Memory<'_> {
         source: Source,
         modifies: bool,
     ) -> bool {
-        let accesses = if modifies { self.modified.len() } else { self.reads.len() };
-        (0..accesses).any(|number| {
+        if location == Location::Memory(Program::SECTIONS) {
+            return modifies && self.may_enter(now, thread, source);
+        }
+        let Location::Memory(address) = location else { return false };
+        let at = (thread, address);
+        if modifies {
+            let known = self.uses.modified.get(&at).map_or(&[][..], |all| all);
+            return known.iter().any(|(read, write)| {
+                let mut next = now.clone();
+                next.push(thread, Event::read(location, read.clone(), source).half());
+                next.push(thread, Event::write(location, write.clone()).half());
+                self.consistency.allows(&next)
+            });
+        }
+        let known = self.uses.reads.get(&at).map_or(&[][..], |all| all);
+        known.iter().any(|tags| {
             let mut next = now.clone();
-            if modifies {
-                let (read, write) = self.modified[number].clone();
-                next.push(thread, Event::read(location, read, source).half());
-                next.push(thread, Event::write(location, write).half());
-            } else {
-                next.push(thread, Event::read(location, self.reads[number].clone(), source));
-            }
+            next.push(thread, Event::read(location, tags.clone(), source));
             self.consistency.allows(&next)
         })
     }

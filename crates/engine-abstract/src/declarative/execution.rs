@@ -5,7 +5,7 @@
 //! asked ([`super::consistency`]). Nothing is counted from the start of the program, so that two states
 //! of a loop can have equal graphs.
 
-use parallax_program::Tags;
+use parallax_program::{Program, Tags};
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Execution {
@@ -25,6 +25,8 @@ pub struct Line {
     pub joined: Vec<u32>,
     /// Writes that are there no more as events, by address.
     pub forgotten: Vec<Forgotten>,
+    /// Whether the thread is in an atomic section.
+    pub is_inside: bool,
 }
 
 /// Writes of a thread to an address, all before its last one there, which is an event.
@@ -73,6 +75,13 @@ pub enum Location {
     End(u32),
 }
 
+impl Location {
+    /// Whether it is memory that the program knows of.
+    pub fn is_of_program(self) -> bool {
+        matches!(self, Location::Memory(address) if address != Program::SECTIONS)
+    }
+}
+
 /// What a read has read.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Source {
@@ -91,21 +100,30 @@ pub struct Event {
     pub source: Option<Source>,
     /// A read, or the write that follows it, of a read-modify-write.
     pub is_half: bool,
+    /// Whether its thread was in an atomic section.
+    pub is_inside: bool,
 }
 
 impl Event {
     pub fn fence(tags: Tags) -> Event {
-        Event { kind: Kind::Fence, location: None, tags, source: None, is_half: false }
+        Event {
+            kind: Kind::Fence,
+            location: None,
+            tags,
+            source: None,
+            is_half: false,
+            is_inside: false,
+        }
     }
 
     pub fn read(location: Location, tags: Tags, source: Source) -> Event {
         let (kind, location, source) = (Kind::Read, Some(location), Some(source));
-        Event { kind, location, tags, source, is_half: false }
+        Event { kind, location, tags, source, is_half: false, is_inside: false }
     }
 
     pub fn write(location: Location, tags: Tags) -> Event {
         let (kind, location) = (Kind::Write, Some(location));
-        Event { kind, location, tags, source: None, is_half: false }
+        Event { kind, location, tags, source: None, is_half: false, is_inside: false }
     }
 
     pub fn half(self) -> Event {

@@ -21,16 +21,19 @@
 pub mod collect;
 pub mod consistency;
 pub mod execution;
+pub mod sections;
 #[cfg(test)]
 mod tests;
 pub mod walk;
 
+use std::collections::BTreeMap;
+
 use parallax_control::Control as Limits;
 use parallax_memory::{Facts, Language, Model};
-use parallax_program::{Diagnostic, InstKind, Program, Tags};
-use rustc_hash::FxHashSet;
+use parallax_program::{Diagnostic, Tags};
 
-use crate::declarative::consistency::{Remembered, Saturation};
+use crate::declarative::consistency::Remembered;
+use crate::options::Judge;
 
 /// Whether executions can be put together event by event under a model, and why not.
 pub fn admit(model: &Model) -> Result<(), Diagnostic> {
@@ -62,16 +65,35 @@ pub fn admit(model: &Model) -> Result<(), Diagnostic> {
 /// What decides about memory.
 pub struct Memory<'m> {
     limits: Limits<'m>,
-    pub consistency: Remembered<Saturation<'m>>,
+    pub consistency: Remembered<'m>,
     /// How many of a thread's last events always stay; None if all do.
     pub window: Option<u32>,
     /// Whether writes that others may still read can be forgotten as events.
     forgets: bool,
     /// Whether graphs are judged as soon as they grow, or only where something fails.
     pub is_eager: bool,
-    /// The tags that reads of the program have, and the halves of read-modify-writes.
-    reads: Vec<Tags>,
-    modified: Vec<(Tags, Tags)>,
+    /// How threads have used memory so far.
+    uses: Uses,
+}
+
+/// By thread and address: the tags of reads that do not modify, and of the halves of read-modify-writes.
+#[derive(Default)]
+struct Uses {
+    reads: BTreeMap<(u32, u64), Vec<Tags>>,
+    modified: BTreeMap<(u32, u64), Vec<(Tags, Tags)>>,
+    /// Whether there is something new since somebody has asked.
+    has_grown: bool,
+}
+
+impl Uses {
+    fn note<T: PartialEq>(all: &mut BTreeMap<(u32, u64), Vec<T>>, at: (u32, u64), tags: T) -> bool {
+        let known = all.entry(at).or_default();
+        let is_new = !known.contains(&tags);
+        if is_new {
+            known.push(tags);
+        }
+        is_new
+    }
 }
 
 impl<'m> Memory<'m> {
@@ -80,21 +102,35 @@ impl<'m> Memory<'m> {
     const LARGEST_WINDOW: u32 = 32;
 
     pub fn new(
-        program: &Program,
         model: &'m Model,
-        is_eager: bool,
+        (is_eager, judge): (bool, Judge),
         limits: Limits<'m>,
     ) -> Memory<'m> {
-        let (reads, modified) = accesses(program);
         Memory {
+            consistency: Remembered::new(judge.of(model, limits.clone())),
             limits,
-            consistency: Remembered::new(Saturation::new(model)),
             window: is_eager.then_some(Self::WINDOW),
             forgets: !model.sees_threads() && model.implies_coherence(),
             is_eager,
-            reads,
-            modified,
+            uses: Uses::default(),
         }
+    }
+
+    /// A thread has come to an access to an address that may read and modify nothing.
+    pub fn note_read(&mut self, at: (u32, u64), tags: &Tags) {
+        self.uses.has_grown |= Uses::note(&mut self.uses.reads, at, tags.clone());
+    }
+
+    /// A thread has come to a read-modify-write, with these tags of its halves.
+    pub fn note_modification(&mut self, at: (u32, u64), (read, write): (&Tags, &Tags)) {
+        let tags = (read.clone(), write.clone());
+        self.uses.has_grown |= Uses::note(&mut self.uses.modified, at, tags);
+    }
+
+    /// Whether threads have used memory in ways that were not known when this was asked last. What has left
+    /// a graph before may then have mattered.
+    pub fn has_learned(&mut self) -> bool {
+        std::mem::take(&mut self.uses.has_grown)
     }
 
     /// Whether a limit is reached. Then nothing leaves, and the search stops by itself.
@@ -108,30 +144,4 @@ impl<'m> Memory<'m> {
         self.window = Some(window * 2 + 1).filter(|window| *window <= Self::LARGEST_WINDOW);
         true
     }
-}
-
-/// The tags of all reads in a program, and of the halves of its read-modify-writes.
-fn accesses(program: &Program) -> (Vec<Tags>, Vec<(Tags, Tags)>) {
-    let insts = program.functions.iter().flat_map(|function| &function.blocks);
-    let (mut reads, mut modified) = (Vec::new(), Vec::new());
-    for inst in insts.flat_map(|block| &block.insts) {
-        match &inst.kind {
-            InstKind::Load { tags, .. } | InstKind::LoadLinked { tags, .. } => {
-                reads.push(tags.clone());
-            }
-            InstKind::Rmw { read_tags, write_tags, .. } => {
-                modified.push((read_tags.clone(), write_tags.clone()));
-            }
-            InstKind::Cas { read_tags, write_tags, fail_tags, .. } => {
-                reads.push(fail_tags.clone());
-                modified.push((read_tags.clone(), write_tags.clone()));
-            }
-            _ => {}
-        }
-    }
-    let mut seen = FxHashSet::default();
-    reads.retain(|tags| seen.insert(tags.clone()));
-    let mut seen = FxHashSet::default();
-    modified.retain(|tags| seen.insert(tags.clone()));
-    (reads, modified)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parallax_program::{InstKind, Tags};
+use parallax_program::{Program, Tags};
 use parallax_solver::Term;
 
 use crate::block::{Ending, Given, Halt, Inputs, Kind, Run, Walk, Way};
@@ -11,20 +11,20 @@ use crate::declarative::execution::{self, Event, Execution, Growth, Id, Location
 use crate::places::{Place, PlaceId, forgotten};
 
 /// Events of a graph.
-const MOST_EVENTS: usize = 60;
+pub(super) const MOST_EVENTS: usize = 60;
 /// Writes that a read may read, and reads that wait for one write.
 const MOST_SOURCES: usize = 200;
 const MOST_WAITING: usize = 6;
 
 /// What a read reads: an event, or a write of a thread that is none any more.
 #[derive(Clone, Copy)]
-enum From {
+pub(super) enum From {
     Event(Source),
     Forgotten(u32, bool),
 }
 
 impl From {
-    fn event(self) -> Option<Source> {
+    pub(super) fn event(self) -> Option<Source> {
         match self {
             From::Event(source) => Some(source),
             From::Forgotten(..) => None,
@@ -34,8 +34,9 @@ impl From {
 
 impl Walk<'_, '_, '_> {
     /// Adds an event of a thread, where the execution is a graph.
-    pub(crate) fn add(run: &mut Run, thread: u32, event: Event) -> Option<Id> {
+    pub(crate) fn add(run: &mut Run, thread: u32, mut event: Event) -> Option<Id> {
         let execution = Arc::make_mut(run.control.execution.as_mut()?);
+        event.is_inside = execution.line(thread).is_inside;
         run.growth.push((thread, event.clone()));
         Some(execution.push(thread, event))
     }
@@ -128,6 +129,21 @@ impl Walk<'_, '_, '_> {
             return Self::lose(run, &what, open);
         }
         let [read_tags, write_tags, fail_tags] = self.tags(&run);
+        if let Some(memory) = &mut self.blocks.graphs {
+            let (may_read, may_modify) = match kind {
+                Kind::Store(_) => (false, false),
+                Kind::Load => (true, false),
+                Kind::Cas { .. } => (true, true),
+                _ => (false, true),
+            };
+            let at = (self.number, place);
+            if may_read {
+                memory.note_read(at, &fail_tags);
+            }
+            if may_modify {
+                memory.note_modification(at, (&read_tags, &write_tags));
+            }
+        }
         let location = Location::Memory(place);
         let at = self.blocks.values.number(64, u128::from(place));
         if let Kind::Store(value) = kind {
@@ -204,7 +220,7 @@ impl Walk<'_, '_, '_> {
     }
 
     /// What a read may read: what is there, or, while the thread waits, what is still to come.
-    fn sources(
+    pub(super) fn sources(
         &mut self,
         mut run: Run,
         address: u64,
@@ -248,7 +264,7 @@ impl Walk<'_, '_, '_> {
     }
 
     /// Whether a forgotten write of a thread may be read, or modified.
-    fn may_forgotten(
+    pub(super) fn may_forgotten(
         &mut self,
         run: &Run,
         (writer, is_open): (u32, bool),
@@ -276,19 +292,39 @@ impl Walk<'_, '_, '_> {
         read: Option<(Term, Option<bool>)>,
         open: &mut Vec<Run>,
     ) -> Result<(), Halt> {
-        let Some(execution) = &run.control.execution else { return Err(Halt::Astray) };
-        let waiting = execution.waiting(place);
-        if waiting.len() > MOST_WAITING {
-            return Self::lose(run, "a write that many reads wait for", open);
-        }
         let [of_read, of_write, _] = self.marks(&run);
         let takes_lock = of_read.takes_lock() || of_write.takes_lock();
         let at = self.blocks.values.number(64, u128::from(place));
+        for (id, mut run) in self.add_write(run, event, place, open)? {
+            run.values.insert(id, value);
+            self.record_shared(false, at, bytes, value);
+            self.hold(&mut run, place, takes_lock);
+            let (old, ok) = read.unwrap_or((value, None));
+            self.go_on(&mut run, read.is_some(), old, ok);
+            open.push(run);
+        }
+        Ok(())
+    }
+
+    /// Adds a write, in one way for each set of the reads that wait for one there: these it serves.
+    pub(super) fn add_write(
+        &mut self,
+        run: Run,
+        event: Event,
+        place: u64,
+        open: &mut Vec<Run>,
+    ) -> Result<Vec<(Id, Run)>, Halt> {
+        let Some(execution) = &run.control.execution else { return Err(Halt::Astray) };
+        let waiting = execution.waiting(place);
+        if waiting.len() > MOST_WAITING {
+            Self::lose(run, "a write that many reads wait for", open)?;
+            return Ok(Vec::new());
+        }
         let truth = self.blocks.values.terms.truth();
         let subsets = vec![truth; 1 << waiting.len()];
+        let mut all = Vec::new();
         for (subset, mut run) in self.sides(run, &subsets)? {
             let Some(id) = Self::add(&mut run, self.number, event.clone()) else { continue };
-            run.values.insert(id, value);
             if let Some(execution) = run.control.execution.as_mut() {
                 let execution = Arc::make_mut(execution);
                 for (number, thread) in waiting.iter().enumerate() {
@@ -297,13 +333,9 @@ impl Walk<'_, '_, '_> {
                     }
                 }
             }
-            self.record_shared(false, at, bytes, value);
-            self.hold(&mut run, place, takes_lock);
-            let (old, ok) = read.unwrap_or((value, None));
-            self.go_on(&mut run, read.is_some(), old, ok);
-            open.push(run);
+            all.push((id, run));
         }
-        Ok(())
+        Ok(all)
     }
 
     fn record_shared(&mut self, is_read: bool, address: Term, bytes: u64, value: Term) {
@@ -317,20 +349,8 @@ impl Walk<'_, '_, '_> {
     fn tags(&self, run: &Run) -> [Tags; 3] {
         let site = run.thread.site();
         let inst = site.and_then(|site| self.blocks.code.instruction(site));
-        match inst.map(|inst| &inst.kind) {
-            Some(
-                InstKind::Load { tags, .. }
-                | InstKind::LoadLinked { tags, .. }
-                | InstKind::Store { tags, .. },
-            ) => [tags.clone(), tags.clone(), tags.clone()],
-            Some(InstKind::Rmw { read_tags, write_tags, .. }) => {
-                [read_tags.clone(), write_tags.clone(), read_tags.clone()]
-            }
-            Some(InstKind::Cas { read_tags, write_tags, fail_tags, .. }) => {
-                [read_tags.clone(), write_tags.clone(), fail_tags.clone()]
-            }
-            _ => [Tags::none(), Tags::none(), Tags::none()],
-        }
+        let tags = inst.and_then(|inst| inst.kind.tags_of_events());
+        tags.map_or_else(|| [(); 3].map(|()| Tags::none()), |tags| tags.map(Tags::clone))
     }
 
     /// A way has come to its end: events that no longer matter leave the graph, what was written gets
@@ -414,6 +434,9 @@ impl Walk<'_, '_, '_> {
         (id, address, is_open): (Id, u64, bool),
         vague: &mut Vec<(PlaceId, Term)>,
     ) -> Option<()> {
+        if address == Program::SECTIONS {
+            return Some(());
+        }
         let (_, value) = self.written(run, before, id)?;
         let blocks = &mut *self.blocks;
         let terms = &mut blocks.values.terms;
@@ -440,8 +463,13 @@ impl Walk<'_, '_, '_> {
         Some(())
     }
 
-    /// Who goes on: the same thread, unless it waits, has ended or is at the head of a loop.
+    /// Who goes on: a thread that waited for what was just written, as what it does with that may not be
+    /// allowed; else the same thread, unless it waits, has ended or is at the head of a loop.
     fn next_turn(&self, run: &Run, execution: &Execution) -> u32 {
+        let is_served = |thread: &u32| matches!(execution.wait(*thread), Wait::Served(_));
+        if let Some(served) = run.control.running().find(is_served) {
+            return served;
+        }
         let stays = run.control.thread(self.number).is_some_and(|it| it.at == At::Operation);
         let is_open = |thread: u32| matches!(execution.wait(thread), Wait::Open(_));
         if stays && !is_open(self.number) {
@@ -461,6 +489,7 @@ pub fn bare(execution: &Execution) -> Execution {
         line.wait = Wait::Nothing;
         line.joined.clear();
         line.forgotten.clear();
+        line.is_inside = false;
     }
     bare
 }
