@@ -127,7 +127,7 @@ enum Next {
     Found(Box<Violation>),
 }
 
-impl Rounds<'_, '_> {
+impl<'r, 'p> Rounds<'r, 'p> {
     fn run(mut self, program: &Program) -> (Verdict, Option<String>) {
         let mut violations = Vec::new();
         loop {
@@ -226,7 +226,7 @@ impl Rounds<'_, '_> {
             Round::Many(place) => Ok(self.ban(place)),
             Round::Reached(path) => {
                 let path = Path::new(&mut self.blocks, path);
-                self.reached(&path, tuning)
+                self.reached(&path)
             }
         }
     }
@@ -290,17 +290,20 @@ impl Rounds<'_, '_> {
         });
     }
 
-    fn reached(&mut self, path: &Path, tuning: Tuning) -> Result<Next, Halt> {
-        let (values, predicates) = (self.precision.values.clone(), self.precision.predicates.len());
-        let finding = Refinement {
+    fn refinement(&mut self) -> Refinement<'_, 'r, 'p> {
+        Refinement {
             blocks: &mut self.blocks,
             oracle: &mut self.oracle,
             precision: &mut self.precision,
-            domain: tuning.domain,
+            domain: self.options.tuning.domain,
             pinned: &mut self.pinned,
             banned: &self.banned,
         }
-        .refine(path)?;
+    }
+
+    fn reached(&mut self, path: &Path) -> Result<Next, Halt> {
+        let (values, predicates) = (self.precision.values.clone(), self.precision.predicates.len());
+        let finding = self.refinement().refine(path)?;
         match finding {
             Finding::Refined => {
                 self.look_for_rows(path, predicates);
@@ -338,14 +341,7 @@ impl Rounds<'_, '_> {
     /// states are looked at in another order for a while, so that other failures come first.
     fn look_for_rows(&mut self, path: &Path, new: usize) {
         const WHILE: u32 = 12;
-        let mut refinement = Refinement {
-            blocks: &mut self.blocks,
-            oracle: &mut self.oracle,
-            precision: &mut self.precision,
-            domain: self.options.tuning.domain,
-            pinned: &mut self.pinned,
-            banned: &self.banned,
-        };
+        let mut refinement = self.refinement();
         if !refinement.is_in_rows(new) {
             return;
         }
@@ -381,14 +377,7 @@ impl Rounds<'_, '_> {
 
     /// What is left where the usual refinement has found nothing new. False where that is nothing.
     fn tries_harder(&mut self, path: &Path) -> Result<bool, Halt> {
-        let mut refinement = Refinement {
-            blocks: &mut self.blocks,
-            oracle: &mut self.oracle,
-            precision: &mut self.precision,
-            domain: self.options.tuning.domain,
-            pinned: &mut self.pinned,
-            banned: &self.banned,
-        };
+        let mut refinement = self.refinement();
         if refinement.domain != Domain::Explicit && refinement.learn_copies(path)
             || refinement.learn_all(path)?
         {
