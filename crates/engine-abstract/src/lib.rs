@@ -17,6 +17,7 @@ mod live;
 mod options;
 mod oracle;
 mod places;
+mod project;
 pub mod proof;
 mod refine;
 mod rounds;

@@ -25,6 +25,7 @@ use crate::declarative::execution::Whole;
 use crate::options::Domain;
 use crate::oracle::{Model, Oracle, Unanswered, value_in};
 use crate::places::{Place, PlaceId};
+use crate::project::without_inputs;
 use crate::state::{Precision, State};
 
 /// A path through the program, with inputs that are the path's own.
@@ -456,6 +457,10 @@ impl Refinement<'_, '_, '_> {
         if !rest.is_empty() && !self.oracle.is_possible(&self.blocks.values.terms, &all)? {
             return Ok(Some(rest));
         }
+        let earlier = all[rest.len()..].to_vec();
+        if let Some(found) = self.projected(&path.stores[number], &earlier, &demanded, inputs)? {
+            return Ok(Some(found));
+        }
         let places: Vec<PlaceId> =
             with.iter().chain(&rest).flat_map(|it| places_of(self.blocks, *it)).collect();
         let mut tracked = Vec::new();
@@ -474,6 +479,23 @@ impl Refinement<'_, '_, '_> {
             *adds |= self.track(&sources, false);
         }
         Ok(None)
+    }
+
+    /// What is demanded, as far as it says something without inputs. None where that is not enough.
+    fn projected(
+        &mut self,
+        store: &FxHashMap<Term, Term>,
+        earlier: &[Term],
+        demanded: &[Term],
+        inputs: &FxHashSet<Term>,
+    ) -> Result<Option<Vec<Term>>, Unanswered> {
+        let terms = &mut self.blocks.values.terms;
+        let found = without_inputs(terms, demanded, inputs);
+        let mut known = store.clone();
+        let here = found.iter().map(|term| terms.substitute(*term, &mut known));
+        let all: Vec<Term> = here.chain(earlier.iter().copied()).collect();
+        let core = self.oracle.core(&self.blocks.values.terms, &all)?;
+        Ok(core.map(|core| core.iter().filter_map(|at| found.get(*at).copied()).collect()))
     }
 
     /// That places have the numbers that they have on the path, where these are few. False where nothing
