@@ -27,5 +27,7 @@ mod text;
 mod value;
 
 pub use crate::engine::Abstract;
-pub use crate::options::{Analysis, Domain, Options, Order, Reduction, Tuning};
+pub use crate::options::{
+    Analysis, Domain, Options, Order, Parts, Pruning, Reduction, Refinements, Scope, Tuning,
+};
 pub use crate::rounds::{orders, prove, verify};

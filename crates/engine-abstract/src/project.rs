@@ -79,7 +79,7 @@ impl Below {
 }
 
 /// The parts of a condition that all have to hold, or of its complement.
-fn conjuncts(terms: &mut Terms, term: Term, holds: bool, all: &mut Vec<Term>) {
+pub fn conjuncts(terms: &mut Terms, term: Term, holds: bool, all: &mut Vec<Term>) {
     if all.len() >= MOST {
         return;
     }

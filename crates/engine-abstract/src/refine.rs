@@ -22,10 +22,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::block::{Blocks, Edge, Ending};
 use crate::control::Control;
 use crate::declarative::execution::Whole;
-use crate::options::Domain;
+use crate::options::{Domain, Parts, Refinements, Scope};
 use crate::oracle::{Model, Oracle, Unanswered, value_in};
 use crate::places::{Place, PlaceId};
-use crate::project::without_inputs;
+use crate::project::{conjuncts, without_inputs};
+use crate::search::Taken;
 use crate::state::{Precision, State};
 
 /// A path through the program, with inputs that are the path's own.
@@ -34,6 +35,8 @@ pub struct Path {
     steps: Vec<Step>,
     /// What is in places at each step, over inputs.
     stores: Vec<FxHashMap<Term, Term>>,
+    /// How often more was tracked before the state before each step was found.
+    known: Vec<u32>,
 }
 
 /// A condition of a path over inputs, with its step and its number there.
@@ -56,12 +59,12 @@ pub enum Finding {
 }
 
 impl Path {
-    pub fn new(blocks: &mut Blocks<'_>, path: Vec<(State, Arc<Edge>)>) -> Path {
-        let edges: Vec<Arc<Edge>> = path.iter().map(|(_, edge)| edge.clone()).collect();
+    pub fn new(blocks: &mut Blocks<'_>, path: Vec<Taken>) -> Path {
+        let edges: Vec<Arc<Edge>> = path.iter().map(|taken| taken.edge.clone()).collect();
         let mut store = Self::first(blocks, &edges);
         let mut steps = Vec::new();
         let mut stores = Vec::new();
-        for (state, edge) in &path {
+        for Taken { state, edge, .. } in &path {
             let mut step = Step::of(blocks, edge);
             step.select(blocks, state, &store);
             stores.push(store.clone());
@@ -77,7 +80,8 @@ impl Path {
             }
             steps.push(step);
         }
-        Path { edges, steps, stores }
+        let known = path.iter().map(|taken| taken.known).collect();
+        Path { edges, steps, stores, known }
     }
 
     /// What is in the places at first.
@@ -203,9 +207,14 @@ pub struct Refinement<'r, 'o, 'p> {
     pub oracle: &'r mut Oracle<'o>,
     pub precision: &'r mut Precision,
     pub domain: Domain,
+    pub way: Refinements,
+    pub parts: Parts,
+    pub scope: Scope,
     /// Places that are tracked by value whatever it takes, and those that have too many.
     pub pinned: &'r mut FxHashSet<PlaceId>,
     pub banned: &'r FxHashSet<PlaceId>,
+    /// The first step of the path before which more has to be known than is.
+    pub first: usize,
 }
 
 impl Refinement<'_, '_, '_> {
@@ -225,7 +234,7 @@ impl Refinement<'_, '_, '_> {
         }
         let core = self.oracle.core(&self.blocks.values.terms, &terms)?.unwrap_or_default();
         let core: Vec<Condition> = core.iter().map(|at| conditions[*at]).collect();
-        if self.domain == Domain::Explicit {
+        if !self.domain.has_predicates() {
             let mut adds = false;
             for (step, number, _) in &core {
                 let places = places_of(self.blocks, path.steps[*step].guard[*number]);
@@ -234,7 +243,10 @@ impl Refinement<'_, '_, '_> {
             return Ok(if adds { Finding::Refined } else { Finding::Nothing });
         }
         let last = path.steps.len() - 1;
-        let core = self.nearest(path, last)?.unwrap_or(core);
+        let core = match self.way {
+            Refinements::Sequence => core,
+            Refinements::Backward | Refinements::All => self.nearest(path, last)?.unwrap_or(core),
+        };
         self.by_conditions(path, &core)
     }
 
@@ -280,6 +292,7 @@ impl Refinement<'_, '_, '_> {
 
     /// These places are tracked by value. False if all of them are already.
     fn track(&mut self, places: &[PlaceId], pins: bool) -> bool {
+        self.first = 0;
         let mut adds = false;
         for place in places {
             if pins {
@@ -309,7 +322,7 @@ impl Refinement<'_, '_, '_> {
         let ending = &path.edges[step].ending;
         let is_access = matches!(ending, Ending::Fails { property: Property::Memory, .. });
         // An index that comes from numbers in the program alone: which element it is matters later, too.
-        if self.domain != Domain::Predicates
+        if self.domain.has_values()
             && is_access
             && sources.iter().all(is_own)
             && self.track(&sources, false)
@@ -317,7 +330,10 @@ impl Refinement<'_, '_, '_> {
             return Ok(Finding::Refined);
         }
         // Where sizes are compared there are many values, and few of them matter.
-        if self.domain == Domain::Product && self.compares_sizes(condition) {
+        if self.domain.has_values()
+            && self.domain.has_predicates()
+            && self.compares_sizes(condition)
+        {
             let falsity = self.blocks.values.terms.falsity();
             let nearest = self.nearest(path, step)?;
             let found = match nearest {
@@ -329,13 +345,10 @@ impl Refinement<'_, '_, '_> {
             }
         }
         let is_open = |place: &PlaceId| !self.banned.contains(place);
-        if self.domain != Domain::Predicates
-            && sources.iter().all(is_open)
-            && self.track(&sources, false)
-        {
+        if self.domain.has_values() && sources.iter().all(is_open) && self.track(&sources, false) {
             return Ok(Finding::Refined);
         }
-        if self.domain == Domain::Explicit {
+        if !self.domain.has_predicates() {
             return Ok(Finding::Nothing);
         }
         let falsity = self.blocks.values.terms.falsity();
@@ -384,10 +397,10 @@ impl Refinement<'_, '_, '_> {
                 && !wanted.is_empty()
                 && !self.oracle.is_possible(&self.blocks.values.terms, &both)?;
             if !is_enough {
-                adds |= self.learn(&wanted);
+                adds |= self.learn(path, number + 1, &wanted);
             }
             for condition in kept {
-                adds |= self.learn_atoms(condition);
+                adds |= self.learn_parts(path, number + 1, condition);
             }
             wanted.clear();
             // What comes from here on is not possible from anywhere: there is nothing to know before.
@@ -401,7 +414,7 @@ impl Refinement<'_, '_, '_> {
             }
             wanted.clone_from(&demanded);
         }
-        adds |= self.learn(&wanted);
+        adds |= self.learn(path, 0, &wanted);
         Ok(if adds { Finding::Refined } else { Finding::Nothing })
     }
 
@@ -422,14 +435,37 @@ impl Refinement<'_, '_, '_> {
         all
     }
 
-    fn learn_atoms(&mut self, condition: Term) -> bool {
+    fn learn_parts(&mut self, path: &Path, at: usize, condition: Term) -> bool {
         let mut atoms = Vec::new();
-        self.atoms(condition, &mut atoms);
+        match self.parts {
+            Parts::Both | Parts::Atoms => self.atoms(condition, &mut atoms),
+            Parts::Conjuncts => {
+                conjuncts(&mut self.blocks.values.terms, condition, true, &mut atoms)
+            }
+            Parts::Whole => atoms.push(condition),
+        }
         let mut adds = false;
         for atom in atoms {
-            adds |= self.precision.add(self.blocks, atom);
+            adds |= self.add(path, at, atom);
         }
         adds
+    }
+
+    /// A condition is tracked, and matters before that step. False where it is known there already as far as it
+    /// can be.
+    fn add(&mut self, path: &Path, at: usize, condition: Term) -> bool {
+        let position = match (self.scope, at.checked_sub(1)) {
+            (Scope::Global, _) => None,
+            (Scope::Local, Some(before)) => path.edges.get(before).map(|it| it.control.position()),
+            (Scope::Local, None) => Some(self.blocks.start().0.position()),
+        };
+        let since = self.precision.add(self.blocks, condition, position);
+        let known = path.known.get(at).copied().unwrap_or(u32::MAX);
+        let is_new = since.is_some_and(|since| since > known);
+        if is_new {
+            self.first = self.first.min(at);
+        }
+        is_new
     }
 
     /// What is demanded before inputs are given. None where nothing can be said before them.
@@ -516,23 +552,29 @@ impl Refinement<'_, '_, '_> {
             }
             for number in numbers {
                 let is_it = self.blocks.values.terms.equals(own, number);
-                adds |= self.precision.add(self.blocks, is_it);
+                adds |= self.add(path, 0, is_it);
             }
         }
         adds
     }
 
     /// What is demanded, and each of its parts, become predicates.
-    fn learn(&mut self, demanded: &[Term]) -> bool {
+    fn learn(&mut self, path: &Path, at: usize, demanded: &[Term]) -> bool {
         let mut adds = false;
         let mut whole: Option<Term> = None;
+        let is_whole = |size: usize| size <= Self::LARGEST;
+        let splits =
+            self.parts != Parts::Whole || !is_whole(demanded.iter().map(|it| self.size(*it)).sum());
         for term in demanded {
-            adds |= self.learn_atoms(*term);
+            if splits {
+                adds |= self.learn_parts(path, at, *term);
+            }
             let terms = &mut self.blocks.values.terms;
             whole = Some(whole.map_or(*term, |rest| terms.and(rest, *term)));
         }
-        if let Some(whole) = whole.filter(|whole| self.size(*whole) <= Self::LARGEST) {
-            adds |= self.precision.add(self.blocks, whole);
+        let wants_whole = matches!(self.parts, Parts::Both | Parts::Whole);
+        if let Some(whole) = whole.filter(|whole| wants_whole && is_whole(self.size(*whole))) {
+            adds |= self.add(path, at, whole);
         }
         adds
     }
@@ -586,7 +628,7 @@ impl Refinement<'_, '_, '_> {
                 if from.is_some_and(|from| sources.contains(&from)) {
                     let own = self.blocks.places.term(*place);
                     let is_it = self.blocks.values.terms.equals(own, *term);
-                    adds |= self.precision.add(self.blocks, is_it);
+                    adds |= self.add(path, 0, is_it);
                 }
             }
         }
@@ -595,7 +637,7 @@ impl Refinement<'_, '_, '_> {
 
     /// Where the conditions that are enough have not led to anything new: all of them.
     pub fn learn_all(&mut self, path: &Path) -> Result<bool, Unanswered> {
-        if self.domain == Domain::Explicit {
+        if !self.domain.has_predicates() {
             return Ok(false);
         }
         let conditions = path.conditions(self.blocks);

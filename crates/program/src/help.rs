@@ -44,6 +44,10 @@ pub enum Setting {
     Graphs,
     Maxenum,
     Waitlist,
+    Prune,
+    Refinement,
+    Parts,
+    Precision,
     Orders,
     /// What a repair may change.
     Repair,
@@ -64,7 +68,7 @@ pub enum Setting {
 }
 
 impl Setting {
-    pub const ALL: [Setting; 29] = [
+    pub const ALL: [Setting; 33] = [
         Setting::Engine,
         Setting::Model,
         Setting::Property,
@@ -85,6 +89,10 @@ impl Setting {
         Setting::Graphs,
         Setting::Maxenum,
         Setting::Waitlist,
+        Setting::Prune,
+        Setting::Refinement,
+        Setting::Parts,
+        Setting::Precision,
         Setting::Orders,
         Setting::Repair,
         Setting::Relax,
@@ -119,6 +127,10 @@ impl Setting {
             Setting::Graphs => "graphs",
             Setting::Maxenum => "maxenum",
             Setting::Waitlist => "waitlist",
+            Setting::Prune => "prune",
+            Setting::Refinement => "refinement",
+            Setting::Parts => "parts",
+            Setting::Precision => "precision",
             Setting::Orders => "orders",
             Setting::Repair => "repair",
             Setting::Relax => "relax",
