@@ -18,7 +18,7 @@ use parallax_engine_explore as explore;
 use parallax_engine_states as states;
 use parallax_memory::Model;
 use parallax_program::{Program, Property, parse_program};
-use parallax_verdict::{Conclusion, Scope, Verdict};
+use parallax_verdict::{Conclusion, Scope as Searched, Verdict};
 use random::Random;
 
 /// How many programs are tried; more when asked for.
@@ -166,7 +166,7 @@ fn answer(verdict: &Verdict, shown: &dyn Fn() -> String) -> Option<bool> {
     }
     match (verdict.conclusion(), verdict.scope) {
         (Conclusion::Unsafe, _) => Some(true),
-        (Conclusion::Safe, Some(Scope::Complete | Scope::Restricted)) => Some(false),
+        (Conclusion::Safe, Some(Searched::Complete | Searched::Restricted)) => Some(false),
         _ => None,
     }
 }
