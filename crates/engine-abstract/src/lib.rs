@@ -13,6 +13,7 @@ mod control;
 mod declarative;
 mod engine;
 mod graph;
+mod invariants;
 mod live;
 mod options;
 mod oracle;

@@ -42,6 +42,19 @@ pub struct Path {
 /// A condition of a path over inputs, with its step and its number there.
 type Condition = (usize, usize, Term);
 
+/// Conditions of a path that cannot hold together.
+struct Core {
+    conditions: Vec<Condition>,
+    /// The step from which on that is so, whatever is there before it, where that is known.
+    begins: Option<usize>,
+}
+
+impl Core {
+    fn of(conditions: Vec<Condition>) -> Core {
+        Core { conditions, begins: None }
+    }
+}
+
 /// An edge with inputs of its own.
 struct Step {
     guard: Vec<Term>,
@@ -232,6 +245,15 @@ impl Refinement<'_, '_, '_> {
         if let Some(model) = self.oracle.model(&self.blocks.values.terms, &terms)? {
             return Ok(self.needed(path).unwrap_or(Finding::Possible(model)));
         }
+        let nearest = match self.way {
+            Refinements::Backward | Refinements::All if self.domain.has_predicates() => {
+                self.nearest(path, path.steps.len() - 1)?
+            }
+            _ => None,
+        };
+        if let Some(core) = nearest {
+            return self.by_conditions(path, &core);
+        }
         let core = self.oracle.core(&self.blocks.values.terms, &terms)?.unwrap_or_default();
         let core: Vec<Condition> = core.iter().map(|at| conditions[*at]).collect();
         if !self.domain.has_predicates() {
@@ -242,44 +264,64 @@ impl Refinement<'_, '_, '_> {
             }
             return Ok(if adds { Finding::Refined } else { Finding::Nothing });
         }
-        let last = path.steps.len() - 1;
-        let core = match self.way {
-            Refinements::Sequence => core,
-            Refinements::Backward | Refinements::All => self.nearest(path, last)?.unwrap_or(core),
-        };
-        self.by_conditions(path, &core)
+        self.by_conditions(path, &Core::of(core))
     }
 
     /// Of the shortest end of the path that cannot be taken from anywhere, conditions that are enough for
     /// that. None where it is the beginning of the program that matters. What is known from there on
     /// alone says more of other paths than numbers that the program begins with.
-    fn nearest(&mut self, path: &Path, last: usize) -> Result<Option<Vec<Condition>>, Unanswered> {
+    fn nearest(&mut self, path: &Path, last: usize) -> Result<Option<Core>, Unanswered> {
+        let ends = self.ends(path, last);
+        let terms = |end: &[Condition]| end.iter().map(|it| it.2).collect::<Vec<Term>>();
+        // Ends that are longer say more: twice as long each time, and then in between.
+        let (mut possible, mut length) = (0, 1);
+        let mut impossible = loop {
+            length = length.min(ends.len());
+            let all = terms(&ends[length - 1]);
+            match self.oracle.is_possible(&self.blocks.values.terms, &all)? {
+                false => break length,
+                true if length == ends.len() => return Ok(None),
+                true => (possible, length) = (length, length * 2),
+            }
+        };
+        while impossible - possible > 1 {
+            let middle = possible + (impossible - possible) / 2;
+            let all = terms(&ends[middle - 1]);
+            match self.oracle.is_possible(&self.blocks.values.terms, &all)? {
+                true => possible = middle,
+                false => impossible = middle,
+            }
+        }
+        let end = &ends[impossible - 1];
+        let core = self.oracle.core(&self.blocks.values.terms, &terms(end))?.unwrap_or_default();
         let conditions = path.conditions(self.blocks);
-        let mut demanded: Vec<Condition> = Vec::new();
+        let chosen = core.iter().map(|at| (end[*at].0, end[*at].1));
+        let of_path =
+            |it: (usize, usize)| conditions.iter().find(|known| (known.0, known.1) == it).copied();
+        let conditions = chosen.filter_map(of_path).collect();
+        Ok(Some(Core { conditions, begins: Some(last + 1 - impossible) }))
+    }
+
+    /// For the ends of the path, the shortest first: the conditions of their steps, over what is in places before
+    /// their first one.
+    fn ends(&mut self, path: &Path, last: usize) -> Vec<Vec<Condition>> {
+        let mut ends: Vec<Vec<Condition>> = Vec::new();
         for number in (0..=last).rev() {
             let step = &path.steps[number];
             let mut before: FxHashMap<Term, Term> = FxHashMap::default();
             for (place, term) in &step.writes {
                 before.insert(self.blocks.places.term(*place), *term);
             }
+            let mut demanded = ends.last().cloned().unwrap_or_default();
             let terms = &mut self.blocks.values.terms;
             for (.., term) in &mut demanded {
                 *term = terms.substitute(*term, &mut before);
             }
             let own = step.guard.iter().enumerate();
             demanded.extend(own.map(|(place, term)| (number, place, *term)));
-            let all: Vec<Term> = demanded.iter().map(|(.., term)| *term).collect();
-            if self.oracle.is_possible(&self.blocks.values.terms, &all)? {
-                continue;
-            }
-            let core = self.oracle.core(&self.blocks.values.terms, &all)?.unwrap_or_default();
-            let chosen = core.iter().map(|at| (demanded[*at].0, demanded[*at].1));
-            let of_path = |(step, place): (usize, usize)| {
-                conditions.iter().find(|it| (it.0, it.1) == (step, place)).copied()
-            };
-            return Ok(Some(chosen.filter_map(of_path).collect()));
+            ends.push(demanded);
         }
-        Ok(None)
+        ends
     }
 
     /// What an address or the like is made of is tracked by value.
@@ -338,7 +380,7 @@ impl Refinement<'_, '_, '_> {
             let nearest = self.nearest(path, step)?;
             let found = match nearest {
                 Some(core) => self.by_conditions(path, &core)?,
-                None => self.by_conditions(path, &[(step, number, falsity)])?,
+                None => self.by_conditions(path, &Core::of(vec![(step, number, falsity)]))?,
             };
             if matches!(found, Finding::Refined) {
                 return Ok(found);
@@ -352,7 +394,7 @@ impl Refinement<'_, '_, '_> {
             return Ok(Finding::Nothing);
         }
         let falsity = self.blocks.values.terms.falsity();
-        let found = self.by_conditions(path, &[(step, number, falsity)])?;
+        let found = self.by_conditions(path, &Core::of(vec![(step, number, falsity)]))?;
         if matches!(found, Finding::Nothing) && self.track(&sources, false) {
             return Ok(Finding::Refined);
         }
@@ -371,7 +413,8 @@ impl Refinement<'_, '_, '_> {
     }
 
     /// Weakest preconditions of the core, from its last condition back.
-    fn by_conditions(&mut self, path: &Path, core: &[Condition]) -> Result<Finding, Unanswered> {
+    fn by_conditions(&mut self, path: &Path, core: &Core) -> Result<Finding, Unanswered> {
+        let (core, mut begins) = (&core.conditions[..], core.begins);
         let mut demanded: Vec<Term> = Vec::new();
         // What is to be known behind the step that is looked at.
         let mut wanted: Vec<Term> = Vec::new();
@@ -404,13 +447,22 @@ impl Refinement<'_, '_, '_> {
             }
             wanted.clear();
             // What comes from here on is not possible from anywhere: there is nothing to know before.
-            if !self.oracle.is_possible(&self.blocks.values.terms, &demanded)? {
+            let is_possible = match begins {
+                Some(begins) => number > begins,
+                None => self.oracle.is_possible(&self.blocks.values.terms, &demanded)?,
+            };
+            if !is_possible {
                 break;
             }
             let inputs: FxHashSet<Term> = step.all_inputs().collect();
+            let before = demanded.clone();
             match self.without(path, number, core, demanded, &inputs, &mut adds)? {
                 Some(rest) => demanded = rest,
                 None => break,
+            }
+            if demanded != before {
+                // Less may be possible in more places.
+                begins = None;
             }
             wanted.clone_from(&demanded);
         }
@@ -641,7 +693,7 @@ impl Refinement<'_, '_, '_> {
             return Ok(false);
         }
         let conditions = path.conditions(self.blocks);
-        Ok(matches!(self.by_conditions(path, &conditions)?, Finding::Refined))
+        Ok(matches!(self.by_conditions(path, &Core::of(conditions))?, Finding::Refined))
     }
 
     fn size(&self, term: Term) -> usize {

@@ -14,6 +14,7 @@ use crate::claim;
 use crate::control::Control;
 use crate::declarative::Memory;
 use crate::graph::Fate;
+use crate::invariants;
 use crate::options::{Analysis, Options, Order, Pruning, Reduction, Tuning};
 use crate::oracle::{Model as Values, Oracle, Unanswered};
 use crate::places::PlaceId;
@@ -235,6 +236,10 @@ impl<'r, 'p> Rounds<'r, 'p> {
                     self.gaps.add(no_execution_passes(place));
                 }
                 self.has_ended = has_ended;
+                if tuning.reports_rounds {
+                    let lines = invariants::lines(&mut self.blocks, &graph, &self.precision);
+                    self.reports.extend(lines);
+                }
                 // The checker knows no steps of single instructions, and no graphs.
                 if tuning.proves && !self.blocks.is_naive && self.blocks.graphs.is_none() {
                     let about = (self.model.name(), &self.options.properties[..]);
