@@ -116,6 +116,16 @@ pub struct Object {
 }
 
 impl Control {
+    /// Where all threads stand, as a number.
+    pub fn position(&self) -> u64 {
+        use std::hash::{Hash, Hasher};
+        let mut hasher = rustc_hash::FxHasher::default();
+        for local in &self.threads {
+            local.as_deref().map(|local| (&local.stack, local.at)).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
     pub fn thread(&self, number: u32) -> Option<&Local> {
         self.threads.get(number as usize)?.as_deref()
     }

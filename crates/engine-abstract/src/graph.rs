@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::block::Edge;
 use crate::control::Control;
+use crate::search::Taken;
 use crate::state::State;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -23,12 +24,40 @@ pub struct Node {
     pub covered_by: Option<NodeId>,
     /// The threads whose steps were looked at.
     pub expanded: Vec<u32>,
+    pub fate: Fate,
+    /// How often more was tracked before it was found.
+    pub known: u32,
+}
+
+/// What becomes of a state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// Something follows, or it is not known yet.
+    Goes,
+    /// All threads have ended.
+    Ends,
+    /// All threads that are left wait.
+    Waits,
+}
+
+impl Fate {
+    pub fn of(control: &Control, goes: bool) -> Fate {
+        match control.running().next() {
+            None => Fate::Ends,
+            Some(_) if goes => Fate::Goes,
+            Some(_) => Fate::Waits,
+        }
+    }
 }
 
 #[derive(Default)]
 pub struct Graph {
     nodes: Vec<Node>,
     controls: FxHashMap<Arc<Control>, Vec<NodeId>>,
+    /// How often more was tracked until now.
+    pub known: u32,
+    /// How many nodes were made, those included that are gone.
+    pub made: u64,
 }
 
 impl Graph {
@@ -40,9 +69,39 @@ impl Graph {
         &self.nodes[id.0 as usize]
     }
 
-    /// Notes whose steps were looked at.
-    pub fn expand(&mut self, id: NodeId, threads: Vec<u32>) {
-        self.nodes[id.0 as usize].expanded = threads;
+    /// Notes whose steps were looked at, and what becomes of the state.
+    pub fn expand(&mut self, id: NodeId, threads: Vec<u32>, fate: Fate) {
+        let node = &mut self.nodes[id.0 as usize];
+        (node.expanded, node.fate) = (threads, fate);
+    }
+
+    /// How many states have that fate.
+    pub fn count(&self, fate: Fate) -> usize {
+        self.nodes.iter().filter(|node| node.fate == fate).count()
+    }
+
+    /// Takes the last node away, if it is that one or was added after it.
+    pub fn pop_from(&mut self, first: NodeId) -> Option<(NodeId, State)> {
+        let id = NodeId(self.nodes.len().checked_sub(1)? as u32);
+        let node = if id >= first { self.nodes.pop()? } else { return None };
+        if let Some(same) = self.controls.get_mut(&node.control)
+            && same.last() == Some(&id)
+        {
+            same.pop();
+        }
+        Some((id, node.state))
+    }
+
+    fn push(
+        &mut self,
+        control: Arc<Control>,
+        state: State,
+        parent: Option<(NodeId, Arc<Edge>)>,
+        covered_by: Option<NodeId>,
+    ) {
+        let (expanded, fate, known) = (Vec::new(), Fate::Goes, self.known);
+        self.made += 1;
+        self.nodes.push(Node { control, state, parent, covered_by, expanded, fate, known });
     }
 
     /// A new node, and the one that covers it, if one does.
@@ -61,7 +120,7 @@ impl Graph {
         if covered_by.is_none() {
             same.push(id);
         }
-        self.nodes.push(Node { control, state, parent, covered_by, expanded: Vec::new() });
+        self.push(control, state, parent, covered_by);
         (id, covered_by)
     }
 
@@ -73,16 +132,16 @@ impl Graph {
         parent: Option<(NodeId, Arc<Edge>)>,
     ) -> NodeId {
         let id = NodeId(self.nodes.len() as u32);
-        let (control, covered_by) = (Arc::new(control.clone()), None);
-        self.nodes.push(Node { control, state, parent, covered_by, expanded: Vec::new() });
+        self.push(Arc::new(control.clone()), state, parent, None);
         id
     }
 
-    /// The edges that lead to a node, from the first on, each with the state where it begins.
-    pub fn path(&self, mut node: NodeId) -> Vec<(State, Arc<Edge>)> {
+    /// The steps that lead to a node, from the first on.
+    pub fn path(&self, mut node: NodeId) -> Vec<Taken> {
         let mut path = Vec::new();
         while let Some((parent, edge)) = &self.node(node).parent {
-            path.push((self.node(*parent).state.clone(), edge.clone()));
+            let from = self.node(*parent);
+            path.push(Taken { state: from.state.clone(), edge: edge.clone(), known: from.known });
             node = *parent;
         }
         path.reverse();

@@ -13,10 +13,12 @@ mod control;
 mod declarative;
 mod engine;
 mod graph;
+mod invariants;
 mod live;
 mod options;
 mod oracle;
 mod places;
+mod project;
 pub mod proof;
 mod refine;
 mod rounds;
@@ -26,5 +28,7 @@ mod text;
 mod value;
 
 pub use crate::engine::Abstract;
-pub use crate::options::{Analysis, Domain, Judge, Options, Order, Reduction, Tuning};
+pub use crate::options::{
+    Analysis, Domain, Judge, Options, Order, Parts, Pruning, Reduction, Refinements, Scope, Tuning,
+};
 pub use crate::rounds::{orders, prove, verify};

@@ -24,6 +24,10 @@ pub struct Tuning {
     /// Values of one place that are distinguished after one step.
     pub most_values: u32,
     pub reduction: Reduction,
+    pub pruning: Pruning,
+    pub refinement: Refinements,
+    pub parts: Parts,
+    pub scope: Scope,
     /// Whether the proof is written down where there is one.
     pub proves: bool,
     /// Whether each round is reported.
@@ -78,6 +82,15 @@ impl Reduction {
     }
 }
 
+/// How much of the graph is built again after a failure that is none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Pruning {
+    /// From the first state on that has to be another.
+    Lazy,
+    /// All of it.
+    Full,
+}
+
 /// Which open state is next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
@@ -97,8 +110,59 @@ pub enum Domain {
     Explicit,
     /// Which predicates hold, each for itself.
     Predicates,
-    /// Both.
+    /// Values, and predicates each for itself.
     Product,
+    /// Which predicates hold together: states that differ in one of them are apart.
+    Boolean,
+    /// That, and values.
+    BooleanProduct,
+}
+
+impl Domain {
+    pub fn has_values(self) -> bool {
+        !matches!(self, Domain::Predicates | Domain::Boolean)
+    }
+
+    pub fn has_predicates(self) -> bool {
+        self != Domain::Explicit
+    }
+
+    /// Whether states are apart that differ in a predicate.
+    pub fn splits(self) -> bool {
+        matches!(self, Domain::Boolean | Domain::BooleanProduct)
+    }
+}
+
+/// How is found out what to track.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refinements {
+    /// From the shortest end of a path that cannot be taken from anywhere.
+    Backward,
+    /// From the whole path, at each of its steps.
+    Sequence,
+    /// From all failures that the graph reaches, before it is built again.
+    All,
+}
+
+/// What of a condition that has to be known becomes predicates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Parts {
+    /// Its comparisons, and all of it.
+    Both,
+    /// All of it, where it is not too large.
+    Whole,
+    /// What has to hold together.
+    Conjuncts,
+    /// Its comparisons.
+    Atoms,
+}
+
+/// Where a predicate is tracked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    Global,
+    /// Where threads stand as they did where it was found to matter.
+    Local,
 }
 
 impl Default for Tuning {
@@ -110,6 +174,10 @@ impl Default for Tuning {
             judge: Judge::Saturation,
             most_values: 1,
             reduction: Reduction::Aware,
+            pruning: Pruning::Lazy,
+            refinement: Refinements::Backward,
+            parts: Parts::Both,
+            scope: Scope::Global,
             proves: false,
             reports_rounds: false,
         }
@@ -126,6 +194,10 @@ impl Extension for Tuning {
             (self.judge != usual.judge, Setting::Judge),
             (self.most_values != usual.most_values, Setting::Maxenum),
             (self.reduction != usual.reduction, Setting::Orders),
+            (self.pruning != usual.pruning, Setting::Prune),
+            (self.refinement != usual.refinement, Setting::Refinement),
+            (self.parts != usual.parts, Setting::Parts),
+            (self.scope != usual.scope, Setting::Precision),
             (self.proves, Setting::Proof),
         ];
         all.into_iter().filter(|(is_made, _)| *is_made).map(|(_, setting)| setting).collect()

@@ -19,6 +19,8 @@ pub struct Oracle<'a> {
     control: Control<'a>,
     solver: Cadical,
     blaster: Blaster,
+    /// How many clauses the solver's first question has.
+    first: u64,
     known: FxHashMap<Box<[Term]>, Option<Arc<Model>>>,
     pub questions: u64,
     pub solved: u64,
@@ -26,7 +28,10 @@ pub struct Oracle<'a> {
 
 impl<'a> Oracle<'a> {
     const MOST_KNOWN: usize = 1 << 18;
-    const MOST_CLAUSES: u64 = 4_000_000;
+    /// Clauses of the solver, at least, before it is left for a new one, and how many times as many as its first question
+    /// has. Each question goes through all that were asked before, most of which have nothing to do with it.
+    const MANY_CLAUSES: u64 = 10_000;
+    const GROWTH: u64 = 8;
     /// What a question to the solver costs, in nominal nanoseconds.
     const WORK: u64 = 300_000;
 
@@ -35,6 +40,7 @@ impl<'a> Oracle<'a> {
             solver: Cadical::new(),
             blaster: Blaster::new().within(&control),
             control,
+            first: 0,
             known: FxHashMap::default(),
             questions: 0,
             solved: 0,
@@ -74,12 +80,16 @@ impl<'a> Oracle<'a> {
     }
 
     fn literals(&mut self, terms: &Terms, conditions: &[Term]) -> Vec<Literal> {
-        if self.solver.statistics().clauses > Self::MOST_CLAUSES {
+        if self.solver.statistics().clauses > Self::MANY_CLAUSES.max(Self::GROWTH * self.first) {
             let blaster = Blaster::new().within(&self.control);
-            (self.solver, self.blaster) = (Cadical::new(), blaster);
+            (self.solver, self.blaster, self.first) = (Cadical::new(), blaster, 0);
         }
         let literal = |it: &Term| self.blaster.literal_of(terms, *it, &mut self.solver);
-        conditions.iter().map(literal).collect()
+        let literals = conditions.iter().map(literal).collect();
+        if self.first == 0 {
+            self.first = self.solver.statistics().clauses;
+        }
+        literals
     }
 
     fn ask(&mut self, literals: &[Literal]) -> Result<bool, Unanswered> {

@@ -22,9 +22,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::block::{Blocks, Edge, Ending};
 use crate::control::Control;
 use crate::declarative::execution::Whole;
-use crate::options::Domain;
+use crate::options::{Domain, Parts, Refinements, Scope};
 use crate::oracle::{Model, Oracle, Unanswered, value_in};
 use crate::places::{Place, PlaceId};
+use crate::project::{conjuncts, without_inputs};
+use crate::search::Taken;
 use crate::state::{Precision, State};
 
 /// A path through the program, with inputs that are the path's own.
@@ -33,10 +35,25 @@ pub struct Path {
     steps: Vec<Step>,
     /// What is in places at each step, over inputs.
     stores: Vec<FxHashMap<Term, Term>>,
+    /// How often more was tracked before the state before each step was found.
+    known: Vec<u32>,
 }
 
 /// A condition of a path over inputs, with its step and its number there.
 type Condition = (usize, usize, Term);
+
+/// Conditions of a path that cannot hold together.
+struct Core {
+    conditions: Vec<Condition>,
+    /// The step from which on that is so, whatever is there before it, where that is known.
+    begins: Option<usize>,
+}
+
+impl Core {
+    fn of(conditions: Vec<Condition>) -> Core {
+        Core { conditions, begins: None }
+    }
+}
 
 /// An edge with inputs of its own.
 struct Step {
@@ -55,12 +72,12 @@ pub enum Finding {
 }
 
 impl Path {
-    pub fn new(blocks: &mut Blocks<'_>, path: Vec<(State, Arc<Edge>)>) -> Path {
-        let edges: Vec<Arc<Edge>> = path.iter().map(|(_, edge)| edge.clone()).collect();
+    pub fn new(blocks: &mut Blocks<'_>, path: Vec<Taken>) -> Path {
+        let edges: Vec<Arc<Edge>> = path.iter().map(|taken| taken.edge.clone()).collect();
         let mut store = Self::first(blocks, &edges);
         let mut steps = Vec::new();
         let mut stores = Vec::new();
-        for (state, edge) in &path {
+        for Taken { state, edge, .. } in &path {
             let mut step = Step::of(blocks, edge);
             step.select(blocks, state, &store);
             stores.push(store.clone());
@@ -76,7 +93,8 @@ impl Path {
             }
             steps.push(step);
         }
-        Path { edges, steps, stores }
+        let known = path.iter().map(|taken| taken.known).collect();
+        Path { edges, steps, stores, known }
     }
 
     /// What is in the places at first.
@@ -202,9 +220,14 @@ pub struct Refinement<'r, 'o, 'p> {
     pub oracle: &'r mut Oracle<'o>,
     pub precision: &'r mut Precision,
     pub domain: Domain,
+    pub way: Refinements,
+    pub parts: Parts,
+    pub scope: Scope,
     /// Places that are tracked by value whatever it takes, and those that have too many.
     pub pinned: &'r mut FxHashSet<PlaceId>,
     pub banned: &'r FxHashSet<PlaceId>,
+    /// The first step of the path before which more has to be known than is.
+    pub first: usize,
 }
 
 impl Refinement<'_, '_, '_> {
@@ -222,9 +245,18 @@ impl Refinement<'_, '_, '_> {
         if let Some(model) = self.oracle.model(&self.blocks.values.terms, &terms)? {
             return Ok(self.needed(path).unwrap_or(Finding::Possible(model)));
         }
+        let nearest = match self.way {
+            Refinements::Backward | Refinements::All if self.domain.has_predicates() => {
+                self.nearest(path, path.steps.len() - 1)?
+            }
+            _ => None,
+        };
+        if let Some(core) = nearest {
+            return self.by_conditions(path, &core);
+        }
         let core = self.oracle.core(&self.blocks.values.terms, &terms)?.unwrap_or_default();
         let core: Vec<Condition> = core.iter().map(|at| conditions[*at]).collect();
-        if self.domain == Domain::Explicit {
+        if !self.domain.has_predicates() {
             let mut adds = false;
             for (step, number, _) in &core {
                 let places = places_of(self.blocks, path.steps[*step].guard[*number]);
@@ -232,41 +264,64 @@ impl Refinement<'_, '_, '_> {
             }
             return Ok(if adds { Finding::Refined } else { Finding::Nothing });
         }
-        let last = path.steps.len() - 1;
-        let core = self.nearest(path, last)?.unwrap_or(core);
-        self.by_conditions(path, &core)
+        self.by_conditions(path, &Core::of(core))
     }
 
     /// Of the shortest end of the path that cannot be taken from anywhere, conditions that are enough for
     /// that. None where it is the beginning of the program that matters. What is known from there on
     /// alone says more of other paths than numbers that the program begins with.
-    fn nearest(&mut self, path: &Path, last: usize) -> Result<Option<Vec<Condition>>, Unanswered> {
+    fn nearest(&mut self, path: &Path, last: usize) -> Result<Option<Core>, Unanswered> {
+        let ends = self.ends(path, last);
+        let terms = |end: &[Condition]| end.iter().map(|it| it.2).collect::<Vec<Term>>();
+        // Ends that are longer say more: twice as long each time, and then in between.
+        let (mut possible, mut length) = (0, 1);
+        let mut impossible = loop {
+            length = length.min(ends.len());
+            let all = terms(&ends[length - 1]);
+            match self.oracle.is_possible(&self.blocks.values.terms, &all)? {
+                false => break length,
+                true if length == ends.len() => return Ok(None),
+                true => (possible, length) = (length, length * 2),
+            }
+        };
+        while impossible - possible > 1 {
+            let middle = possible + (impossible - possible) / 2;
+            let all = terms(&ends[middle - 1]);
+            match self.oracle.is_possible(&self.blocks.values.terms, &all)? {
+                true => possible = middle,
+                false => impossible = middle,
+            }
+        }
+        let end = &ends[impossible - 1];
+        let core = self.oracle.core(&self.blocks.values.terms, &terms(end))?.unwrap_or_default();
         let conditions = path.conditions(self.blocks);
-        let mut demanded: Vec<Condition> = Vec::new();
+        let chosen = core.iter().map(|at| (end[*at].0, end[*at].1));
+        let of_path =
+            |it: (usize, usize)| conditions.iter().find(|known| (known.0, known.1) == it).copied();
+        let conditions = chosen.filter_map(of_path).collect();
+        Ok(Some(Core { conditions, begins: Some(last + 1 - impossible) }))
+    }
+
+    /// For the ends of the path, the shortest first: the conditions of their steps, over what is in places before
+    /// their first one.
+    fn ends(&mut self, path: &Path, last: usize) -> Vec<Vec<Condition>> {
+        let mut ends: Vec<Vec<Condition>> = Vec::new();
         for number in (0..=last).rev() {
             let step = &path.steps[number];
             let mut before: FxHashMap<Term, Term> = FxHashMap::default();
             for (place, term) in &step.writes {
                 before.insert(self.blocks.places.term(*place), *term);
             }
+            let mut demanded = ends.last().cloned().unwrap_or_default();
             let terms = &mut self.blocks.values.terms;
             for (.., term) in &mut demanded {
                 *term = terms.substitute(*term, &mut before);
             }
             let own = step.guard.iter().enumerate();
             demanded.extend(own.map(|(place, term)| (number, place, *term)));
-            let all: Vec<Term> = demanded.iter().map(|(.., term)| *term).collect();
-            if self.oracle.is_possible(&self.blocks.values.terms, &all)? {
-                continue;
-            }
-            let core = self.oracle.core(&self.blocks.values.terms, &all)?.unwrap_or_default();
-            let chosen = core.iter().map(|at| (demanded[*at].0, demanded[*at].1));
-            let of_path = |(step, place): (usize, usize)| {
-                conditions.iter().find(|it| (it.0, it.1) == (step, place)).copied()
-            };
-            return Ok(Some(chosen.filter_map(of_path).collect()));
+            ends.push(demanded);
         }
-        Ok(None)
+        ends
     }
 
     /// What an address or the like is made of is tracked by value.
@@ -279,6 +334,7 @@ impl Refinement<'_, '_, '_> {
 
     /// These places are tracked by value. False if all of them are already.
     fn track(&mut self, places: &[PlaceId], pins: bool) -> bool {
+        self.first = 0;
         let mut adds = false;
         for place in places {
             if pins {
@@ -308,7 +364,7 @@ impl Refinement<'_, '_, '_> {
         let ending = &path.edges[step].ending;
         let is_access = matches!(ending, Ending::Fails { property: Property::Memory, .. });
         // An index that comes from numbers in the program alone: which element it is matters later, too.
-        if self.domain != Domain::Predicates
+        if self.domain.has_values()
             && is_access
             && sources.iter().all(is_own)
             && self.track(&sources, false)
@@ -316,29 +372,29 @@ impl Refinement<'_, '_, '_> {
             return Ok(Finding::Refined);
         }
         // Where sizes are compared there are many values, and few of them matter.
-        if self.domain == Domain::Product && self.compares_sizes(condition) {
+        if self.domain.has_values()
+            && self.domain.has_predicates()
+            && self.compares_sizes(condition)
+        {
             let falsity = self.blocks.values.terms.falsity();
             let nearest = self.nearest(path, step)?;
             let found = match nearest {
                 Some(core) => self.by_conditions(path, &core)?,
-                None => self.by_conditions(path, &[(step, number, falsity)])?,
+                None => self.by_conditions(path, &Core::of(vec![(step, number, falsity)]))?,
             };
             if matches!(found, Finding::Refined) {
                 return Ok(found);
             }
         }
         let is_open = |place: &PlaceId| !self.banned.contains(place);
-        if self.domain != Domain::Predicates
-            && sources.iter().all(is_open)
-            && self.track(&sources, false)
-        {
+        if self.domain.has_values() && sources.iter().all(is_open) && self.track(&sources, false) {
             return Ok(Finding::Refined);
         }
-        if self.domain == Domain::Explicit {
+        if !self.domain.has_predicates() {
             return Ok(Finding::Nothing);
         }
         let falsity = self.blocks.values.terms.falsity();
-        let found = self.by_conditions(path, &[(step, number, falsity)])?;
+        let found = self.by_conditions(path, &Core::of(vec![(step, number, falsity)]))?;
         if matches!(found, Finding::Nothing) && self.track(&sources, false) {
             return Ok(Finding::Refined);
         }
@@ -357,7 +413,8 @@ impl Refinement<'_, '_, '_> {
     }
 
     /// Weakest preconditions of the core, from its last condition back.
-    fn by_conditions(&mut self, path: &Path, core: &[Condition]) -> Result<Finding, Unanswered> {
+    fn by_conditions(&mut self, path: &Path, core: &Core) -> Result<Finding, Unanswered> {
+        let (core, mut begins) = (&core.conditions[..], core.begins);
         let mut demanded: Vec<Term> = Vec::new();
         // What is to be known behind the step that is looked at.
         let mut wanted: Vec<Term> = Vec::new();
@@ -383,24 +440,33 @@ impl Refinement<'_, '_, '_> {
                 && !wanted.is_empty()
                 && !self.oracle.is_possible(&self.blocks.values.terms, &both)?;
             if !is_enough {
-                adds |= self.learn(&wanted);
+                adds |= self.learn(path, number + 1, &wanted);
             }
             for condition in kept {
-                adds |= self.learn_atoms(condition);
+                adds |= self.learn_parts(path, number + 1, condition);
             }
             wanted.clear();
             // What comes from here on is not possible from anywhere: there is nothing to know before.
-            if !self.oracle.is_possible(&self.blocks.values.terms, &demanded)? {
+            let is_possible = match begins {
+                Some(begins) => number > begins,
+                None => self.oracle.is_possible(&self.blocks.values.terms, &demanded)?,
+            };
+            if !is_possible {
                 break;
             }
             let inputs: FxHashSet<Term> = step.all_inputs().collect();
+            let before = demanded.clone();
             match self.without(path, number, core, demanded, &inputs, &mut adds)? {
                 Some(rest) => demanded = rest,
                 None => break,
             }
+            if demanded != before {
+                // Less may be possible in more places.
+                begins = None;
+            }
             wanted.clone_from(&demanded);
         }
-        adds |= self.learn(&wanted);
+        adds |= self.learn(path, 0, &wanted);
         Ok(if adds { Finding::Refined } else { Finding::Nothing })
     }
 
@@ -421,14 +487,37 @@ impl Refinement<'_, '_, '_> {
         all
     }
 
-    fn learn_atoms(&mut self, condition: Term) -> bool {
+    fn learn_parts(&mut self, path: &Path, at: usize, condition: Term) -> bool {
         let mut atoms = Vec::new();
-        self.atoms(condition, &mut atoms);
+        match self.parts {
+            Parts::Both | Parts::Atoms => self.atoms(condition, &mut atoms),
+            Parts::Conjuncts => {
+                conjuncts(&mut self.blocks.values.terms, condition, true, &mut atoms)
+            }
+            Parts::Whole => atoms.push(condition),
+        }
         let mut adds = false;
         for atom in atoms {
-            adds |= self.precision.add(self.blocks, atom);
+            adds |= self.add(path, at, atom);
         }
         adds
+    }
+
+    /// A condition is tracked, and matters before that step. False where it is known there already as far as it
+    /// can be.
+    fn add(&mut self, path: &Path, at: usize, condition: Term) -> bool {
+        let position = match (self.scope, at.checked_sub(1)) {
+            (Scope::Global, _) => None,
+            (Scope::Local, Some(before)) => path.edges.get(before).map(|it| it.control.position()),
+            (Scope::Local, None) => Some(self.blocks.start().0.position()),
+        };
+        let since = self.precision.add(self.blocks, condition, position);
+        let known = path.known.get(at).copied().unwrap_or(u32::MAX);
+        let is_new = since.is_some_and(|since| since > known);
+        if is_new {
+            self.first = self.first.min(at);
+        }
+        is_new
     }
 
     /// What is demanded before inputs are given. None where nothing can be said before them.
@@ -456,6 +545,10 @@ impl Refinement<'_, '_, '_> {
         if !rest.is_empty() && !self.oracle.is_possible(&self.blocks.values.terms, &all)? {
             return Ok(Some(rest));
         }
+        let earlier = all[rest.len()..].to_vec();
+        if let Some(found) = self.projected(&path.stores[number], &earlier, &demanded, inputs)? {
+            return Ok(Some(found));
+        }
         let places: Vec<PlaceId> =
             with.iter().chain(&rest).flat_map(|it| places_of(self.blocks, *it)).collect();
         let mut tracked = Vec::new();
@@ -476,6 +569,23 @@ impl Refinement<'_, '_, '_> {
         Ok(None)
     }
 
+    /// What is demanded, as far as it says something without inputs. None where that is not enough.
+    fn projected(
+        &mut self,
+        store: &FxHashMap<Term, Term>,
+        earlier: &[Term],
+        demanded: &[Term],
+        inputs: &FxHashSet<Term>,
+    ) -> Result<Option<Vec<Term>>, Unanswered> {
+        let terms = &mut self.blocks.values.terms;
+        let found = without_inputs(terms, demanded, inputs);
+        let mut known = store.clone();
+        let here = found.iter().map(|term| terms.substitute(*term, &mut known));
+        let all: Vec<Term> = here.chain(earlier.iter().copied()).collect();
+        let core = self.oracle.core(&self.blocks.values.terms, &all)?;
+        Ok(core.map(|core| core.iter().filter_map(|at| found.get(*at).copied()).collect()))
+    }
+
     /// That places have the numbers that they have on the path, where these are few. False where nothing
     /// is new.
     fn learn_numbers(&mut self, path: &Path, until: usize, places: &[PlaceId]) -> bool {
@@ -494,23 +604,29 @@ impl Refinement<'_, '_, '_> {
             }
             for number in numbers {
                 let is_it = self.blocks.values.terms.equals(own, number);
-                adds |= self.precision.add(self.blocks, is_it);
+                adds |= self.add(path, 0, is_it);
             }
         }
         adds
     }
 
     /// What is demanded, and each of its parts, become predicates.
-    fn learn(&mut self, demanded: &[Term]) -> bool {
+    fn learn(&mut self, path: &Path, at: usize, demanded: &[Term]) -> bool {
         let mut adds = false;
         let mut whole: Option<Term> = None;
+        let is_whole = |size: usize| size <= Self::LARGEST;
+        let splits =
+            self.parts != Parts::Whole || !is_whole(demanded.iter().map(|it| self.size(*it)).sum());
         for term in demanded {
-            adds |= self.learn_atoms(*term);
+            if splits {
+                adds |= self.learn_parts(path, at, *term);
+            }
             let terms = &mut self.blocks.values.terms;
             whole = Some(whole.map_or(*term, |rest| terms.and(rest, *term)));
         }
-        if let Some(whole) = whole.filter(|whole| self.size(*whole) <= Self::LARGEST) {
-            adds |= self.precision.add(self.blocks, whole);
+        let wants_whole = matches!(self.parts, Parts::Both | Parts::Whole);
+        if let Some(whole) = whole.filter(|whole| wants_whole && is_whole(self.size(*whole))) {
+            adds |= self.add(path, at, whole);
         }
         adds
     }
@@ -564,7 +680,7 @@ impl Refinement<'_, '_, '_> {
                 if from.is_some_and(|from| sources.contains(&from)) {
                     let own = self.blocks.places.term(*place);
                     let is_it = self.blocks.values.terms.equals(own, *term);
-                    adds |= self.precision.add(self.blocks, is_it);
+                    adds |= self.add(path, 0, is_it);
                 }
             }
         }
@@ -573,11 +689,11 @@ impl Refinement<'_, '_, '_> {
 
     /// Where the conditions that are enough have not led to anything new: all of them.
     pub fn learn_all(&mut self, path: &Path) -> Result<bool, Unanswered> {
-        if self.domain == Domain::Explicit {
+        if !self.domain.has_predicates() {
             return Ok(false);
         }
         let conditions = path.conditions(self.blocks);
-        Ok(matches!(self.by_conditions(path, &conditions)?, Finding::Refined))
+        Ok(matches!(self.by_conditions(path, &Core::of(conditions))?, Finding::Refined))
     }
 
     fn size(&self, term: Term) -> usize {

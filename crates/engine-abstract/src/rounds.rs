@@ -13,12 +13,14 @@ use crate::block::{Blocks, Ending, Halt};
 use crate::claim;
 use crate::control::Control;
 use crate::declarative::Memory;
-use crate::options::{Analysis, Domain, Options, Order, Reduction, Tuning};
+use crate::graph::Fate;
+use crate::invariants;
+use crate::options::{Analysis, Options, Order, Pruning, Reduction, Tuning};
 use crate::oracle::{Model as Values, Oracle, Unanswered};
 use crate::places::PlaceId;
 use crate::proof;
 use crate::refine::{Finding, Path, Refinement};
-use crate::search::{Round, Search};
+use crate::search::{Kept, Round, Search, Taken};
 use crate::state::Precision;
 use crate::text;
 
@@ -62,6 +64,9 @@ pub fn prove(program: &Program, model: &Model, options: &Options<'_>) -> (Verdic
         gaps: Gaps::default(),
         counts: Counts::default(),
         rounds: 0,
+        made: 0,
+        kept: None,
+        resumes: false,
         in_rows: 0,
         turned: None,
         has_ended: false,
@@ -96,7 +101,8 @@ pub fn orders(
     let mut search =
         Search::new(&mut blocks, &mut oracle, about, &options.control, &passed, &pinned);
     search.covers = false;
-    matches!(search.run(), Ok(Round::Complete)).then_some(search.ends)
+    let round = search.run();
+    matches!(round, Ok(Round::Complete)).then(|| search.graph.count(Fate::Ends) as u64)
 }
 
 struct Rounds<'r, 'p> {
@@ -111,6 +117,12 @@ struct Rounds<'r, 'p> {
     gaps: Gaps,
     counts: Counts,
     rounds: u32,
+    /// How many states the last round has made.
+    made: u64,
+    /// What the last round has left, and the step on the way to its failure before which more is to be known.
+    kept: Option<(Kept, usize)>,
+    /// Whether this round goes on with what the last one has left.
+    resumes: bool,
     /// How often refinement has followed a loop round by round.
     in_rows: u32,
     /// Another order in which states are looked at, for that reason.
@@ -127,7 +139,7 @@ enum Next {
     Found(Box<Violation>),
 }
 
-impl Rounds<'_, '_> {
+impl<'r, 'p> Rounds<'r, 'p> {
     fn run(mut self, program: &Program) -> (Verdict, Option<String>) {
         let mut violations = Vec::new();
         loop {
@@ -188,7 +200,7 @@ impl Rounds<'_, '_> {
         let usual = self.options.tuning;
         let tuning = Tuning { order: self.turned.unwrap_or(usual.order), ..usual };
         self.track_all();
-        let (round, has_ended, has_blocked, graph) = {
+        let (round, graph, kept) = {
             let mut search = Search::new(
                 &mut self.blocks,
                 &mut self.oracle,
@@ -197,27 +209,42 @@ impl Rounds<'_, '_> {
                 &self.passed,
                 &self.pinned,
             );
+            let kept = self.kept.take().filter(|_| self.turned.is_none());
+            self.resumes = kept.is_some_and(|(kept, first)| search.resume(kept, first));
+            let before = search.graph.made;
             let round = search.run();
-            (round, search.has_ended, search.has_blocked, search.graph)
+            self.counts.states = search.graph.len() as u64;
+            self.made = search.graph.made - before;
+            match round {
+                Ok(Round::Complete) => (round, Some(search.graph), None),
+                _ => (round, None, search.keep()),
+            }
         };
-        self.counts.states = graph.len() as u64;
         if std::mem::take(&mut self.blocks.places.is_cut) {
             self.forget();
             return Ok(Next::Again);
         }
+        let graph = graph.unwrap_or_default();
         let learns = |memory: &mut Memory<'_>| memory.has_learned();
         let has_learned = self.blocks.graphs.as_mut().is_some_and(learns);
+        // What has left its graphs may have mattered.
+        let kept = kept.filter(|_| !has_learned);
         match round? {
             Round::Complete if has_learned => Ok(Next::Again),
             Round::Complete if !self.blocks.blurs => Ok(self.keep_more_stores()),
             Round::Complete => {
-                let has_ended = has_ended || self.blocks.has_exited;
+                let has_ended = graph.count(Fate::Ends) > 0 || self.blocks.has_exited;
+                let has_blocked = graph.count(Fate::Waits) > 0;
                 let held_up = self.blocks.held_up.is_some() || self.blocks.assumes();
                 if !has_ended && has_blocked && held_up {
                     let place = self.blocks.held_up.take().flatten();
                     self.gaps.add(no_execution_passes(place));
                 }
                 self.has_ended = has_ended;
+                if tuning.reports_rounds {
+                    let lines = invariants::lines(&mut self.blocks, &graph, &self.precision);
+                    self.reports.extend(lines);
+                }
                 // The checker knows no steps of single instructions, and no graphs.
                 if tuning.proves && !self.blocks.is_naive && self.blocks.graphs.is_none() {
                     let about = (self.model.name(), &self.options.properties[..]);
@@ -227,17 +254,14 @@ impl Rounds<'_, '_> {
                 Ok(Next::Enough)
             }
             Round::Many(place) => Ok(self.ban(place)),
-            Round::Reached(path) => {
-                let path = Path::new(&mut self.blocks, path);
-                self.reached(&path, tuning)
-            }
+            Round::Reached(paths) => self.reached_all(paths, kept),
         }
     }
 
     /// Where executions are graphs, loops over flags and locks would make them grow if nothing were
     /// known of their values: all values are tracked that are few.
     fn track_all(&mut self) {
-        if self.blocks.graphs.is_some() && self.options.tuning.domain != Domain::Predicates {
+        if self.blocks.graphs.is_some() && self.options.tuning.domain.has_values() {
             let all = (0..self.blocks.places.len() as u32).map(PlaceId);
             let open = all.filter(|place| !self.banned.contains(place));
             self.precision.values.extend(open);
@@ -257,7 +281,7 @@ impl Rounds<'_, '_> {
         });
         self.banned.insert(place);
         // They speak of the values that were tracked.
-        self.precision.predicates.clear();
+        self.precision.forget_predicates();
         self.precision.values.remove(&place);
         Next::Again
     }
@@ -265,8 +289,13 @@ impl Rounds<'_, '_> {
     /// Says what a round has come to.
     fn report(&mut self, what: impl FnOnce(&Self) -> String) {
         if self.options.tuning.reports_rounds {
-            let report =
-                format!("round {}, {} states: {}", self.rounds, self.counts.states, what(self));
+            let report = format!(
+                "round {}, {} states, {} new: {}",
+                self.rounds,
+                self.counts.states,
+                self.made,
+                what(self)
+            );
             self.reports.push(report);
         }
     }
@@ -293,21 +322,51 @@ impl Rounds<'_, '_> {
         });
     }
 
-    fn reached(&mut self, path: &Path, tuning: Tuning) -> Result<Next, Halt> {
-        let (values, predicates) = (self.precision.values.clone(), self.precision.predicates.len());
-        let finding = Refinement {
+    fn refinement(&mut self) -> Refinement<'_, 'r, 'p> {
+        Refinement {
             blocks: &mut self.blocks,
             oracle: &mut self.oracle,
             precision: &mut self.precision,
-            domain: tuning.domain,
+            domain: self.options.tuning.domain,
+            way: self.options.tuning.refinement,
+            parts: self.options.tuning.parts,
+            scope: self.options.tuning.scope,
             pinned: &mut self.pinned,
             banned: &self.banned,
+            first: usize::MAX,
         }
-        .refine(path)?;
+    }
+
+    /// All ways on which failures were reached are looked at before the next round.
+    fn reached_all(&mut self, paths: Vec<Vec<Taken>>, kept: Option<Kept>) -> Result<Next, Halt> {
+        let mut first = usize::MAX;
+        for path in paths {
+            let path = Path::new(&mut self.blocks, path);
+            match self.reached(&path, &mut first)? {
+                Next::Again => {}
+                next => return Ok(next),
+            }
+        }
+        let is_lazy = self.options.tuning.pruning == Pruning::Lazy;
+        self.kept = kept.filter(|_| is_lazy).map(|kept| (kept, first));
+        Ok(Next::Again)
+    }
+
+    /// What a way to a failure comes to. `first` is the first step before which more has to be known.
+    fn reached(&mut self, path: &Path, first: &mut usize) -> Result<Next, Halt> {
+        let (values, predicates) = (self.precision.values.clone(), self.precision.predicates.len());
+        let mut refinement = self.refinement();
+        let finding = refinement.refine(path)?;
+        let needed_at = std::mem::replace(first, 0).min(refinement.first);
         match finding {
             Finding::Refined => {
-                self.look_for_rows(path, predicates);
+                let is_in_row = self.look_for_rows(path, predicates);
+                *first = if is_in_row { 0 } else { needed_at };
                 self.report_precision(&values, predicates, path.edges.len());
+                Ok(Next::Again)
+            }
+            Finding::Nothing if self.resumes => {
+                self.report(|_| "the graph is built anew".to_string());
                 Ok(Next::Again)
             }
             Finding::Possible(_) if !self.is_whole(path) => Ok(self.widen(path)),
@@ -338,25 +397,19 @@ impl Rounds<'_, '_> {
     }
 
     /// Where refinement follows a loop round by round, it is told more of what is copied where, and then
-    /// states are looked at in another order for a while, so that other failures come first.
-    fn look_for_rows(&mut self, path: &Path, new: usize) {
+    /// states are looked at in another order for a while, so that other failures come first. False where it does not.
+    fn look_for_rows(&mut self, path: &Path, new: usize) -> bool {
         const WHILE: u32 = 12;
-        let mut refinement = Refinement {
-            blocks: &mut self.blocks,
-            oracle: &mut self.oracle,
-            precision: &mut self.precision,
-            domain: self.options.tuning.domain,
-            pinned: &mut self.pinned,
-            banned: &self.banned,
-        };
+        let mut refinement = self.refinement();
         if !refinement.is_in_rows(new) {
-            return;
+            return false;
         }
         if !refinement.learn_copies(path) {
             self.in_rows += 1;
             let is_turned = (self.in_rows / WHILE).is_multiple_of(2) && self.in_rows > 1;
             self.turned = is_turned.then_some(Order::BreadthFirst);
         }
+        true
     }
 
     /// Whether the model allows what happens on a path, with all events that have left its graphs.
@@ -384,15 +437,8 @@ impl Rounds<'_, '_> {
 
     /// What is left where the usual refinement has found nothing new. False where that is nothing.
     fn tries_harder(&mut self, path: &Path) -> Result<bool, Halt> {
-        let mut refinement = Refinement {
-            blocks: &mut self.blocks,
-            oracle: &mut self.oracle,
-            precision: &mut self.precision,
-            domain: self.options.tuning.domain,
-            pinned: &mut self.pinned,
-            banned: &self.banned,
-        };
-        if refinement.domain != Domain::Explicit && refinement.learn_copies(path)
+        let mut refinement = self.refinement();
+        if refinement.domain.has_predicates() && refinement.learn_copies(path)
             || refinement.learn_all(path)?
         {
             return Ok(true);

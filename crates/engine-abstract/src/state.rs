@@ -15,6 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::block::{Blocks, Edge, Store};
 use crate::control::Control;
+use crate::graph::Node;
 use crate::oracle::{Model, Oracle, Unanswered, evaluate};
 use crate::places::PlaceId;
 
@@ -25,30 +26,80 @@ pub struct Precision {
     pub values: FxHashSet<PlaceId>,
     /// Conditions, none of which is the complement of another.
     pub predicates: Vec<Predicate>,
+    /// How often a condition was added, or a position where one is tracked.
+    pub changes: u32,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Predicate {
     pub term: Term,
     pub places: Vec<PlaceId>,
+    /// Since which change it is tracked: by where threads stand, or everywhere.
+    since: Since,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Since {
+    Everywhere(u32),
+    At(FxHashMap<u64, u32>),
+}
+
+impl Predicate {
+    /// Since which change it is tracked where threads stand so, if it is.
+    fn since(&self, position: u64) -> Option<u32> {
+        match &self.since {
+            Since::Everywhere(since) => Some(*since),
+            Since::At(positions) => positions.get(&position).copied(),
+        }
+    }
 }
 
 impl Precision {
-    /// Adds a condition. False if it is there already, or its complement.
-    pub fn add(&mut self, blocks: &mut Blocks<'_>, term: Term) -> bool {
+    pub fn forget_predicates(&mut self) {
+        self.predicates.clear();
+    }
+
+    /// Tracks a condition everywhere, or at one position alone. Returned is since which change it is tracked there;
+    /// nothing if it cannot be.
+    pub fn add(
+        &mut self,
+        blocks: &mut Blocks<'_>,
+        term: Term,
+        position: Option<u64>,
+    ) -> Option<u32> {
         let terms = &mut blocks.values.terms;
         let no = terms.not(term);
-        let is_known = |it: &Predicate| it.term == term || it.term == no;
-        if terms.as_constant(term).is_some() || self.predicates.iter().any(is_known) {
-            return false;
+        let next = self.changes + 1;
+        let is_it = |it: &&mut Predicate| it.term == term || it.term == no;
+        if let Some(known) = self.predicates.iter_mut().find(is_it) {
+            let since = match (&mut known.since, position) {
+                (Since::Everywhere(since), _) => *since,
+                (Since::At(positions), Some(position)) => {
+                    *positions.entry(position).or_insert(next)
+                }
+                (every, None) => {
+                    *every = Since::Everywhere(next);
+                    next
+                }
+            };
+            self.changes = self.changes.max(since);
+            return Some(since);
+        }
+        if terms.as_constant(term).is_some() {
+            return None;
         }
         let support = terms.support(term);
         let places: Vec<PlaceId> = support.iter().filter_map(|it| blocks.places.of(*it)).collect();
         if places.len() != support.len() {
-            return false;
+            return None;
         }
-        self.predicates.push(Predicate { term, places });
-        true
+        let since = match position {
+            None => Since::Everywhere(next),
+            Some(position) => Since::At([(position, next)].into_iter().collect()),
+        };
+        self.predicates.push(Predicate { term, places, since });
+        self.changes = next;
+        Some(next)
     }
 }
 
@@ -56,8 +107,11 @@ impl Precision {
 pub struct State {
     pub values: Arc<BTreeMap<PlaceId, Bits>>,
     /// Predicates, by number, that are known to hold or not to hold.
-    pub literals: Arc<Vec<(u32, bool)>>,
+    pub literals: Arc<Vec<Literal>>,
 }
+
+/// A predicate, by number, and whether it holds.
+pub type Literal = (u32, bool);
 
 impl State {
     /// Whether all that the other allows is all that this one allows, or more.
@@ -99,11 +153,22 @@ pub struct Transfer<'t, 'o, 'p> {
     pub oracle: &'t mut Oracle<'o>,
     pub precision: &'t Precision,
     pub most_values: u32,
+    /// Whether states that differ in a predicate are apart.
+    pub splits: bool,
+}
+
+/// Where an edge begins: the position of threads, and how often more was tracked before.
+#[derive(Clone, Copy)]
+struct Origin {
+    position: u64,
+    known: u32,
 }
 
 /// What is known before an edge, and the edge.
 struct Before<'b> {
     state: &'b State,
+    /// None at the beginning of the program.
+    origin: Option<Origin>,
     control: &'b Control,
     /// All conditions: of the state, and of the edge.
     conditions: Vec<Term>,
@@ -135,22 +200,23 @@ impl Transfer<'_, '_, '_> {
             }
         }
         let state = State::default();
-        self.after(&state, control, &[], &[], &all)
+        self.after((&state, None), control, &[], &[], &all)
     }
 
     /// The states after an edge.
     pub fn post(
         &mut self,
-        state: &State,
+        from: &Node,
         facts: &[Term],
         edge: &Edge,
     ) -> Result<Vec<State>, Unanswered> {
-        self.after(state, &edge.control, facts, &edge.guard, &edge.writes)
+        let origin = Origin { position: from.control.position(), known: from.known };
+        self.after((&from.state, Some(origin)), &edge.control, facts, &edge.guard, &edge.writes)
     }
 
     fn after(
         &mut self,
-        state: &State,
+        (state, origin): (&State, Option<Origin>),
         control: &Control,
         facts: &[Term],
         guard: &[Term],
@@ -172,12 +238,18 @@ impl Transfer<'_, '_, '_> {
         let terms = &self.blocks.values.terms;
         let mentioned = guard.iter().flat_map(|term| terms.support(*term));
         let mentioned = mentioned.filter_map(|it| self.blocks.places.of(it)).collect();
-        let before = Before { state, control, conditions, after, written, mentioned };
+        let before = Before { state, origin, control, conditions, after, written, mentioned };
         let mut models = vec![model];
         let mut states = Vec::new();
         for (values, more) in self.values(&before, &mut models)? {
-            let literals = self.literals(&before, &more, &values, &mut models)?;
-            states.push(State { values: Arc::new(values), literals: Arc::new(literals) });
+            let mut conditions = before.conditions.clone();
+            conditions.extend(&more);
+            let known = (&conditions[..], more.is_empty());
+            let (literals, open) = self.literals(&before, known, &values, &mut models)?;
+            let values = Arc::new(values);
+            for literals in self.apart(literals, open, conditions)? {
+                states.push(State { values: values.clone(), literals: Arc::new(literals) });
+            }
         }
         Ok(states)
     }
@@ -263,28 +335,31 @@ impl Transfer<'_, '_, '_> {
         Ok(found)
     }
 
-    /// What is known of the predicates after an edge.
+    /// What is known of the predicates after an edge, and those that may hold or not, as they were before it.
     fn literals(
         &mut self,
         before: &Before<'_>,
-        more: &[Term],
+        (conditions, models_fit): (&[Term], bool),
         values: &BTreeMap<PlaceId, Bits>,
         models: &mut Vec<Arc<Model>>,
-    ) -> Result<Vec<(u32, bool)>, Unanswered> {
-        let mut literals = Vec::new();
+    ) -> Result<(Vec<Literal>, Vec<(u32, Term)>), Unanswered> {
+        let (mut literals, mut open) = (Vec::new(), Vec::new());
         let mut after = before.after.clone();
         for (place, bits) in values {
             let constant = self.blocks.values.terms.constant(*bits);
             after.insert(self.blocks.places.term(*place), constant);
         }
-        let mut conditions = before.conditions.clone();
-        conditions.extend(more);
+        let position = before.control.position();
         for number in 0..self.precision.predicates.len() {
             let predicate = &self.precision.predicates[number];
             let exists = |place: &PlaceId| self.blocks.exists(before.control, *place);
-            if !predicate.places.iter().all(exists) {
+            if !predicate.places.iter().all(exists) || predicate.since(position).is_none() {
                 continue;
             }
+            // It may follow from what else is known there.
+            let was_tracked = before.origin.is_none_or(|origin| {
+                predicate.since(origin.position).is_some_and(|since| since <= origin.known)
+            });
             let number = number as u32;
             let is_written = predicate.places.iter().any(|it| before.written.contains(it));
             let is_mentioned = predicate.places.iter().any(|it| before.mentioned.contains(it));
@@ -298,14 +373,48 @@ impl Transfer<'_, '_, '_> {
                 literals.push((number, !bits.is_zero()));
                 continue;
             }
-            if !is_written && !is_mentioned {
+            if was_tracked && !is_written && !is_mentioned {
                 continue;
             }
-            if let Some(holds) = self.decided(&conditions, more.is_empty(), term, models)? {
-                literals.push((number, holds));
+            match self.decided(conditions, models_fit, term, models)? {
+                Some(holds) => literals.push((number, holds)),
+                None => open.push((number, term)),
             }
         }
-        Ok(literals)
+        Ok((literals, open))
+    }
+
+    /// One state for each way in which the predicates that are open can hold together, where that is wanted and
+    /// there are not too many; else one, which says nothing of them.
+    fn apart(
+        &mut self,
+        literals: Vec<Literal>,
+        open: Vec<(u32, Term)>,
+        mut conditions: Vec<Term>,
+    ) -> Result<Vec<Vec<Literal>>, Unanswered> {
+        const MOST: usize = 64;
+        if !self.splits || open.is_empty() {
+            return Ok(vec![literals]);
+        }
+        let mut all = Vec::new();
+        while let Some(model) = self.oracle.model(&self.blocks.values.terms, &conditions)? {
+            if all.len() == MOST {
+                return Ok(vec![literals]);
+            }
+            let mut together = literals.clone();
+            let terms = &mut self.blocks.values.terms;
+            let mut others = terms.falsity();
+            for (number, term) in &open {
+                let holds = !evaluate(&model, terms, *term).is_zero();
+                together.push((*number, holds));
+                let is_other = if holds { terms.not(*term) } else { *term };
+                others = terms.or(others, is_other);
+            }
+            together.sort_unstable();
+            all.push(together);
+            conditions.push(others);
+        }
+        Ok(all)
     }
 
     /// Whether a condition follows from others, or its complement does.

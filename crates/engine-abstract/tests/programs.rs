@@ -76,3 +76,15 @@ fn programs_have_the_expected_verdicts() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// What two threads have stored is compared by way of an input that both bound.
+#[test]
+fn inputs_between_two_bounds_are_no_end_of_refinement() {
+    let program = load(&[folder().join("not-largest.c")], &Default::default()).expect("a program");
+    for name in ["sc", "tso", "pso"] {
+        let model = Model::builtin(name).expect("a model").expect("a good model");
+        let options = Options { control: Control::lasting(PATIENCE), ..Options::default() };
+        let found = verify(&program, &model, &options);
+        assert_eq!(found.conclusion().name(), "unsafe", "{name}: {:?}", found.reason);
+    }
+}

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use parallax_control::Control;
 use parallax_engine_abstract::proof::{Checked, check};
-use parallax_engine_abstract::{Options, Reduction, Tuning, prove};
+use parallax_engine_abstract::{Domain, Options, Reduction, Tuning, prove};
 use parallax_frontend_c::load;
 use parallax_memory::Model;
 use parallax_program::{Program, Property};
@@ -64,6 +64,18 @@ fn confirm(file: &str, model: &str, reduction: Reduction) {
     let found = checked(&program, &proof);
     println!("{file} {model} {reduction:?}: {found:?}");
     assert!(matches!(found, Ok(Checked::Confirmed { .. })), "{file} {model}: {found:?}");
+}
+
+/// Where one step leads to several states, these together must say no more than follows.
+#[test]
+fn proofs_by_boolean_predicates_are_confirmed() {
+    for file in ["hand-over.c", "bounded-counter.c", "same-sum.c"] {
+        let tuning = Tuning { domain: Domain::Boolean, ..Tuning::default() };
+        let (program, proof) = proved(file, "sc", tuning);
+        let proof = proof.unwrap_or_else(|| panic!("{file} has no proof"));
+        let found = checked(&program, &proof);
+        assert!(matches!(found, Ok(Checked::Confirmed { .. })), "{file}: {found:?}");
+    }
 }
 
 #[test]

@@ -10,12 +10,15 @@ use std::time::Duration;
 
 use parallax_control::Control;
 use parallax_engine_abstract as abstraction;
-use parallax_engine_abstract::{Domain, Order, Reduction, Tuning};
+use parallax_engine_abstract::{
+    Domain, Order, Parts, Pruning, Reduction, Refinements, Scope, Tuning,
+};
+use parallax_engine_bounded as bounded;
 use parallax_engine_explore as explore;
 use parallax_engine_states as states;
 use parallax_memory::Model;
 use parallax_program::{Program, Property, parse_program};
-use parallax_verdict::{Conclusion, Scope, Verdict};
+use parallax_verdict::{Conclusion, Scope as Searched, Verdict};
 use random::Random;
 
 /// How many programs are tried; more when asked for.
@@ -163,7 +166,7 @@ fn answer(verdict: &Verdict, shown: &dyn Fn() -> String) -> Option<bool> {
     }
     match (verdict.conclusion(), verdict.scope) {
         (Conclusion::Unsafe, _) => Some(true),
-        (Conclusion::Safe, Some(Scope::Complete | Scope::Restricted)) => Some(false),
+        (Conclusion::Safe, Some(Searched::Complete | Searched::Restricted)) => Some(false),
         _ => None,
     }
 }
@@ -179,6 +182,17 @@ fn explored(program: &Program, model: &Model) -> Verdict {
     explore::explore(program, model, &options).expect("explored")
 }
 
+fn solved(program: &Program, model: &Model) -> Verdict {
+    let options = bounded::Options {
+        properties: vec![Property::Assert],
+        unroll: Some(6),
+        nondet: RANGE,
+        control: limits(),
+        ..Default::default()
+    };
+    bounded::verify(program, model, &options).expect("answered").verdict
+}
+
 fn searched(program: &Program, model: &Model) -> Verdict {
     let options = states::Options {
         properties: vec![Property::Assert],
@@ -189,9 +203,21 @@ fn searched(program: &Program, model: &Model) -> Verdict {
     states::search(program, model, &options).expect("searched")
 }
 
+/// The usual one, and one of the others.
 fn tunings(seed: u64) -> [Tuning; 2] {
     let usual = Tuning::default();
-    let other = match seed % 7 {
+    let boolean = Tuning { domain: Domain::Boolean, ..usual };
+    let other = match seed % 17 {
+        7 => boolean,
+        8 => Tuning { domain: Domain::BooleanProduct, most_values: 2, ..usual },
+        9 => Tuning { pruning: Pruning::Full, ..usual },
+        10 => Tuning { refinement: Refinements::Sequence, ..usual },
+        11 => Tuning { refinement: Refinements::All, ..usual },
+        12 => Tuning { parts: Parts::Whole, domain: Domain::Predicates, ..usual },
+        13 => Tuning { parts: Parts::Conjuncts, ..usual },
+        14 => Tuning { parts: Parts::Atoms, ..boolean },
+        15 => Tuning { scope: Scope::Local, ..usual },
+        16 => Tuning { scope: Scope::Local, refinement: Refinements::Sequence, ..boolean },
         0 => Tuning { reduction: Reduction::Merged, ..usual },
         5 => Tuning { reduction: Reduction::Sets, ..usual },
         6 => Tuning { reduction: Reduction::Naive, ..usual },
@@ -204,7 +230,7 @@ fn tunings(seed: u64) -> [Tuning; 2] {
 }
 
 /// Compares the engines on programs under a model.
-fn compare(name: &str, seeds: std::ops::Range<u64>) {
+fn compare(name: &str, seeds: std::ops::Range<u64>, is_long: bool) {
     let (mut compared, mut bad, mut open) = (0, 0, 0);
     let tells = std::env::var("SHOW").is_ok();
     let (model, count) = (model(name), seeds.end - seeds.start);
@@ -212,8 +238,11 @@ fn compare(name: &str, seeds: std::ops::Range<u64>) {
         let mut random = Random::new(seed);
         let (text, program) = program(&mut random, name != "sc");
         let shown = || format!("seed {seed} under {name}:\n{text}");
-        let theirs =
-            [("explore", explored(&program, &model)), ("states", searched(&program, &model))];
+        let mut theirs =
+            vec![("explore", explored(&program, &model)), ("states", searched(&program, &model))];
+        if is_long {
+            theirs.push(("bounded", solved(&program, &model)));
+        }
         for tuning in tunings(seed) {
             let options = abstraction::Options {
                 properties: vec![Property::Assert],
@@ -244,15 +273,25 @@ fn compare(name: &str, seeds: std::ops::Range<u64>) {
 
 #[test]
 fn engines_agree() {
-    compare("sc", first()..first() + cases(200));
+    compare("sc", first()..first() + cases(200), false);
 }
 
 #[test]
 fn engines_agree_under_tso() {
-    compare("tso", first()..first() + cases(150));
+    compare("tso", first()..first() + cases(150), false);
 }
 
 #[test]
 fn engines_agree_under_pso() {
-    compare("pso", first()..first() + cases(150));
+    compare("pso", first()..first() + cases(150), false);
+}
+
+/// 2,100 programs, and the solver beside the others.
+#[test]
+#[ignore = "long"]
+fn engines_agree_on_many() {
+    for (name, start) in [("sc", 10_000), ("tso", 20_000), ("pso", 30_000)] {
+        let start = start + first();
+        compare(name, start..start + cases(700), true);
+    }
 }

@@ -45,6 +45,10 @@ pub enum Setting {
     Judge,
     Maxenum,
     Waitlist,
+    Prune,
+    Refinement,
+    Parts,
+    Precision,
     Orders,
     /// What a repair may change.
     Repair,
@@ -65,7 +69,7 @@ pub enum Setting {
 }
 
 impl Setting {
-    pub const ALL: [Setting; 30] = [
+    pub const ALL: [Setting; 34] = [
         Setting::Engine,
         Setting::Model,
         Setting::Property,
@@ -87,6 +91,10 @@ impl Setting {
         Setting::Judge,
         Setting::Maxenum,
         Setting::Waitlist,
+        Setting::Prune,
+        Setting::Refinement,
+        Setting::Parts,
+        Setting::Precision,
         Setting::Orders,
         Setting::Repair,
         Setting::Relax,
@@ -122,6 +130,10 @@ impl Setting {
             Setting::Judge => "judge",
             Setting::Maxenum => "maxenum",
             Setting::Waitlist => "waitlist",
+            Setting::Prune => "prune",
+            Setting::Refinement => "refinement",
+            Setting::Parts => "parts",
+            Setting::Precision => "precision",
             Setting::Orders => "orders",
             Setting::Repair => "repair",
             Setting::Relax => "relax",

@@ -31,8 +31,8 @@ pub use ask::Response;
 pub use competition::Ruling;
 pub use input::{Input, Kind, Reading};
 pub use parallax_engine_abstract::{
-    Analysis, Domain as AbstractDomain, Judge, Order as Waitlist, Reduction as Orders,
-    Tuning as Abstraction,
+    Analysis, Domain as AbstractDomain, Judge, Order as Waitlist, Parts, Pruning,
+    Reduction as Orders, Refinements, Scope as PrecisionScope, Tuning as Abstraction,
 };
 pub use parallax_engine_bounded::{Asking, Backend, Format, Framework};
 pub use parallax_frontend_c::{DataModel, Externs};

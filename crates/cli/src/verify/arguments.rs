@@ -109,6 +109,22 @@ pub struct VerifyArguments {
     #[arg(long, value_enum, default_value_t = WaitlistName::Usual)]
     pub waitlist: WaitlistName,
 
+    /// How much of the graph is built again after a failure that is none (engine abstract)
+    #[arg(long, value_enum, default_value_t = PruneName::Lazy)]
+    pub prune: PruneName,
+
+    /// How is found out what more has to be known (engine abstract)
+    #[arg(long, value_enum, default_value_t = RefinementName::Backward)]
+    pub refinement: RefinementName,
+
+    /// What of a condition that has to be known becomes predicates (engine abstract)
+    #[arg(long, value_enum, default_value_t = PartsName::Both)]
+    pub parts: PartsName,
+
+    /// Where a predicate is tracked (engine abstract)
+    #[arg(long, value_enum, default_value_t = PrecisionName::Global)]
+    pub precision: PrecisionName,
+
     /// Whether executions are graphs that the model's file judges (engine abstract)
     #[arg(long, value_enum, default_value_t = GraphsName::Usual)]
     pub graphs: GraphsName,
@@ -208,6 +224,10 @@ pub enum DomainName {
     Predicates,
     /// Both
     Product,
+    /// Conditions, and states that differ in one of them are apart
+    Boolean,
+    /// That, and values
+    BooleanProduct,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -240,6 +260,44 @@ pub enum WaitlistName {
     Bfs,
     /// The one nearest to something that may fail, in every order of steps
     Err,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum PruneName {
+    /// From the first state on that has to be another
+    Lazy,
+    /// All of it
+    Full,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum RefinementName {
+    /// From the shortest end of a path that cannot be taken from anywhere
+    Backward,
+    /// From the whole path, at each of its steps
+    Sequence,
+    /// From all failures that the graph reaches, before it is built again
+    All,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum PartsName {
+    /// Its comparisons, and all of it
+    Both,
+    /// All of it
+    Whole,
+    /// What has to hold together
+    Conjuncts,
+    /// Its comparisons
+    Atoms,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum PrecisionName {
+    /// Everywhere
+    Global,
+    /// Where threads stand as they did where it was found to matter
+    Local,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -18,13 +18,14 @@ use parallax_verdict::Conclusion;
 use parallax_verify::stack::with_stack;
 use parallax_verify::{
     AbstractDomain, Abstraction, Analysis, Asking, Backend, Format, Framework, Judge, Orders,
-    Properties, Request, Response, Ruling, Waitlist, schedules,
+    Parts, PrecisionScope, Properties, Pruning, Refinements, Request, Response, Ruling, Waitlist,
+    schedules,
 };
 
 pub use arguments::VerifyArguments;
 use arguments::{
-    AnswerFormat, DomainName, FrameworkName, GraphsName, JudgeName, OrdersName, SolverName,
-    WaitlistName,
+    AnswerFormat, DomainName, FrameworkName, GraphsName, JudgeName, OrdersName, PartsName,
+    PrecisionName, PruneName, RefinementName, SolverName, WaitlistName,
 };
 use progress::ProgressLine;
 use witness::{Asked, is_exchanged};
@@ -144,6 +145,8 @@ fn abstraction(options: &VerifyArguments) -> Abstraction {
             DomainName::Explicit => AbstractDomain::Explicit,
             DomainName::Predicates => AbstractDomain::Predicates,
             DomainName::Product => AbstractDomain::Product,
+            DomainName::Boolean => AbstractDomain::Boolean,
+            DomainName::BooleanProduct => AbstractDomain::BooleanProduct,
         },
         analysis: match options.graphs {
             GraphsName::Usual => Analysis::Usual,
@@ -160,6 +163,25 @@ fn abstraction(options: &VerifyArguments) -> Abstraction {
             OrdersName::Merged => Orders::Merged,
             OrdersName::Sets => Orders::Sets,
             OrdersName::Aware => Orders::Aware,
+        },
+        pruning: match options.prune {
+            PruneName::Lazy => Pruning::Lazy,
+            PruneName::Full => Pruning::Full,
+        },
+        refinement: match options.refinement {
+            RefinementName::Backward => Refinements::Backward,
+            RefinementName::Sequence => Refinements::Sequence,
+            RefinementName::All => Refinements::All,
+        },
+        parts: match options.parts {
+            PartsName::Both => Parts::Both,
+            PartsName::Whole => Parts::Whole,
+            PartsName::Conjuncts => Parts::Conjuncts,
+            PartsName::Atoms => Parts::Atoms,
+        },
+        scope: match options.precision {
+            PrecisionName::Global => PrecisionScope::Global,
+            PrecisionName::Local => PrecisionScope::Local,
         },
         most_values: options.maxenum,
         proves: options.proof.is_some(),

@@ -17,13 +17,14 @@
 
 use std::ops::Range;
 
-use parallax_machine::system::{Entry, Marks, MemoryKind, What};
-use parallax_program::{BinaryOp, Bits, FunctionId};
+use parallax_machine::system::{Entry, Marks, MemoryKind, Record, What};
+use parallax_program::{BinaryOp, Bits, FunctionId, Property};
 use parallax_solver::Term;
 use rustc_hash::FxHashMap;
 
+use super::targets::Target;
 use super::{
-    Blocks, Decision, Edge, Ending, Given, Halt, Inputs, Kind, Run, Store, Target, Touch, Walk, Way,
+    Blocks, Decision, Edge, Ending, Given, Halt, Inputs, Kind, Run, Store, Touch, Walk, Way,
 };
 use crate::control::{At, Control, overlap, process};
 use crate::places::PlaceId;
@@ -182,7 +183,7 @@ impl Blocks<'_> {
 
     fn note(&mut self, thread: u32, what: What) {
         if let Inputs::Given(Given { story, .. }) = &mut self.inputs {
-            story.log.push(super::Record { thread, what });
+            story.log.push(Record { thread, what });
         }
     }
 }
@@ -361,13 +362,13 @@ impl Walk<'_, '_, '_> {
         run.has_acted = true;
         let marks = self.marks(&run)[0];
         if let Some(wrong) = self.wrong(&run.control, place, bytes, true) {
-            Self::fail(run, super::Property::Memory, wrong.message(), open);
+            Self::fail(run, Property::Memory, wrong.message(), open);
             return Ok(());
         }
         let holds = run.control.thread(self.number).is_some_and(|it| it.held.contains(&place));
         if marks.gives_lock_back() && !holds {
             let message = "unlock by a thread that does not hold the lock";
-            Self::fail(run, super::Property::Lock, message, open);
+            Self::fail(run, Property::Lock, message, open);
             return Ok(());
         }
         if !self.make_room(&mut run) {
