@@ -155,3 +155,19 @@ fn late_though_reads_say_otherwise() {
     assert_eq!(conclusion(&text(store, "[A, RLX]"), "pso"), Conclusion::Unsafe);
     assert_eq!(conclusion(&text(store, "[A, REL]"), "pso"), Conclusion::Safe);
 }
+
+/// Straight code has no rounds that a bound could leave out: what is not followed is said.
+#[test]
+fn very_long_straight_code_is_no_loop() {
+    let text = "program p pointers 64\nglobal x: 4\nfn f() {\nvar r: 32\nr = r + 1:32\n\
+                assert r == 0:32, \"far behind\"\n}\nthread A = f()\n";
+    let mut program = parsed(text);
+    let insts = &mut program.functions[0].blocks[0].insts;
+    let step = insts[0].clone();
+    insts.splice(0..0, std::iter::repeat_n(step, 1_000_000));
+    let options = Options { properties: vec![Property::Assert], ..Options::default() };
+    let verdict = verify(&program, &model("sc"), &options).expect("a verdict").verdict;
+    assert_eq!(verdict.conclusion(), Conclusion::Unknown, "{:?}", verdict.scope);
+    let reason = verdict.reason.expect("a reason").message;
+    assert!(reason.contains("a long computation"), "{reason}");
+}

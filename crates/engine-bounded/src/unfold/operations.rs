@@ -200,8 +200,9 @@ impl<'p> Unfolder<'_, 'p, '_> {
             }
             // The thread has waited all the time on another way.
             Operation::Vain { .. } => return Ok(None),
+            // Straight code that goes on: no bound on loops would say that.
             Operation::Cut => {
-                self.exceed(&state);
+                self.obstacle(&state, "a long computation".to_string());
                 return Ok(None);
             }
             Operation::Fault(Fault::BadCallee) => {
