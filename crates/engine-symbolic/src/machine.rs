@@ -146,6 +146,9 @@ pub struct Machine<'a, 'p> {
     depth: Option<Depth>,
 }
 
+/// Weight of the states that are kept on a path at most: one or two gigabytes.
+pub const MOST_MEMORY: u64 = 12_000_000;
+
 /// What was done so far: operations, terms that are new, and questions to the solver.
 #[derive(Clone, Copy, Default)]
 struct Work {
@@ -161,6 +164,8 @@ struct Matched {
 }
 
 impl<'a, 'p> Machine<'a, 'p> {
+    /// Forks between two looks at memory.
+    const FORKS: u64 = 64;
     /// Operations and new terms between two looks at the clock.
     const PATIENCE: u64 = 256;
     const TERMS: u64 = 1 << 12;
@@ -387,8 +392,8 @@ impl<'a, 'p> Machine<'a, 'p> {
             let mut next = self.advance(run, thread)?;
             if next.len() > 1 {
                 self.forks += next.len() as u64 - 1;
-                if self.forks > self.most_forks && self.matching.is_none() {
-                    return Err(Halt::Long);
+                if self.matching.is_none() {
+                    self.look_at_forks(open)?;
                 }
                 for run in &mut next {
                     run.has_forked = true;
@@ -399,6 +404,19 @@ impl<'a, 'p> Machine<'a, 'p> {
             open.append(&mut next);
         }
         Ok(None)
+    }
+
+    /// A search along paths ends where there are too many forks, or what else may become of a step takes
+    /// too much memory.
+    fn look_at_forks(&self, open: &[Run<'p>]) -> Result<(), Halt> {
+        if self.forks > self.most_forks {
+            return Err(Halt::Long);
+        }
+        let weighs = self.forks.is_multiple_of(Self::FORKS);
+        match weighs && open.iter().map(|run| run.state.weight()).sum::<u64>() > MOST_MEMORY {
+            true => Err(Halt::Deep),
+            false => Ok(()),
+        }
     }
 
     /// Looks at the clock from time to time, and accounts for what was done.

@@ -33,7 +33,7 @@ use parallax_verdict::stopped;
 use rustc_hash::FxHashMap;
 
 use crate::access::look_in_vain;
-use crate::machine::{Halt, Machine, Run};
+use crate::machine::{Halt, MOST_MEMORY, Machine, Run};
 use crate::observer::{Observer, overlaps};
 use crate::races::{Pair, Races};
 use crate::state::{At, Kind, Local, Move, State};
@@ -50,7 +50,7 @@ pub struct Search<'m, 'a, 'p> {
     /// Steps until the clock is looked at, and until the search gives up.
     patience: u32,
     steps_left: u64,
-    /// Threads in all states of the path, and those that were looked at since work was accounted for.
+    /// How much memory the states of the path take, and the threads that were looked at since work was accounted for.
     weight: u64,
     looked_at: u64,
     looks_for_races: bool,
@@ -60,6 +60,7 @@ pub struct Search<'m, 'a, 'p> {
 struct Node<'p> {
     /// None where it is not needed any more.
     state: Option<Rc<State<'p>>>,
+    weight: u64,
     enabled: Vec<u32>,
     readiness: Vec<Readiness>,
     /// Threads whose steps need not be tried, with what these access.
@@ -94,10 +95,6 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
     const WORK: u64 = 20_000;
     /// What it costs to look at one more thread.
     const THREAD: u64 = 1_000;
-    /// Threads in all states of a path at most: some gigabytes.
-    const MOST_THREADS: u64 = 12_000_000;
-    /// What a state takes beside its threads, in threads.
-    const STATE: u64 = 4;
 
     /// A search that ends after so many steps, or an eighth of that many forks.
     pub fn new(
@@ -158,7 +155,7 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
                 Some(thread) => self.try_thread(thread)?,
                 None => {
                     let left = self.nodes.pop();
-                    self.weight -= left.map_or(0, |node| Self::weight(node.readiness.len()));
+                    self.weight -= left.map_or(0, |node| node.weight);
                     if !self.nodes.is_empty() {
                         self.trace.pop();
                         self.races.pop();
@@ -341,10 +338,12 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
             self.observer.counts.redundant += 1;
         }
         let backtrack = self.choose(&awake).into_iter().collect();
-        self.weight += Self::weight(readiness.len());
+        let weight = state.weight();
+        self.weight += weight;
         self.looked_at += readiness.len() as u64;
         self.nodes.push(Node {
             state: Some(state),
+            weight,
             enabled,
             readiness,
             sleep,
@@ -538,13 +537,9 @@ impl<'m, 'a, 'p> Search<'m, 'a, 'p> {
         }
     }
 
-    fn weight(threads: usize) -> u64 {
-        threads as u64 + Self::STATE
-    }
-
     fn look_at_limits(&mut self) -> Result<(), Halt> {
         self.steps_left = self.steps_left.checked_sub(1).ok_or(Halt::Long)?;
-        if self.weight > Self::MOST_THREADS {
+        if self.weight > MOST_MEMORY {
             return Err(Halt::Deep);
         }
         self.patience -= 1;

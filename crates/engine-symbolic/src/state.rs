@@ -41,6 +41,12 @@ impl<'p> State<'p> {
         self.threads.get_mut(number as usize)?.as_mut().map(Arc::make_mut)
     }
 
+    /// About how much memory a copy takes that shares what does not change, in threads or conditions.
+    pub fn weight(&self) -> u64 {
+        const REST: usize = 4;
+        (self.threads.len() + self.path.conditions().len() + REST) as u64
+    }
+
     /// The numbers of the threads that were started.
     pub fn started(&self) -> impl Iterator<Item = u32> {
         let started = self.threads.iter().enumerate().filter(|(_, local)| local.is_some());
