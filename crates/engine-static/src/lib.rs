@@ -210,7 +210,7 @@ fn attempt(
                 _ => None,
             };
             let (suspicions, failure, counted) = match claim {
-                Claim::NoRace => (judge.suspicions(), None, None),
+                Claim::NoRace => (judge.suspicions(), world.loose.first(), None),
                 Claim::NoFailure => (Vec::new(), world.failures.first(), world.counted.first()),
             };
             let gap = gap.or(counted);

@@ -1,7 +1,7 @@
 //! What one instruction does to a state.
 
 use parallax_program::{
-    AccessSize, AllocKind, Callee, Expr, FunctionId, InstKind, Property, RmwOp, Tags, VarId,
+    AccessSize, AllocKind, Callee, Expr, FunctionId, InstKind, Order, Property, RmwOp, Tags, VarId,
 };
 
 use crate::analysis::{Analysis, Here, Quit, may_be_thread, within};
@@ -58,12 +58,20 @@ struct How {
     bytes: u32,
     is_atomic: bool,
     is_lock: bool,
+    /// Whether it is atomic, and orders nothing: neither what its thread did before a write, nor what it
+    /// does after a read.
+    is_loose: bool,
 }
 
 impl How {
     fn of(kind: Kind, size: AccessSize, tags: &Tags) -> How {
         let is_atomic = tags.contains("A") && !tags.contains("NA");
-        How { kind, bytes: size.bytes(), is_atomic, is_lock: false }
+        let orders = |order: Order| match kind {
+            Kind::Read => order.acquires(),
+            _ => order.releases(),
+        };
+        let is_loose = is_atomic && !tags.orders().any(orders);
+        How { kind, bytes: size.bytes(), is_atomic, is_lock: false, is_loose }
     }
 }
 
@@ -310,7 +318,7 @@ impl<'p> Analysis<'p, '_> {
             return;
         }
         let key = self.world.key(&state.key);
-        let How { kind, bytes, is_atomic, is_lock } = how;
+        let How { kind, bytes, is_atomic, is_lock, .. } = how;
         let (thread, span) = (here.frame.thread, here.span());
         let near = near.to_vec();
         let access =
@@ -336,9 +344,24 @@ impl<'p> Analysis<'p, '_> {
             };
             let mut found = contents.load(at, how.bytes);
             self.normalise(&mut found, state.key.is_alone);
+            if !self.world.is_private(object) {
+                self.note_loose(here, &found, how);
+            }
             value = value.join(&found, how.bytes * 8);
         }
         Ok(value)
+    }
+
+    /// Whoever fills an object before others know it is before them only if those by which it comes to be
+    /// known release and acquire.
+    fn note_loose(&mut self, here: Here, value: &Value, how: How) {
+        let is_made =
+            |object: ObjectId| matches!(self.world.object(object).origin, Origin::Made { .. });
+        if how.is_loose && value.objects().any(is_made) {
+            let message = "the address of an object goes by an atomic access that neither releases \
+                           nor acquires";
+            self.world.loose.insert((here.span(), message.to_string()));
+        }
     }
 
     fn write(
@@ -356,6 +379,7 @@ impl<'p> Analysis<'p, '_> {
         let shows = known.objects().any(|object| !self.world.is_private(object));
         if shows {
             value = self.publish(state, value)?;
+            self.note_loose(here, &value, how);
         }
         let near = state.distances(address);
         let address = self.eval(here.frame, state, address);
@@ -602,7 +626,8 @@ impl<'p> Analysis<'p, '_> {
         let read = How::of(Kind::Read, *size, read_tags);
         let fail = How::of(Kind::Read, *size, fail_tags);
         let is_atomic = read.is_atomic && fail.is_atomic;
-        let read = How { is_atomic, is_lock: mode.is_some(), ..read };
+        let is_loose = read.is_loose || fail.is_loose;
+        let read = How { is_atomic, is_loose, is_lock: mode.is_some(), ..read };
         let mut before = state;
         let old = self.read(here, &mut before, address, read)?;
         let expected = self.eval(frame, &before, expected);
@@ -931,7 +956,7 @@ impl<'p> Analysis<'p, '_> {
             if state.freed.contains(&object) {
                 self.owe(here, Property::Memory, "an object is freed that may be gone");
             }
-            let how = How { kind: Kind::Free, bytes: 1, is_atomic: false, is_lock: false };
+            let how = How::of(Kind::Free, AccessSize::BYTE, &Tags::default());
             self.record(here, state, (object, Num::one(0)), &[], how);
             state.freed.insert(object);
         }

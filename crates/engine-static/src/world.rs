@@ -119,6 +119,8 @@ pub struct World {
     pub failures: BTreeSet<((u32, u32), String)>,
     /// Numbers that the library does not count beyond, nor does the analysis, by place.
     pub counted: BTreeSet<((u32, u32), String)>,
+    /// Accesses that order nothing, and by which others may come to know an object.
+    pub loose: BTreeSet<((u32, u32), String)>,
     /// What ends the analysis of a way, by place.
     pub gaps: BTreeSet<((u32, u32), String)>,
     /// Assumptions that are reached, by place, and whether one passes them.
@@ -136,6 +138,7 @@ impl World {
         self.passed.clear();
         self.failures.clear();
         self.counted.clear();
+        self.loose.clear();
         self.gaps.clear();
         self.assumptions.clear();
     }

@@ -385,3 +385,21 @@ fn examples_are_proved_if_they_are_right() {
     }
     assert!(count >= 4, "{count}");
 }
+
+/// What a thread has filled is before those who find it only if its address was released and acquired.
+#[test]
+fn what_is_filled_and_shown_loosely_is_not_its_own() {
+    let text = "_Atomic(int *) p; void *w(void *a) { int *q = malloc(sizeof *q); *q = 5; \
+        atomic_store_explicit(&p, q, memory_order_release); return 0; } \
+        void *v(void *a) { int *q = atomic_load_explicit(&p, memory_order_acquire); \
+        return q && *q == 4 ? a : 0; } \
+        int main(void) { pthread_t t, u; pthread_create(&t, 0, w, 0); pthread_create(&u, 0, v, 0); \
+        return 0; }";
+    differs(text, "memory_order_release", "memory_order_relaxed");
+    differs(text, "memory_order_acquire", "memory_order_relaxed");
+    let passed =
+        text.replace("return q &&", "static _Atomic(int *) o; atomic_store(&o, q); return q &&");
+    differs(&passed, "atomic_store(&o, q)", "atomic_store_explicit(&o, q, memory_order_relaxed)");
+    let swapped = text.replace("atomic_load_explicit(&p, ", "atomic_exchange_explicit(&p, 0, ");
+    differs(&swapped, "memory_order_acquire", "memory_order_relaxed");
+}

@@ -42,7 +42,8 @@ impl<'m> Layout<'m> {
             module,
             pointer_bits: 64,
             pointer_align: 8,
-            integers: vec![(1, 1), (8, 1), (16, 2), (32, 4), (64, 8)],
+            // As the reference has them where a target says nothing.
+            integers: vec![(1, 1), (8, 1), (16, 2), (32, 4), (64, 4)],
             double_align: 8,
             extended_align: 16,
         };
