@@ -22,9 +22,12 @@ enum Fact {
     Literal(u32, bool),
 }
 
+/// The calls of a thread, as numbers.
+type Calls = Vec<(u32, u32, u32)>;
+
 /// For each thread and each loop where something holds: a line.
 pub fn lines(blocks: &mut Blocks<'_>, graph: &Graph, precision: &Precision) -> Vec<String> {
-    let mut known: BTreeMap<(u32, Vec<(u32, u32, u32)>), (Site, FxHashSet<Fact>)> = BTreeMap::new();
+    let mut known: BTreeMap<(u32, Calls), (Site, FxHashSet<Fact>)> = BTreeMap::new();
     for node in (0..graph.len() as u32).map(|id| graph.node(NodeId(id))) {
         if node.covered_by.is_some() {
             continue;
@@ -57,7 +60,7 @@ pub fn lines(blocks: &mut Blocks<'_>, graph: &Graph, precision: &Precision) -> V
         if facts.is_empty() {
             continue;
         }
-        let place = blocks.code.own_place([site].into_iter());
+        let place = blocks.code.own_place([site]);
         let at = place.map_or_else(String::new, |place| format!(" at {place}"));
         lines.push(format!(
             "each round of the loop of T{thread}{at} begins with {}",

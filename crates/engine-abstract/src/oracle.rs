@@ -30,7 +30,7 @@ impl<'a> Oracle<'a> {
     const MOST_KNOWN: usize = 1 << 18;
     /// Clauses of the solver, at least, before it is left for a new one, and how many times as many as its first question
     /// has. Each question goes through all that were asked before, most of which have nothing to do with it.
-    const MANY_CLAUSES: u64 = 10_000;
+    const MANY_CLAUSES: u64 = 40_000;
     const GROWTH: u64 = 8;
     /// What a question to the solver costs, in nominal nanoseconds.
     const WORK: u64 = 300_000;

@@ -67,6 +67,7 @@ pub fn prove(program: &Program, model: &Model, options: &Options<'_>) -> (Verdic
         made: 0,
         kept: None,
         resumes: false,
+        has_refined: false,
         in_rows: 0,
         turned: None,
         has_ended: false,
@@ -123,6 +124,8 @@ struct Rounds<'r, 'p> {
     kept: Option<(Kept, usize)>,
     /// Whether this round goes on with what the last one has left.
     resumes: bool,
+    /// Whether one of the ways to failures of this round has led to something new.
+    has_refined: bool,
     /// How often refinement has followed a loop round by round.
     in_rows: u32,
     /// Another order in which states are looked at, for that reason.
@@ -340,6 +343,7 @@ impl<'r, 'p> Rounds<'r, 'p> {
     /// All ways on which failures were reached are looked at before the next round.
     fn reached_all(&mut self, paths: Vec<Vec<Taken>>, kept: Option<Kept>) -> Result<Next, Halt> {
         let mut first = usize::MAX;
+        self.has_refined = false;
         for path in paths {
             let path = Path::new(&mut self.blocks, path);
             match self.reached(&path, &mut first)? {
@@ -360,12 +364,14 @@ impl<'r, 'p> Rounds<'r, 'p> {
         let needed_at = std::mem::replace(first, 0).min(refinement.first);
         match finding {
             Finding::Refined => {
+                self.has_refined = true;
                 let is_in_row = self.look_for_rows(path, predicates);
                 *first = if is_in_row { 0 } else { needed_at };
                 self.report_precision(&values, predicates, path.edges.len());
                 Ok(Next::Again)
             }
-            Finding::Nothing if self.resumes => {
+            // What it shows is tracked since the last round, or because of another way of this one.
+            Finding::Nothing if self.resumes || self.has_refined => {
                 self.report(|_| "the graph is built anew".to_string());
                 Ok(Next::Again)
             }

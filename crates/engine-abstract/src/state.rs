@@ -147,6 +147,9 @@ impl State {
     }
 }
 
+/// Predicates that are decided, and those that are not.
+type Decided = (Vec<Literal>, Vec<(u32, Term)>);
+
 /// What follows from states.
 pub struct Transfer<'t, 'o, 'p> {
     pub blocks: &'t mut Blocks<'p>,
@@ -342,7 +345,7 @@ impl Transfer<'_, '_, '_> {
         (conditions, models_fit): (&[Term], bool),
         values: &BTreeMap<PlaceId, Bits>,
         models: &mut Vec<Arc<Model>>,
-    ) -> Result<(Vec<Literal>, Vec<(u32, Term)>), Unanswered> {
+    ) -> Result<Decided, Unanswered> {
         let (mut literals, mut open) = (Vec::new(), Vec::new());
         let mut after = before.after.clone();
         for (place, bits) in values {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use parallax_control::Control;
-use parallax_engine_abstract::{Options, Order, Tuning, verify};
+use parallax_engine_abstract::{Options, Order, Refinements, Tuning, verify};
 use parallax_frontend_c::load;
 use parallax_memory::Model;
 use parallax_program::Property;
@@ -87,4 +87,16 @@ fn inputs_between_two_bounds_are_no_end_of_refinement() {
         let found = verify(&program, &model, &options);
         assert_eq!(found.conclusion().name(), "unsafe", "{name}: {:?}", found.reason);
     }
+}
+
+/// Failures that are reached in one round may have the same reason.
+#[test]
+fn one_reason_for_several_failures_is_no_end_of_refinement() {
+    let program = load(&[folder().join("bounded-counter.c")], &Default::default());
+    let program = program.expect("a program");
+    let model = Model::builtin("sc").expect("a model").expect("a good model");
+    let tuning = Tuning { refinement: Refinements::All, ..Tuning::default() };
+    let control = Control::lasting(PATIENCE);
+    let found = verify(&program, &model, &Options { control, tuning, ..Options::default() });
+    assert_eq!(found.conclusion().name(), "safe", "{:?}", found.reason);
 }

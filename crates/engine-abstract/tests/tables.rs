@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use parallax_control::Control;
-use parallax_engine_abstract::{Domain, Judge, Options, Order, Reduction, Tuning, verify};
+use parallax_engine_abstract::{
+    Domain, Judge, Options, Order, Parts, Pruning, Reduction, Refinements, Scope, Tuning, verify,
+};
 use parallax_frontend_c::load;
 use parallax_memory::Model;
 use parallax_program::{Program, Property};
@@ -60,14 +62,52 @@ fn solved(tasks: &[Task], model: usize, tuning: Tuning, limit: Duration) -> (u32
     (safe, not)
 }
 
+const DOMAINS: [(&str, Domain); 5] = [
+    ("explicit", Domain::Explicit),
+    ("predicates", Domain::Predicates),
+    ("product", Domain::Product),
+    ("boolean", Domain::Boolean),
+    ("boolean-product", Domain::BooleanProduct),
+];
+
+/// The head of a table with a column for each domain.
+fn columns() -> String {
+    let names = DOMAINS.map(|(name, _)| format!(" `{name}` |"));
+    format!("| |{}\n| --- |{}\n", names.concat(), " --- |".repeat(DOMAINS.len()))
+}
+
+/// How is found out what to track, and where and how it is.
+fn refinements(tasks: &[Task], limit: Duration) -> String {
+    let usual = Tuning::default();
+    let rows = [
+        ("--refinement backward", usual),
+        ("--refinement sequence", Tuning { refinement: Refinements::Sequence, ..usual }),
+        ("--refinement all", Tuning { refinement: Refinements::All, ..usual }),
+        ("--parts whole", Tuning { parts: Parts::Whole, ..usual }),
+        ("--parts conjuncts", Tuning { parts: Parts::Conjuncts, ..usual }),
+        ("--parts atoms", Tuning { parts: Parts::Atoms, ..usual }),
+        ("--precision local", Tuning { scope: Scope::Local, ..usual }),
+        ("--prune full", Tuning { pruning: Pruning::Full, ..usual }),
+    ];
+    let mut text = columns();
+    for (name, tuning) in rows {
+        let _ = write!(text, "| `{name}` |");
+        for (_, domain) in DOMAINS {
+            let (safe, not) = solved(tasks, 0, Tuning { domain, ..tuning }, limit);
+            let _ = write!(text, " {safe} + {not} |");
+        }
+        text.push('\n');
+    }
+    text
+}
+
 fn domains(tasks: &[Task], limit: Duration) -> String {
-    let mut text =
-        String::from("| | `explicit` | `predicates` | `product` |\n| --- | --- | --- | --- |\n");
+    let mut text = columns();
     let orders =
         [("dfs", Order::DepthFirst), ("bfs", Order::BreadthFirst), ("err", Order::ErrorFirst)];
     for (name, order) in orders {
         let _ = write!(text, "| `--waitlist {name}` |");
-        for domain in [Domain::Explicit, Domain::Predicates, Domain::Product] {
+        for (_, domain) in DOMAINS {
             let tuning = Tuning { order, domain, ..Tuning::default() };
             let (safe, not) = solved(tasks, 0, tuning, limit);
             let _ = write!(text, " {safe} + {not} |");
@@ -165,7 +205,8 @@ fn configurations() {
         count("safe"),
         count("unsafe"),
     );
-    let text = format!("{head}\n{}\n{}\n", orders(&tasks, limit), domains(&tasks, limit));
+    let tables = [orders, domains, refinements].map(|table| table(&tasks, limit));
+    let text = format!("{head}\n{}\n", tables.join("\n"));
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
     println!("{text}{peak}");
