@@ -208,7 +208,7 @@ impl Rounds<'_, '_> {
         let learns = |memory: &mut Memory<'_>| memory.has_learned();
         let has_learned = self.blocks.graphs.as_mut().is_some_and(learns);
         match round? {
-            Round::Complete if has_learned => Ok(Next::Again),
+            _ if has_learned => Ok(Next::Again),
             Round::Complete if !self.blocks.blurs => Ok(self.keep_more_stores()),
             Round::Complete => {
                 let has_ended = has_ended || self.blocks.has_exited;
