@@ -233,7 +233,7 @@ impl<'r, 'p> Rounds<'r, 'p> {
         // What has left its graphs may have mattered.
         let kept = kept.filter(|_| !has_learned);
         match round? {
-            Round::Complete if has_learned => Ok(Next::Again),
+            _ if has_learned => Ok(Next::Again),
             Round::Complete if !self.blocks.blurs => Ok(self.keep_more_stores()),
             Round::Complete => {
                 let has_ended = graph.count(Fate::Ends) > 0 || self.blocks.has_exited;

@@ -72,12 +72,14 @@ pub struct Memory<'m> {
     forgets: bool,
     /// Whether graphs are judged as soon as they grow, or only where something fails.
     pub is_eager: bool,
-    /// How threads have used memory so far.
+    /// How threads use memory, as far as it was known when the search began, so that a step comes to the
+    /// same whenever it is taken; and all that is known by now.
     uses: Uses,
+    learned: Uses,
 }
 
 /// By thread and address: the tags of reads that do not modify, and of the halves of read-modify-writes.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Uses {
     reads: BTreeMap<(u32, u64), Vec<Tags>>,
     modified: BTreeMap<(u32, u64), Vec<(Tags, Tags)>>,
@@ -113,24 +115,29 @@ impl<'m> Memory<'m> {
             forgets: !model.sees_threads() && model.implies_coherence(),
             is_eager,
             uses: Uses::default(),
+            learned: Uses::default(),
         }
     }
 
     /// A thread has come to an access to an address that may read and modify nothing.
     pub fn note_read(&mut self, at: (u32, u64), tags: &Tags) {
-        self.uses.has_grown |= Uses::note(&mut self.uses.reads, at, tags.clone());
+        self.learned.has_grown |= Uses::note(&mut self.learned.reads, at, tags.clone());
     }
 
     /// A thread has come to a read-modify-write, with these tags of its halves.
     pub fn note_modification(&mut self, at: (u32, u64), (read, write): (&Tags, &Tags)) {
         let tags = (read.clone(), write.clone());
-        self.uses.has_grown |= Uses::note(&mut self.uses.modified, at, tags);
+        self.learned.has_grown |= Uses::note(&mut self.learned.modified, at, tags);
     }
 
     /// Whether threads have used memory in ways that were not known when this was asked last. What has left
-    /// a graph before may then have mattered.
+    /// a graph before may then have mattered, and the search has to be made again.
     pub fn has_learned(&mut self) -> bool {
-        std::mem::take(&mut self.uses.has_grown)
+        let has_grown = std::mem::take(&mut self.learned.has_grown);
+        if has_grown {
+            self.uses = self.learned.clone();
+        }
+        has_grown
     }
 
     /// Whether a limit is reached. Then nothing leaves, and the search stops by itself.
