@@ -230,9 +230,8 @@ impl<'r, 'p> Rounds<'r, 'p> {
         let graph = graph.unwrap_or_default();
         let learns = |memory: &mut Memory<'_>| memory.has_learned();
         let has_learned = self.blocks.graphs.as_mut().is_some_and(learns);
-        // What has left its graphs may have mattered.
-        let kept = kept.filter(|_| !has_learned);
         match round? {
+            // What has left graphs may have mattered.
             _ if has_learned => Ok(Next::Again),
             Round::Complete if !self.blocks.blurs => Ok(self.keep_more_stores()),
             Round::Complete => {
