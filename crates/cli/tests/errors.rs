@@ -138,7 +138,7 @@ fn models_are_listed_and_printed() {
     let folder = Folder::new();
     let list = folder.run(&["models"]);
     let names: Vec<&str> = list.ends_with(0).stdout.lines().collect();
-    assert_eq!(names.len(), 14);
+    assert_eq!(names.len(), 16);
     assert!(names.iter().all(|line| line.split("  ").count() >= 2));
     folder.run(&["models", "tso"]).ends_with(0).says("acyclic");
 }

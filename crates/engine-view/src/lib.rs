@@ -10,10 +10,8 @@
 //! Whether something is wrong is asked before that, of all executions at once, by the [bounded
 //! engine](parallax_engine_bounded): views do not tell apart who races with whom.
 
-use std::any::TypeId;
-
 use parallax_control::Control;
-use parallax_engine_bounded::{Asking, Bounded, with_views};
+use parallax_engine_bounded::{Bounded, with_views};
 use parallax_program::{Diagnostic, Diagnostics, Help, Setting};
 use parallax_query::{Answer, Engine, Query};
 use parallax_verdict::Reason;
@@ -31,10 +29,6 @@ impl Engine for View {
             return Err(Diagnostic::new("the engine 'view' is not for litmus tests"));
         }
         Bounded.admits(query)
-    }
-
-    fn extensions(&self) -> Vec<TypeId> {
-        vec![TypeId::of::<Asking>()]
     }
 
     fn run(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {

@@ -22,7 +22,7 @@ use crate::relief;
 
 /// In the order in which people see them.
 pub static ENGINES: [&dyn Engine; 9] =
-    [&Explore, &View, &States, &Symbolic, &Abstract, &Bounded, &Inductive, &Static, &Enumerate];
+    [&Explore, &States, &Symbolic, &Abstract, &Bounded, &View, &Inductive, &Static, &Enumerate];
 
 /// Who is to answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
