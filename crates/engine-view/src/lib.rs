@@ -14,7 +14,7 @@ use parallax_control::Control;
 use parallax_engine_bounded::{Bounded, with_views};
 use parallax_program::{Diagnostic, Diagnostics, Help, Setting};
 use parallax_query::{Answer, Engine, Query};
-use parallax_verdict::Reason;
+use parallax_verdict::{Conclusion, Reason};
 
 /// Classes of executions by the values of reads.
 pub struct View;
@@ -35,7 +35,16 @@ impl Engine for View {
         self.admits(query).map_err(|error| vec![error])?;
         let (mut answer, views) = with_views(query, control)?;
         answer.engine = self.name();
-        let Some(views) = views else { return Ok(answer) };
+        let Some(views) = views else {
+            if answer.verdict.conclusion() == Conclusion::Safe {
+                let message =
+                    "classes of executions were not counted: loops go on beyond the bound";
+                let help = Help::with(Setting::Unroll, "N", "counts those within a bound");
+                let (message, help) = (message.to_string(), Some(help));
+                answer.verdict = answer.verdict.withdrawn(Reason { message, place: None, help });
+            }
+            return Ok(answer);
+        };
         answer.verdict.counts.executions = views.found;
         answer
             .verdict
