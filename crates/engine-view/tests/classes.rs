@@ -11,7 +11,7 @@ use parallax_program::{
     Observable, Place, Program, Prop, Property, Quantifier, Question, VarId, parse_program,
 };
 use parallax_query::{Engine, Extensions, Query, Subject, Wanted};
-use parallax_verdict::Conclusion;
+use parallax_verdict::{Conclusion, Verdict};
 use proptest::prelude::*;
 
 /// Each read of a thread has a variable of its own, up to so many.
@@ -40,6 +40,12 @@ fn lines(threads: &[&[&str]]) -> Program {
 
 /// The classes that the engine finds.
 fn views(program: &Program, name: &str) -> u64 {
+    let verdict = verdict(program, name);
+    assert_eq!(verdict.conclusion(), Conclusion::Safe, "{:?}", verdict.reason);
+    verdict.counts.executions
+}
+
+fn verdict(program: &Program, name: &str) -> Verdict {
     let subject = Subject { program: Some(program.clone()), ..Subject::default() };
     let query = Query {
         subject: &subject,
@@ -51,9 +57,16 @@ fn views(program: &Program, name: &str) -> u64 {
         wanted: Wanted::First,
         extensions: Extensions::default(),
     };
-    let answer = View.run(&query, &Control::default()).expect("an answer");
-    assert_eq!(answer.verdict.conclusion(), Conclusion::Safe, "{:?}", answer.verdict.reason);
-    answer.verdict.counts.executions
+    View.run(&query, &Control::default()).expect("an answer").verdict
+}
+
+#[test]
+fn what_is_not_counted_is_no_answer() {
+    let counts = "l:\nr0 = load.4 &x [A, RLX]\nstore.4 &y, r0 + 1:32 [A, RLX]\n\
+        r1 = rmw.add.4 &z, 1:32 [A, RLX]\nbranch r0 == 0:32, l, e\ne:";
+    let verdict = verdict(&lines(&[&[counts], &["store.4 &x, 1:32 [A, RLX]"]]), "sc");
+    let reason = verdict.reason.as_ref().map_or("", |reason| &reason.message);
+    assert!(reason.contains("were not counted"), "{reason}");
 }
 
 /// The classes of all executions, one after the other.
