@@ -5,7 +5,7 @@ use std::any::TypeId;
 use parallax_control::Control;
 use parallax_memory::Facts;
 use parallax_program::{Diagnostic, Diagnostics, Help, Program, Property, Setting};
-use parallax_query::{Answer, Engine, Extension, Query, Wanted};
+use parallax_query::{Answer, Engine, Extension, Query, Tracked, Wanted};
 use parallax_verdict::{Counts, Gaps, Reason, Scope, Searched, no_execution_passes, stopped};
 
 use crate::{Claim, Conclusion, prove, prove_defined};
@@ -50,11 +50,12 @@ impl Engine for Static {
     }
 
     fn extensions(&self) -> Vec<TypeId> {
-        vec![TypeId::of::<Defined>()]
+        // Where something is made on the heap, nothing is said of leaks.
+        vec![TypeId::of::<Defined>(), TypeId::of::<Tracked>()]
     }
 
     fn looks_for(&self, property: Property) -> bool {
-        matches!(property, Property::Race | Property::Assert)
+        CLAIMS.iter().any(|(properties, _)| properties.contains(&property))
     }
 
     fn counts_executions(&self) -> bool {
@@ -75,18 +76,14 @@ impl Engine for Static {
             notes: Vec::new(),
         };
         // Where races are asked for, an assertion that may fail is no reason to say nothing of them.
-        let asked = |property: &Property| query.properties.contains(property);
-        let about = [Property::Race, Property::Assert].into_iter().find(asked);
-        searched.properties.extend(about);
-        let claim = match about {
-            Some(Property::Race) => Some(Claim::NoRace),
-            Some(_) => Some(Claim::NoFailure),
-            None => None,
-        };
-        if claim.is_none() {
+        let asked = |property: &&Property| query.properties.contains(property);
+        let about = CLAIMS.iter().find(|(properties, _)| properties.iter().any(|it| asked(&it)));
+        if about.is_none() {
             searched.gaps.unchecked(&query.properties, &[]);
         }
-        if let Some(claim) = claim {
+        if let Some((properties, claim)) = about {
+            let claim = *claim;
+            searched.properties.extend(properties.iter().filter(asked));
             let proof = match query.extensions.get::<Defined>() {
                 Some(Defined) => prove_defined(program, claim, control),
                 None => prove(program, claim, control),
@@ -104,7 +101,8 @@ impl Engine for Static {
                 searched.gaps.add(reason);
             }
         }
-        let others = query.properties.iter().filter(|property| Some(**property) != about);
+        let is_other = |property: &&Property| !searched.properties.contains(property);
+        let others = query.properties.iter().filter(is_other);
         let others: Vec<&str> = others.map(|property| property.name()).collect();
         if !others.is_empty() {
             searched.notes.push(format!("not checked by this engine: {}", others.join(", ")));
@@ -113,6 +111,16 @@ impl Engine for Static {
     }
 }
 
+/// What can be proved of which properties. Of several, the first one is looked at.
+const CLAIMS: [(&[Property], Claim); 4] = [
+    (&[Property::Race], Claim::NoRace),
+    (&[Property::Assert], Claim::NoFailure),
+    (&[Property::Overflow], Claim::NoOverflow),
+    (&[Property::Memory, Property::Leak], Claim::NoMemoryError),
+];
+
+const REACHED: &str = "it may be reached or not; other engines try to get there";
+
 /// Why nothing is proved.
 fn reason(program: &Program, claim: Claim, conclusion: Conclusion) -> Option<Reason> {
     let help = |text: &str| Some(Help::from(text));
@@ -120,9 +128,9 @@ fn reason(program: &Program, claim: Claim, conclusion: Conclusion) -> Option<Rea
         Claim::NoRace => {
             ("no race", "race", "there may be a race or not; other engines look for one")
         }
-        Claim::NoFailure => {
-            ("no failure", "assert", "it may be reached or not; other engines try to get there")
-        }
+        Claim::NoFailure => ("no failure", "assert", REACHED),
+        Claim::NoOverflow => ("no overflow", "overflow", REACHED),
+        Claim::NoMemoryError => ("no memory error", "memory", REACHED),
     };
     Some(match conclusion {
         Conclusion::Proved => return None,

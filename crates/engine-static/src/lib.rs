@@ -1,5 +1,5 @@
-//! Proofs that a program has no data race, or that no assertion fails, without running it, however often
-//! its loops repeat.
+//! Proofs that a program has no data race, that no assertion fails, that nothing overflows, or that no
+//! access goes wrong, without running it, however often its loops repeat.
 //!
 //! Threads are interpreted on sets of values ([`analysis`], [`step`], [`eval`]): intervals with strides
 //! ([`num`]), addresses in objects ([`value`]), what objects hold ([`contents`]). A state keeps which locks
@@ -52,7 +52,7 @@ mod value;
 mod world;
 
 use parallax_control::{Control, Stop};
-use parallax_program::{Program, Property, Span};
+use parallax_program::{AllocKind, Program, Property, Span};
 
 pub use engine::{Defined, Static};
 
@@ -78,7 +78,7 @@ pub enum Conclusion {
     Vacuous {
         span: Span,
     },
-    /// Two accesses may race, or an assertion may fail.
+    /// Two accesses may race, or an assertion may fail, or what else is to be proved may not hold.
     Suspected {
         message: String,
         span: Span,
@@ -113,15 +113,14 @@ impl Assumption {
             return false;
         }
         match (owed.property, claim) {
+            (Property::Memory, Claim::NoMemoryError) => owed.is_followed && owed.message == NO_THREAD,
             (Property::Memory, _) => owed.is_followed,
             (Property::Lock, Claim::NoRace) => {
                 owed.is_followed && SPARED.iter().any(|end| owed.message.ends_with(end))
             }
             // What values there are has nothing to do with who holds a lock. Others have gone on from
             // there, if this state does not.
-            (Property::Lock, Claim::NoFailure) => {
-                owed.is_followed || world.passed.contains(&owed.place)
-            }
+            (Property::Lock, _) => owed.is_followed || world.passed.contains(&owed.place),
             _ => false,
         }
     }
@@ -134,6 +133,9 @@ const SPARED: [&str; 2] = [
     "is joined or detached that was joined or detached before",
 ];
 
+/// No access goes wrong where a thread is waited for that is none.
+const NO_THREAD: &str = "a thread is waited for that may be none";
+
 /// What is to be proved of all executions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Claim {
@@ -141,6 +143,10 @@ pub enum Claim {
     NoRace,
     /// In none an assertion fails.
     NoFailure,
+    /// In none arithmetic is undefined.
+    NoOverflow,
+    /// In none an access goes wrong, and nothing is made on the heap that could leak.
+    NoMemoryError,
 }
 
 /// Tries to prove something of all executions.
@@ -209,15 +215,17 @@ fn attempt(
                 }
                 _ => None,
             };
-            let (suspicions, failure, counted) = match claim {
-                Claim::NoRace => (judge.suspicions(), world.loose.first(), None),
-                Claim::NoFailure => (Vec::new(), world.failures.first(), world.counted.first()),
+            let suspicions = match claim {
+                Claim::NoRace => judge.suspicions(),
+                Claim::NoMemoryError => late.iter().cloned().collect(),
+                Claim::NoFailure | Claim::NoOverflow => Vec::new(),
             };
+            let counted = world.counted.first().filter(|_| claim != Claim::NoRace);
             let gap = gap.or(counted);
             if let Some((span, what)) = gap {
                 Conclusion::Lost { message: what.clone(), span: Some(at(*span)) }
-            } else if let Some((span, message)) = failure {
-                Conclusion::Suspected { message: message.clone(), span: at(*span) }
+            } else if let Some((message, span)) = failure(world, claim) {
+                Conclusion::Suspected { message, span }
             } else if let Some(suspicion) = suspicions.first() {
                 let message = described(program, &judge, suspicion);
                 Conclusion::Suspected { message, span: suspicion.first.place() }
@@ -240,6 +248,26 @@ fn attempt(
 impl Proof {
     fn without(conclusion: Conclusion) -> Proof {
         Proof { conclusion, assumed: None, accesses: 0 }
+    }
+}
+
+/// What may go wrong in one place against a claim.
+fn failure(world: &World, claim: Claim) -> Option<(String, Span)> {
+    let at = |(start, end): (u32, u32)| Span { start, end };
+    let told = |(span, message): &((u32, u32), String)| (message.clone(), at(*span));
+    let owed = |property: Property| {
+        let is_wrong = |owed: &&Obligation| owed.property == property && owed.message != NO_THREAD;
+        let found = world.obligations.iter().find(is_wrong)?;
+        Some((found.message.clone(), at(found.span)))
+    };
+    match claim {
+        Claim::NoRace => world.loose.first().map(told),
+        Claim::NoFailure => world.failures.first().map(told),
+        Claim::NoOverflow => owed(Property::Overflow),
+        Claim::NoMemoryError => owed(Property::Memory).or_else(|| {
+            let left = world.objects.iter().find(|object| object.kind == Some(AllocKind::Heap))?;
+            Some(("an object may never be freed".to_string(), left.span))
+        }),
     }
 }
 

@@ -4,6 +4,7 @@ use parallax_program::{
     AccessSize, AllocKind, Callee, Expr, FunctionId, InstKind, Order, Property, RmwOp, Tags, VarId,
 };
 
+use crate::NO_THREAD;
 use crate::analysis::{Analysis, Here, Quit, may_be_thread, within};
 use crate::contents::Contents;
 use crate::eval::Truth;
@@ -847,8 +848,7 @@ impl<'p> Analysis<'p, '_> {
         let first = threads.next();
         let is_one = threads.next().is_none() && !value.wild && !may_be_thread(&value);
         if value.undefined {
-            let message = "a thread is waited for that may be none";
-            self.owe_as(here, Property::Memory, message, first.is_some());
+            self.owe_as(here, Property::Memory, NO_THREAD, first.is_some());
         }
         match first {
             Some((thread, num)) if is_one && num.single() == Some(0) => {

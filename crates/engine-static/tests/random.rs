@@ -257,6 +257,27 @@ fn what_is_proved_does_not_fail() {
     assert!(proved * 24 >= count && failing * 24 >= count, "{proved}, {failing} of {count}");
 }
 
+/// Whoever follows null pointers, leaves arrays, or comes too late is not proved.
+#[test]
+fn what_is_proved_has_no_memory_error() {
+    let (first, count) = (number("PARALLAX_SEED", 1), number("PARALLAX_RANDOM", 24));
+    let (mut proved, mut wrong) = (0, 0);
+    for seed in first..first + count {
+        // What is made on the heap may leak, so that nothing is said of it.
+        let text = text(seed).replace("heap = calloc(1, sizeof *heap);", "heap = &boxes[0];");
+        let text = if seed % 2 == 0 { text.replace("z[2];", "z[1];") } else { text };
+        let program = support::program(&text);
+        let proof = prove_defined(&program, Claim::NoMemoryError, &Control::default());
+        let is_proved = matches!(proof.conclusion, Conclusion::Proved);
+        let found = violates(&program, "sc", Property::Memory);
+        assert!(!(is_proved && found == Some(true)), "seed {seed}\n{text}");
+        proved += u64::from(is_proved);
+        wrong += u64::from(found == Some(true));
+    }
+    println!("{count} programs: {proved} proved, {wrong} with an error");
+    assert!(proved * 24 >= count && wrong * 24 >= count, "{proved}, {wrong} of {count}");
+}
+
 /// The examples, of which many have no lock at all.
 #[test]
 #[ignore = "takes a minute"]

@@ -45,6 +45,48 @@ fn differs(text: &str, part: &str, other: &str) {
     is_suspected(&text.replace(part, other));
 }
 
+/// Whether a claim is proved of a program that does nothing undefined besides.
+fn holds(claim: Claim, text: &str) -> bool {
+    let program = support::checked(&format!("{HEADER}{text}\n"), claim == Claim::NoOverflow);
+    let proof = prove_defined(&program, claim, &Control::default());
+    matches!(proof.conclusion, Conclusion::Proved)
+}
+
+/// A claim is proved of a program, and not if a part of it is another one.
+fn turns(claim: Claim, text: &str, part: &str, other: &str) {
+    assert!(text.contains(part), "{part}");
+    assert!(holds(claim, text), "{text}");
+    assert!(!holds(claim, &text.replace(part, other)), "{other}\n{text}");
+}
+
+#[test]
+fn arithmetic_stays_in_bounds_for_any_number_of_threads() {
+    let claim = Claim::NoOverflow;
+    let text = "int k; void *w(void *p) { for (int i = 0; i < k; i++) { LOCK; k = i / 2; UNLOCK; } return 0; } \
+        int main(void) { k = __VERIFIER_nondet_int(); pthread_t t; while (1) pthread_create(&t, 0, w, 0); }";
+    turns(claim, text, "i < k", "i <= k");
+    turns(claim, text, "k = i / 2", "k = i + 2");
+    turns(claim, text, "k = i / 2", "k++");
+    let divides = "int main(void) { int k = __VERIFIER_nondet_int(); if (k < 1) return 0; return 7 / k; }";
+    turns(claim, divides, "k < 1", "k < 0");
+}
+
+#[test]
+fn accesses_stay_in_their_objects_for_any_number_of_threads() {
+    let claim = Claim::NoMemoryError;
+    let text = "int a[8], at, *p = &at; void *w(void *q) { LOCK; at = (at + 1) & 7; a[at] = *p; UNLOCK; return 0; } \
+        int main(void) { pthread_t t; while (1) pthread_create(&t, 0, w, 0); }";
+    turns(claim, text, "(at + 1) & 7", "at + 1");
+    turns(claim, text, "(at + 1) & 7", "(at + 1) & 15");
+    turns(claim, text, "return 0;", "p = 0; return 0;");
+    turns(claim, text, "a[at] = *p;", "int k; p = &k;");
+    turns(claim, text, "a[at] = *p;", "p = malloc(4); *p = 1;");
+    turns(claim, text, "a[at] = *p;", "free(p);");
+    let local = "void *w(void *p) { *(int *)p = 1; return 0; } \
+        int main(void) { int k = 0; pthread_t t; pthread_create(&t, 0, w, &k); pthread_join(t, 0); return k; }";
+    turns(claim, local, "pthread_join(t, 0);", "");
+}
+
 #[test]
 fn a_mutex_protects_without_a_bound() {
     let text = "int g; void *w(void *p) { while (1) { LOCK; g++; UNLOCK; } return 0; }";

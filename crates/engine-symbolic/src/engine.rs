@@ -1,10 +1,12 @@
 //! Symbolic execution as one engine among others.
 
+use std::any::TypeId;
+
 use parallax_control::Control;
 use parallax_machine::system::MemoryKind;
 use parallax_memory::Facts;
 use parallax_program::{Diagnostic, Diagnostics, Help, Property, Setting};
-use parallax_query::{Answer, Engine, Query};
+use parallax_query::{Answer, Engine, Query, Tracked};
 
 use crate::options::Options;
 use crate::search;
@@ -46,6 +48,10 @@ impl Engine for Symbolic {
         Property::ALL.contains(&property)
     }
 
+    fn extensions(&self) -> Vec<TypeId> {
+        vec![TypeId::of::<Tracked>()]
+    }
+
     fn run(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
         self.admits(query).map_err(|error| vec![error])?;
         let program = query.subject.program.as_ref();
@@ -54,6 +60,7 @@ impl Engine for Symbolic {
             properties: query.properties.clone(),
             unroll: query.unroll,
             all: query.goes_on(),
+            spares_tracked: query.extensions.get::<Tracked>().is_some(),
             nondet: query.nondet,
             shuffles: false,
             steps: Options::STEPS,

@@ -23,6 +23,7 @@ mod serve;
 mod shape;
 mod state;
 mod trace;
+mod tracked;
 mod value;
 
 use parallax_control::Control;

@@ -106,6 +106,21 @@ impl Memory {
         })
     }
 
+    /// Words of so many bytes, each at a multiple of that, that are numbers, with their places.
+    pub fn known_words(&self, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
+        self.pages().flat_map(move |(number, page)| {
+            let places = (0..PAGE).step_by(bytes as usize);
+            places.filter_map(move |place| {
+                let of_word = (place..place + bytes).rev().map(|at| page.byte(at as usize));
+                let word = of_word.into_iter().try_fold(0, |word, byte| match byte {
+                    Byte::Known(byte) => Some(word << 8 | u64::from(byte)),
+                    Byte::Open(_) | Byte::Undefined => None,
+                });
+                Some((number * PAGE + place, word?))
+            })
+        })
+    }
+
     fn page(&self, number: u64) -> Option<&Page> {
         let index = self.regions.binary_search_by_key(&(number / PAGES), |(region, _)| *region);
         self.regions[index.ok()?].1.pages[(number % PAGES) as usize].as_deref()

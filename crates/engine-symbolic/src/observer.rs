@@ -4,14 +4,16 @@ use std::collections::HashSet;
 
 use parallax_machine::Domain;
 use parallax_machine::Site;
+use parallax_machine::system::Object;
 use parallax_program::{AllocKind, BinaryOp, Property};
-use parallax_verdict::{Counts, Endings, Gaps};
+use parallax_verdict::{Counts, Endings, Gaps, Reason};
 
 use crate::machine::{Halt, Machine, Notice, Touch};
 use crate::options::Options;
 use crate::oracle::Path;
 use crate::races::Pair;
 use crate::state::{At, Move, State};
+use crate::tracked::Heap;
 use crate::value::{Value, Values};
 
 /// Something wrong, as the search found it.
@@ -141,22 +143,49 @@ impl<'a> Observer<'a> {
             open.iter().any(|it| is(it, |at| matches!(at, At::Failed { .. } | At::Lost)));
         let is_over = machine.code.program.daemons && state.has_ended(0);
         if !open.is_empty() && !has_failed && !is_over {
-            match self.is_ended(machine, state, &open) {
+            let is_ended = self.is_ended(machine, state, &open);
+            match is_ended {
                 true => self.counts.executions += 1,
                 false => self.counts.blocked += 1,
+            }
+            let is_stopped = |thread: &u32| is(thread, |at| *at == At::Stopped);
+            if self.options.spares_tracked && (is_ended || !open.iter().any(is_stopped)) {
+                self.look_for_lost(machine, state);
             }
             return self.endless_wait(state, &open, schedule, spins);
         }
         self.counts.executions += 1;
-        let objects = state.threads.iter().flatten().flat_map(|local| local.objects.iter());
-        let mut left = objects
-            .filter(|object| object.kind == AllocKind::Heap && !state.is_freed(object.address));
-        match left.next().filter(|_| !has_failed && self.options.wants(Property::Leak)) {
-            Some(object) => {
+        match self.leaked(machine, state).filter(|_| !has_failed) {
+            Some(address) => {
                 let message = "an object is never freed";
-                self.state(Property::Leak, message, state, schedule, Some(object.address))
+                self.state(Property::Leak, message, state, schedule, Some(address))
             }
             None => Ok(()),
+        }
+    }
+
+    /// An object that leaks at the end of a run, by its address.
+    fn leaked(&self, machine: &Machine<'_, '_>, state: &State<'_>) -> Option<u64> {
+        if !self.options.wants(Property::Leak) {
+            return None;
+        }
+        if self.options.spares_tracked {
+            let bytes = u64::from(machine.code.program.pointer_width.div_ceil(8));
+            return Heap::of(state, bytes).untracked().next().map(|object| object.address);
+        }
+        let mut objects = state.threads.iter().flatten().flat_map(|local| local.objects.iter());
+        let is_left =
+            |object: &&Object| object.kind == AllocKind::Heap && !state.is_freed(object.address);
+        objects.find(is_left).map(|object| object.address)
+    }
+
+    /// What is left where a run ends early, or waits for ever, may still be known to somebody, by a
+    /// variable. Nobody finds again what is lost, so that it is enough to look at the ends of runs in
+    /// which all others have gone on.
+    fn look_for_lost(&mut self, machine: &Machine<'_, '_>, state: &State<'_>) {
+        if self.leaked(machine, state).is_some() {
+            let message = "an object that is left where the program ends early may be lost";
+            self.gaps.add(Reason { message: message.to_string(), place: None, help: None });
         }
     }
 

@@ -10,6 +10,8 @@ pub struct Options<'a> {
     pub unroll: Option<u32>,
     /// Go on after a violation.
     pub all: bool,
+    /// Whether an object that is never freed leaks only if nothing leads to it at the end.
+    pub spares_tracked: bool,
     /// What inputs may be; None for any value.
     pub nondet: Option<(i128, i128)>,
     /// Whether the order in which threads are tried is drawn at random, by the seed of the control.
@@ -36,6 +38,7 @@ impl Default for Options<'_> {
             properties: usual.collect(),
             unroll: None,
             all: false,
+            spares_tracked: false,
             nondet: None,
             shuffles: false,
             steps: Options::STEPS,

@@ -18,7 +18,7 @@ use parallax_program::{Diagnostic, Diagnostics, Property};
 use parallax_verdict::Suspicion;
 
 pub use answer::{Answer, SolverWork};
-pub use extensions::{Extension, Extensions};
+pub use extensions::{Extension, Extensions, Tracked};
 pub use reductions::{Reduction, Reductions};
 pub use subject::{Final, Marked, NumberOrder, Subject, Wording};
 

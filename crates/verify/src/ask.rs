@@ -18,6 +18,7 @@ use crate::competition::{Competition, Ruling};
 use crate::input::Kind;
 use crate::portfolio::{Entrant, Outcome, Said, Terms, race};
 use crate::registry::{Choice, ENGINES, entrants, named};
+use crate::relief::sees_lost;
 use crate::request::Prepared;
 use crate::{integers, litmus, stack};
 
@@ -87,7 +88,8 @@ impl Prepared {
         let was_unsafe = answer.verdict.conclusion() == Conclusion::Unsafe;
         let ruling = self.formulas.as_ref().map(|formulas| {
             let competition = Competition { formulas, program: self.subject.program.as_ref() };
-            answer.verdict = competition.settle(answer.verdict.clone());
+            let sees_lost = named(answer.engine).is_some_and(sees_lost);
+            answer.verdict = competition.settle(answer.verdict.clone(), sees_lost);
             competition.ruling(&answer.verdict)
         });
         let hides_others = was_unsafe && matches!(ruling, Some(Ruling::Unknown(_)));

@@ -44,11 +44,15 @@ pub struct Competition<'a> {
 
 impl Competition<'_> {
     /// Leaves only violations of what is asked. Where there were others alone, nothing is known, and
-    /// neither where a leak may hide.
-    pub fn settle(&self, mut verdict: Verdict) -> Verdict {
-        if verdict.conclusion() == Conclusion::Safe && self.may_hide_leaks() {
-            let message = "objects that are left where the program ends early are not seen";
-            return verdict.withdrawn(open(message.to_string(), None));
+    /// neither where a leak may hide from who has searched.
+    pub fn settle(&self, mut verdict: Verdict, sees_lost: bool) -> Verdict {
+        let asked = &self.formulas.formulas;
+        let hides = match asked.contains(&Formula::ValidMemcleanup) {
+            true => true,
+            false => asked.contains(&Formula::ValidMemtrack) && !sees_lost,
+        };
+        if verdict.conclusion() == Conclusion::Safe && hides && may_hide_leaks(self.program) {
+            return verdict.withdrawn(open(HIDDEN.to_string(), None));
         }
         if verdict.conclusion() != Conclusion::Unsafe {
             return verdict;
@@ -105,10 +109,8 @@ impl Competition<'_> {
             Property::Race => Formula::NoRace,
             Property::Memory if is_late_free(violation) => Formula::ValidFree,
             Property::Leak if asked(Formula::ValidMemcleanup) => Formula::ValidMemcleanup,
-            Property::Leak if self.is_lost(violation) => Formula::ValidMemtrack,
-            Property::Leak => {
-                return Err("an object is never freed, and may be pointed to".to_string());
-            }
+            Property::Leak if is_lost(self.program, violation) => Formula::ValidMemtrack,
+            Property::Leak => return Err(MAY_BE_TRACKED.to_string()),
             property => formula_of(property, &violation.message, &self.formulas.calls())
                 .ok_or_else(|| format!("{}, and what follows is open", violation.message))?,
         };
@@ -117,46 +119,45 @@ impl Competition<'_> {
             false => Err(format!("{}, and what follows is open", violation.message)),
         }
     }
+}
 
-    /// Whether an object that is never freed is pointed to by nothing at the end.
-    fn is_lost(&self, violation: &Violation) -> bool {
-        let execution = &violation.execution;
-        let bytes = self.program.map_or(8, |program| u64::from(program.pointer_width.div_ceil(8)));
-        let made = violation.involved.first();
-        let made = made.and_then(|event| execution.events.get(*event as usize));
-        let Some(EventKind::Alloc { address, size, .. }) = made.map(|event| &event.kind) else {
-            return false;
-        };
-        let has_ended = |ending| ending == ThreadEnding::Ended;
-        !execution.standings.is_empty()
-            && execution.standings.iter().all(|standing| has_ended(standing.ending))
-            && !points_to(&memory_at_end(execution), bytes, *address, *size)
-    }
+/// Most engines do not look for objects where a call of the library ends the program, or where its
+/// first thread does, and others that nobody waits for are on their way.
+pub(crate) fn may_hide_leaks(program: Option<&Program>) -> bool {
+    let Some(program) = program else { return false };
+    let all = reachable(program);
+    let functions = all.iter().filter_map(|id| program.functions.get(id.0 as usize));
+    let blocks = functions.flat_map(|function| &function.blocks);
+    let kinds = || blocks.clone().flat_map(|block| &block.insts).map(|inst| &inst.kind);
+    let is_end = |kind: &InstKind| match kind {
+        InstKind::Assume { condition: Expr::Const(never) } => never.is_zero(),
+        _ => false,
+    };
+    let is_heap = |kind: &InstKind| matches!(kind, InstKind::Alloc { kind: AllocKind::Heap, .. });
+    let starts = kinds().any(|kind| matches!(kind, InstKind::Spawn { .. }));
+    let waits = kinds().any(|kind| matches!(kind, InstKind::Join { .. }));
+    kinds().any(is_heap) && (kinds().any(is_end) || starts && !waits)
+}
 
-    /// Engines do not look for objects where a call of the library ends the program, or where its
-    /// first thread does, and others that nobody waits for are on their way.
-    fn may_hide_leaks(&self) -> bool {
-        let asked = |formula: &Formula| {
-            matches!(formula, Formula::ValidMemtrack | Formula::ValidMemcleanup)
-        };
-        let Some(program) = self.program.filter(|_| self.formulas.formulas.iter().any(asked))
-        else {
-            return false;
-        };
-        let all = reachable(program);
-        let functions = all.iter().filter_map(|id| program.functions.get(id.0 as usize));
-        let blocks = functions.flat_map(|function| &function.blocks);
-        let kinds = || blocks.clone().flat_map(|block| &block.insts).map(|inst| &inst.kind);
-        let is_end = |kind: &InstKind| match kind {
-            InstKind::Assume { condition: Expr::Const(never) } => never.is_zero(),
-            _ => false,
-        };
-        let is_heap =
-            |kind: &InstKind| matches!(kind, InstKind::Alloc { kind: AllocKind::Heap, .. });
-        let starts = kinds().any(|kind| matches!(kind, InstKind::Spawn { .. }));
-        let waits = kinds().any(|kind| matches!(kind, InstKind::Join { .. }));
-        kinds().any(is_heap) && (kinds().any(is_end) || starts && !waits)
-    }
+/// Why nothing is known of objects there.
+pub(crate) const HIDDEN: &str = "objects that are left where the program ends early are not seen";
+
+/// Of an object that is never freed, and not lost.
+pub(crate) const MAY_BE_TRACKED: &str = "an object is never freed, and may be pointed to";
+
+/// Whether an object that is never freed is pointed to by nothing at the end.
+pub(crate) fn is_lost(program: Option<&Program>, violation: &Violation) -> bool {
+    let execution = &violation.execution;
+    let bytes = program.map_or(8, |program| u64::from(program.pointer_width.div_ceil(8)));
+    let made = violation.involved.first();
+    let made = made.and_then(|event| execution.events.get(*event as usize));
+    let Some(EventKind::Alloc { address, size, .. }) = made.map(|event| &event.kind) else {
+        return false;
+    };
+    let has_ended = |ending| ending == ThreadEnding::Ended;
+    !execution.standings.is_empty()
+        && execution.standings.iter().all(|standing| has_ended(standing.ending))
+        && !points_to(&memory_at_end(execution), bytes, *address, *size)
 }
 
 /// That nothing is concluded.

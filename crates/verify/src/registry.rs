@@ -13,7 +13,7 @@ use parallax_engine_static::{Defined, Static};
 use parallax_engine_symbolic::Symbolic;
 use parallax_engine_view::View;
 use parallax_program::Property;
-use parallax_query::{Engine, Query};
+use parallax_query::{Engine, Query, Tracked};
 use parallax_verdict::inputs_tried;
 
 use crate::input::Kind;
@@ -102,17 +102,35 @@ fn of_programs(query: &Query<'_>) -> Vec<Entrant<'static>> {
         None => HEAD_START,
         Some(_) => PROOFS_START,
     };
-    let mut all = vec![
-        joining(&Explore, if is_about_races { SOON } else { Start::At(0) }),
-        joining(&Symbolic, of_inputs),
-        of_states,
-        joining(&Bounded, HEAD_START),
-        joining(&Abstract, of_proofs),
-    ];
-    if query.extensions.get::<Defined>().is_some() && query.properties == [Property::Assert] {
-        all.push(joining(&relief::ASSERTIONS, SOON));
+    let of_graphs = if is_about_races { SOON } else { Start::At(0) };
+    let mut all = match query.extensions.get::<Tracked>() {
+        Some(_) if query.properties.contains(&Property::Leak) => vec![
+            joining(&relief::EXPLORE_LOST, of_graphs),
+            joining(&relief::SYMBOLIC_LOST, of_inputs),
+            joining(&relief::STATES_LOST, SOON),
+            joining(&relief::BOUNDED_LOST, HEAD_START),
+        ],
+        _ => vec![
+            joining(&Explore, of_graphs),
+            joining(&Symbolic, of_inputs),
+            of_states,
+            joining(&Bounded, HEAD_START),
+        ],
+    };
+    all.push(joining(&Abstract, of_proofs));
+    if query.extensions.get::<Defined>().is_some() && is_one_claim(&query.properties) {
+        all.push(joining(&relief::PROOFS, SOON));
     }
     all
+}
+
+/// Whether the analysis can answer for all of some properties at once, other than races.
+fn is_one_claim(properties: &[Property]) -> bool {
+    let of_memory = |property: &Property| matches!(property, Property::Memory | Property::Leak);
+    match properties {
+        [Property::Assert | Property::Overflow] => true,
+        several => !several.is_empty() && several.iter().all(of_memory),
+    }
 }
 
 /// Exploration, and a solver beside it where that takes long.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use parallax_engine_bounded::{Asking, Machine};
 use parallax_engine_static::Defined;
-use parallax_frontend_c::Formulas;
+use parallax_frontend_c::{Formula, Formulas};
 use parallax_frontend_litmus::parse;
 use parallax_memory::{Facts, Language, Model};
 use parallax_program::{Diagnostic, Diagnostics, Help, Program, Property, Setting};
-use parallax_query::{Extensions, Query, Subject, Wanted};
+use parallax_query::{Extensions, Query, Subject, Tracked, Wanted};
 
 use crate::input::{self, Input, Kind};
 use crate::models::{ModelChoice, Models, compiled_for, spoken};
@@ -178,8 +178,11 @@ impl Prepared {
     pub(crate) fn query(&self) -> Query<'_> {
         let request = &self.request;
         let mut extensions = request.extensions.clone();
-        if self.formulas.is_some() {
+        if let Some(formulas) = &self.formulas {
             extensions = extensions.with(Defined);
+            if !formulas.formulas.contains(&Formula::ValidMemcleanup) {
+                extensions = extensions.with(Tracked);
+            }
         }
         Query {
             subject: &self.subject,
