@@ -113,7 +113,9 @@ impl Assumption {
             return false;
         }
         match (owed.property, claim) {
-            (Property::Memory, Claim::NoMemoryError) => owed.is_followed && owed.message == NO_THREAD,
+            (Property::Memory, Claim::NoMemoryError) => {
+                owed.is_followed && owed.message == NO_THREAD
+            }
             (Property::Memory, _) => owed.is_followed,
             (Property::Lock, Claim::NoRace) => {
                 owed.is_followed && SPARED.iter().any(|end| owed.message.ends_with(end))

@@ -67,7 +67,8 @@ fn arithmetic_stays_in_bounds_for_any_number_of_threads() {
     turns(claim, text, "i < k", "i <= k");
     turns(claim, text, "k = i / 2", "k = i + 2");
     turns(claim, text, "k = i / 2", "k++");
-    let divides = "int main(void) { int k = __VERIFIER_nondet_int(); if (k < 1) return 0; return 7 / k; }";
+    let divides =
+        "int main(void) { int k = __VERIFIER_nondet_int(); if (k < 1) return 0; return 7 / k; }";
     turns(claim, divides, "k < 1", "k < 0");
 }
 
