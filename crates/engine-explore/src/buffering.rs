@@ -44,8 +44,11 @@ pub struct Seen {
 }
 
 impl Seen {
+    /// Adds what was seen later: of a pair that was there, the first example counts.
     pub fn add(&mut self, more: Seen) {
-        self.pairs.extend(more.pairs);
+        for (pair, sites) in more.pairs {
+            self.pairs.entry(pair).or_insert(sites);
+        }
         self.races.extend(more.races);
     }
 

@@ -14,6 +14,7 @@ use crate::buffering::{self, Pair, Pairs};
 use crate::event::{Event, Id, Kind, Loc};
 use crate::graph::Graph;
 use crate::memory::Memory;
+use crate::preserved;
 use crate::standing::At;
 
 pub struct CatJudge<'a> {
@@ -169,18 +170,49 @@ impl<'a> CatJudge<'a> {
 
     /// Brings the dependencies up to date of the threads that have not done what they had.
     fn follow_dependencies(&mut self, graph: &Graph<'_>) {
-        if !self.model.asks_for_dependencies() {
-            return;
+        if self.model.asks_for_dependencies() {
+            (0..graph.threads.len()).for_each(|number| {
+                self.dependencies_of(graph, number);
+            });
         }
-        self.dependencies.resize_with(graph.threads.len(), Default::default);
-        for (number, known) in self.dependencies.iter_mut().enumerate() {
-            let ids = (0..graph.threads[number].events.len()).map(|index| Id::new(number, index));
-            let done: Vec<Done> = ids.map(|id| self.code.done(graph, id)).collect();
-            if known.0 != done {
-                let found = self.code.dependencies(graph, number, &done);
-                *known = (done, found);
-            }
+    }
+
+    /// The dependencies in a thread.
+    fn dependencies_of(&mut self, graph: &Graph<'_>, number: usize) -> &Dependencies {
+        if self.dependencies.len() < graph.threads.len() {
+            self.dependencies.resize_with(graph.threads.len(), Default::default);
         }
+        let known = &mut self.dependencies[number];
+        let ids = (0..graph.threads[number].events.len()).map(|index| Id::new(number, index));
+        let done: Vec<Done> = ids.map(|id| self.code.done(graph, id)).collect();
+        if known.0 != done {
+            let found = self.code.dependencies(graph, number, &done);
+            *known = (done, found);
+        }
+        &known.1
+    }
+
+    /// Whether load buffering is watched for.
+    pub fn is_watchful(&self) -> bool {
+        self.watched.is_some()
+    }
+
+    /// What there is to see under IMM in a complete graph, beside what is known, by the engine's own rules.
+    pub fn kept(
+        &mut self,
+        graph: &Graph<'_>,
+        memory: &Memory,
+        known: &buffering::Seen,
+    ) -> buffering::Seen {
+        let mut seen = buffering::Seen::default();
+        preserved::add_races(graph, memory, known, &mut seen.races);
+        for number in 0..graph.threads.len() {
+            let found = &mut seen.pairs;
+            preserved::add_pairs(graph, memory, number, known, found, || {
+                self.dependencies_of(graph, number)
+            });
+        }
+        seen
     }
 
     fn fill_dependencies(&mut self, view: &View<'_, '_>, input: InputId, base: BaseRelation) {
@@ -206,9 +238,7 @@ impl<'a> CatJudge<'a> {
 
     /// What there is to see in a complete graph.
     pub fn look(&mut self, graph: &Graph<'_>, memory: &Memory) -> Look {
-        let has_frees = graph.threads.iter().flat_map(|thread| &thread.objects);
-        let has_frees = has_frees.into_iter().any(|object| object.freed.is_some());
-        if self.watched.is_none() && !has_frees || !self.allows(graph) {
+        if self.watched.is_none() && !graph.has_frees() || !self.allows(graph) {
             return Look::default();
         }
         let events =

@@ -27,6 +27,9 @@ pub enum Synchronisation {
     Standard2011,
     /// Read-modify-writes alone, as in C++20.
     Standard2020,
+    /// Read-modify-writes, and whatever the same thread stores to the same place after one of the
+    /// sequence; accesses that are not atomic count as relaxed ones.
+    Imm,
 }
 
 #[derive(Clone, Default)]
@@ -191,7 +194,7 @@ impl NewClocks<'_> {
         let (width, thread) = (self.all.width, self.thread);
         self.of(Clock::Happens)[thread] = id.index() as u32 + 1;
         match event.kind {
-            Kind::Read if event.marks.is_atomic() => {
+            Kind::Read if self.takes_part(event) => {
                 if event.marks.is_acquire() {
                     self.join(Clock::Happens, event.rf, Clock::Message);
                 }
@@ -214,7 +217,7 @@ impl NewClocks<'_> {
     fn message(&mut self, id: Id, event: &Event, threads: &[ThreadGraph<'_>], places: &[Place]) {
         let width = self.all.width;
         self.of(Clock::Message).fill(0);
-        if !event.marks.is_atomic() {
+        if !self.takes_part(event) {
             return;
         }
         if event.marks.is_release() {
@@ -226,6 +229,22 @@ impl NewClocks<'_> {
             let source = threads[self.thread].events[id.index() - 1].rf;
             self.join(Clock::Message, source, Clock::Message);
         }
+        if self.all.synchronisation == Synchronisation::Imm
+            && let Some(before) = self.last_own_write(id, event.loc, places)
+        {
+            self.join(Clock::Message, before, Clock::Message);
+        }
+    }
+
+    /// Whether an access can be part of what makes others synchronise.
+    fn takes_part(&self, event: &Event) -> bool {
+        event.marks.is_atomic() || self.all.synchronisation == Synchronisation::Imm
+    }
+
+    /// The last write of the thread to that location.
+    fn last_own_write(&self, id: Id, loc: Loc, places: &[Place]) -> Option<Id> {
+        let place = places.get(loc.0 as usize)?;
+        place.co.iter().rev().find(|write| write.thread() == id.thread()).copied()
     }
 
     /// The last event of the thread that makes a relaxed write release something: a release fence,

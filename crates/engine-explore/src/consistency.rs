@@ -165,7 +165,7 @@ impl Past {
         event: &Event,
     ) {
         match model {
-            Native::Sc | Native::Ra | Native::Rc11 | Native::Rc20 => {
+            Native::Sc | Native::Ra | Native::Rc11 | Native::Rc20 | Native::Imm => {
                 self.visit_place(thread, index as u32);
             }
             Native::Tso => {

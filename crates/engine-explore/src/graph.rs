@@ -163,6 +163,12 @@ impl<'p> Graph<'p> {
         &self.threads[id.thread()].standings[id.index()]
     }
 
+    /// Whether an object was freed.
+    pub fn has_frees(&self) -> bool {
+        let mut objects = self.threads.iter().flat_map(|thread| &thread.objects);
+        objects.any(|object| object.freed.is_some())
+    }
+
     /// Where a thread stands now.
     pub fn now(&self, thread: usize) -> Option<&Standing<'p>> {
         self.threads[thread].standings.last()

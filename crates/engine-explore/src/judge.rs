@@ -2,6 +2,7 @@
 
 use parallax_memory::Native;
 
+use crate::buffering;
 use crate::cat::{CatJudge, Look};
 use crate::consistency::{Past, must_know};
 use crate::event::{Event, Id};
@@ -12,35 +13,32 @@ use crate::psc;
 pub struct Judge<'a> {
     model: Option<Native>,
     cat: Option<CatJudge<'a>>,
-    /// Whether what happens before what in `rc11` does so in the model's file too, so that the
-    /// engine need not try what that rules out; and whether an event that comes after all others in
-    /// every order keeps a graph consistent.
-    refines_rc11: bool,
+    /// Rules whose happens-before is a part of that of the model's file, so that the engine need not
+    /// try what they rule out; and an event that comes after all others in every order keeps a graph
+    /// consistent.
+    refines: Option<Native>,
     past: Past,
 }
 
 impl<'a> Judge<'a> {
     pub fn native(model: Native) -> Judge<'a> {
-        Judge { model: Some(model), cat: None, refines_rc11: false, past: Past::default() }
+        Judge { model: Some(model), cat: None, refines: None, past: Past::default() }
     }
 
-    pub fn cat(judge: CatJudge<'a>, refines_rc11: bool) -> Judge<'a> {
-        Judge { model: None, cat: Some(judge), refines_rc11, past: Past::default() }
+    pub fn cat(judge: CatJudge<'a>, refines: Option<Native>) -> Judge<'a> {
+        Judge { model: None, cat: Some(judge), refines, past: Past::default() }
     }
 
     /// One that is never asked.
     pub fn idle(&self) -> Judge<'a> {
-        Judge { model: self.model, cat: None, refines_rc11: false, past: Past::default() }
+        Judge { model: self.model, cat: None, refines: None, past: Past::default() }
     }
 
     /// The position in coherence order of the last write that the next event of a thread, which
     /// will be like `event`, must know of.
     pub fn must_know(&mut self, graph: &Graph<'_>, thread: usize, event: &Event) -> usize {
-        match self.model {
+        match self.model.or(self.refines) {
             Some(model) => must_know(model, graph, &mut self.past, thread, event),
-            None if self.refines_rc11 => {
-                must_know(Native::Rc11, graph, &mut self.past, thread, event)
-            }
             None => 0,
         }
     }
@@ -51,9 +49,14 @@ impl<'a> Judge<'a> {
         matches!(self.model, Some(Native::Tso | Native::Pso))
     }
 
-    /// Whether the model's file judges the whole graph, which takes cubic time.
-    pub fn needs_file(&self, is_latest: bool) -> bool {
-        self.cat.is_some() && !(self.refines_rc11 && is_latest)
+    /// Whether the model's file is asked about complete graphs.
+    pub fn looks_by_file(&self, graph: &Graph<'_>) -> bool {
+        self.cat.as_ref().is_some_and(|cat| !self.sees_pairs(cat, graph))
+    }
+
+    /// Whether the engine sees by itself what it has to see in a complete graph.
+    fn sees_pairs(&self, cat: &CatJudge<'_>, graph: &Graph<'_>) -> bool {
+        self.refines == Some(Native::Imm) && cat.is_watchful() && !graph.has_frees()
     }
 
     /// What the model's file finds wrong with a graph that it allows, and where.
@@ -61,23 +64,48 @@ impl<'a> Judge<'a> {
         self.cat.as_mut().map_or(Vec::new(), |cat| cat.flags(graph))
     }
 
-    /// What the model's file lets us see in a complete graph.
-    pub fn look(&mut self, graph: &Graph<'_>, memory: &Memory) -> Look {
-        self.cat.as_mut().map_or(Look::default(), |cat| cat.look(graph, memory))
+    /// What there is to see in a complete graph beside what is known already.
+    pub fn look(
+        &mut self,
+        graph: &Graph<'_>,
+        memory: &Memory,
+        known: &buffering::Seen,
+    ) -> Option<Look> {
+        let sees_pairs = self.sees_pairs(self.cat.as_ref()?, graph);
+        let cat = self.cat.as_mut()?;
+        match sees_pairs {
+            true => Some(Look { seen: cat.kept(graph, memory, known), late: Vec::new() }),
+            false => Some(cat.look(graph, memory)),
+        }
     }
 
     /// Whether the graph is consistent, given that it was without the new events, and that
     /// these know what they must. `is_latest`: they read, or are, the last write of their
-    /// location.
-    pub fn allows(&mut self, graph: &Graph<'_>, new: &[Id], is_latest: bool) -> bool {
-        if let Some(cat) = &mut self.cat {
-            return self.refines_rc11 && is_latest || cat.allows(graph);
-        }
-        match self.model {
-            Some(model) if model.by_happens_before() && !is_latest => {
-                psc::is_acyclic_after(graph, &mut self.past, new)
+    /// location. None where the model's file has to be asked.
+    pub fn decide(&mut self, graph: &Graph<'_>, new: &[Id], is_latest: bool) -> Option<bool> {
+        match (self.model, self.refines) {
+            (Some(model), _) if !model.by_happens_before() => Some(true),
+            (None, None) => None,
+            _ if is_latest => Some(true),
+            (Some(_), _) => {
+                let may_be_cyclic = psc::may_be_cyclic_after(graph, &mut self.past, new);
+                Some(!may_be_cyclic || psc::is_acyclic(graph))
             }
-            _ => true,
+            // Without cycles of program order and reads-from, the acyclic order of IMM can only
+            // have cycles by way of what two fences keep.
+            (None, Some(Native::Imm)) => {
+                let may_be_cyclic = psc::may_be_cyclic_after(graph, &mut self.past, new);
+                match may_be_cyclic && psc::has_two_fences(graph) {
+                    true => None,
+                    false => Some(!may_be_cyclic || psc::is_acyclic(graph)),
+                }
+            }
+            (None, Some(_)) => None,
         }
+    }
+
+    /// Whether the model's file allows the graph, which takes cubic time.
+    pub fn allows_by_file(&mut self, graph: &Graph<'_>) -> bool {
+        self.cat.as_mut().is_none_or(|cat| cat.allows(graph))
     }
 }

@@ -23,6 +23,7 @@ mod memory;
 mod model;
 mod observer;
 mod options;
+mod preserved;
 mod psc;
 mod quiet;
 mod retries;
@@ -290,7 +291,7 @@ impl<'p> Exploration<'_, 'p> {
             Some(model) => Judge::native(model),
             None => {
                 let judge = CatJudge::new(code, self.model, self.watched);
-                Judge::cat(judge, self.refines_rc11())
+                Judge::cat(judge, self.model.facts().refines)
             }
         };
         let observer = Observer::new(shared, code, self.sees(), self.order());
@@ -340,17 +341,13 @@ impl<'p> Exploration<'_, 'p> {
     }
 
     fn synchronisation(&self) -> Synchronisation {
-        match self.native {
+        match self.native.or(self.model.facts().refines) {
             Some(Native::Rc20) => Synchronisation::Standard2020,
+            Some(Native::Imm) => Synchronisation::Imm,
             Some(Native::Sc | Native::Ra | Native::Rc11) => Synchronisation::Standard2011,
             Some(Native::Tso | Native::Pso) if self.sees().races => Synchronisation::Standard2011,
-            None if self.refines_rc11() => Synchronisation::Standard2011,
             _ => Synchronisation::Ignored,
         }
-    }
-
-    fn refines_rc11(&self) -> bool {
-        self.model.facts().refines == Some(Native::Rc11)
     }
 
     fn estimate(&self, mut search: Search<'_, 'p>) -> Option<(f64, f64)> {

@@ -22,7 +22,9 @@ impl Strength {
         match native {
             Native::Sc => Strength::Synchronising,
             Native::Ra => Strength::ReleaseAcquire,
-            Native::Rc11 | Native::Rc20 | Native::Tso | Native::Pso => Strength::AsWritten,
+            Native::Rc11 | Native::Rc20 | Native::Imm | Native::Tso | Native::Pso => {
+                Strength::AsWritten
+            }
         }
     }
 

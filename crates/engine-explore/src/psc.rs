@@ -13,12 +13,23 @@ use crate::consistency::Past;
 use crate::event::{Event, Id, Kind, Loc};
 use crate::graph::Graph;
 
-/// Whether the events just added, the last ones of their threads, leave the order acyclic.
-pub fn is_acyclic_after(graph: &Graph<'_>, past: &mut Past, new: &[Id]) -> bool {
-    if graph.seq_cst < 2 || !new.iter().any(|id| is_on_a_cycle(graph, past, *id)) {
-        return true;
-    }
+/// Whether the events just added, the last ones of their threads, can have made the order cyclic.
+pub fn may_be_cyclic_after(graph: &Graph<'_>, past: &mut Past, new: &[Id]) -> bool {
+    graph.seq_cst >= 2 && new.iter().any(|id| is_on_a_cycle(graph, past, *id))
+}
+
+/// Whether the order is acyclic.
+pub fn is_acyclic(graph: &Graph<'_>) -> bool {
     Order::of(graph).is_acyclic()
+}
+
+/// Whether there are two sequentially consistent fences.
+pub fn has_two_fences(graph: &Graph<'_>) -> bool {
+    let is_fence = |id: &&Id| {
+        let event = graph.event(**id);
+        event.kind == Kind::Fence && event.marks.is_seq_cst()
+    };
+    graph.order.iter().filter(is_fence).nth(1).is_some()
 }
 
 /// Whether the event lies on a cycle of program order, reads-from, coherence and from-reads. It

@@ -401,9 +401,7 @@ impl<'a, 'p> Observer<'a, 'p> {
         if self.is_silent {
             return;
         }
-        if !look.seen.pairs.is_empty() {
-            self.findings.buffering.add(look.seen);
-        }
+        self.findings.buffering.add(look.seen);
         for (user, end) in look.late {
             self.late_user(graph, memory, user, end);
         }

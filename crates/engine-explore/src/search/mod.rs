@@ -177,10 +177,10 @@ impl<'a, 'p> Search<'a, 'p> {
     /// Whether the model allows the graph with new events. A search that is over goes on with none:
     /// what is left out then is said.
     fn allows(&mut self, new: &[Id], is_latest: bool) -> bool {
-        if !self.judge.needs_file(is_latest) {
-            return self.judge.allows(&self.graph, new, is_latest);
+        match self.judge.decide(&self.graph, new, is_latest) {
+            Some(is_allowed) => is_allowed,
+            None => !self.is_too_long() && self.judge.allows_by_file(&self.graph),
         }
-        !self.is_too_long() && self.judge.allows(&self.graph, new, is_latest)
     }
 
     /// Whether the model's file is not to judge the graph: the search is over, or it would take too
@@ -300,13 +300,15 @@ impl<'a, 'p> Search<'a, 'p> {
                 self.observer.end_by(End::BarrierOrder);
                 false
             }
-            None if self.judge.needs_file(false) && self.is_too_long() => false,
+            None if self.judge.looks_by_file(&self.graph) && self.is_too_long() => false,
             None => {
                 for (flag, involved) in self.judge.flags(&self.graph) {
                     self.observer.flag(&self.graph, &self.memory, &flag, involved);
                 }
-                let look = self.judge.look(&self.graph, &self.memory);
-                self.observer.inspect(&self.graph, &self.memory, look);
+                let known = &self.observer.findings.buffering;
+                if let Some(look) = self.judge.look(&self.graph, &self.memory, known) {
+                    self.observer.inspect(&self.graph, &self.memory, look);
+                }
                 self.observer.complete(&self.graph, &self.memory);
                 false
             }
