@@ -20,6 +20,7 @@ mod validate;
 mod verify;
 mod voice;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -59,9 +60,23 @@ impl Exit {
     }
 }
 
+/// `-std=c11`, which compilers have taught everybody, is `--std=c11`. What comes after `--` stays.
+fn as_compilers_take_it(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut is_own = true;
+    arguments
+        .map(|argument| {
+            is_own &= argument != "--";
+            match argument.to_str().and_then(|text| text.strip_prefix("-std=")) {
+                Some(name) if is_own => format!("--std={name}").into(),
+                _ => argument,
+            }
+        })
+        .collect()
+}
+
 fn main() -> ExitCode {
     panics::install();
-    let arguments = Arguments::parse();
+    let arguments = Arguments::parse_from(as_compilers_take_it(std::env::args_os()));
     let exit = match &arguments.command {
         Command::Litmus(options) => litmus::run(options),
         Command::Verify(options) => verify::run(options),

@@ -236,8 +236,8 @@ fn stable(text: &str) -> String {
     for line in text.lines() {
         let line = if let Some(rest) = line.strip_prefix("Time ") {
             rest.rsplit_once(' ').map_or(line, |(name, _)| name)
-        } else if line.ends_with("; the search ended there (--all goes on)") {
-            "the search ended there"
+        } else if line.ends_with("; --all looks for more") {
+            "--all looks for more"
         } else if line.starts_with("model ") {
             line.rsplit_once("; ").map_or(line, |(before, _)| before)
         } else if let Some((before, _)) = line.split_once("\"time_s\":") {

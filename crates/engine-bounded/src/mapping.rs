@@ -76,8 +76,34 @@ impl Orders {
     }
 }
 
-/// Marks that are not about order, and that checks look at.
-const KEPT: [&str; 7] = ["NA", "COPY", "FRESH", "LEAVE", "UNLOCK", "LOCK_WRITE", "RMW"];
+/// Marks that are not about order: what checks look at, and what the library says of its accesses.
+const KEPT: [&str; 25] = [
+    "NA",
+    "COPY",
+    "FRESH",
+    "LEAVE",
+    "UNLOCK",
+    "LOCK_WRITE",
+    "RMW",
+    "TAKE",
+    "SHARE",
+    "AGAIN",
+    "GIVE",
+    "MUTEX",
+    "SPIN",
+    "RWLOCK",
+    "COND",
+    "BARRIER",
+    "SEM",
+    "ONCE",
+    "INIT",
+    "DESTROY",
+    "SIGNAL",
+    "BROADCAST",
+    "POST",
+    "LOOK",
+    "BOOKKEEPING",
+];
 
 /// An instruction with the fences around it.
 struct Compiled {

@@ -26,6 +26,16 @@
 //! | `SLEEP`, `STARTLED` | the access with which a thread begins to wait for a signal, and one that ends a wake-up without a signal |
 //! | `COPY` | reads of bytes that are copied, and may be uninitialised |
 //! | `FRESH` | reads that find 0 where nobody has written |
+//!
+//! And these say to people what happens, since nobody knows the library by its words in memory:
+//!
+//! | tag | on |
+//! | --- | --- |
+//! | `MUTEX`, `SPIN`, `RWLOCK`, `COND`, `BARRIER`, `SEM`, `ONCE` | accesses that do to an object of that kind what its caller wants |
+//! | `INIT`, `DESTROY` | those by which its life begins and ends |
+//! | `SIGNAL`, `BROADCAST`, `POST` | those that may wake others |
+//! | `LOOK` | reads after which the same call does what it is for, or does not |
+//! | `BOOKKEEPING` | accesses that only the library knows of |
 
 mod adapt;
 mod atomics;

@@ -60,6 +60,8 @@ pub struct Standing {
     pub stack: Vec<Call>,
     /// The source line of that instruction.
     pub text: String,
+    /// The thread whose end it waits for, if it does.
+    pub awaits: Option<u32>,
 }
 
 impl Standing {

@@ -24,6 +24,22 @@ pub struct ReadingArguments {
     #[arg(value_name = "CLANG-ARGS", last = true)]
     pub clang: Vec<String>,
 
+    /// Define a macro, as for clang; may be repeated
+    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
+    pub define: Vec<String>,
+
+    /// Undefine a macro, as for clang; may be repeated
+    #[arg(short = 'U', value_name = "NAME")]
+    pub undefine: Vec<String>,
+
+    /// Look for headers there, as clang does; may be repeated
+    #[arg(short = 'I', value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub include: Vec<String>,
+
+    /// The standard of C, as for clang; also -std=NAME
+    #[arg(long, value_name = "NAME")]
+    pub std: Option<String>,
+
     /// An argument for the program (machine code); may be repeated
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub arg: Vec<String>,
@@ -93,9 +109,20 @@ impl InputArguments {
 }
 
 impl ReadingArguments {
+    /// What clang gets: what has options here too, and then what comes after `--`.
+    fn clang_arguments(&self) -> Vec<String> {
+        let all = |option: &str, values: &[String]| -> Vec<String> {
+            values.iter().map(|value| format!("{option}{value}")).collect()
+        };
+        let std = self.std.iter().map(|name| format!("-std={name}")).collect();
+        let own =
+            [all("-D", &self.define), all("-U", &self.undefine), all("-I", &self.include), std];
+        own.into_iter().flatten().chain(self.clang.iter().cloned()).collect()
+    }
+
     pub fn reading(&self) -> Reading {
         Reading {
-            clang: self.clang.clone(),
+            clang: self.clang_arguments(),
             arguments: self.arg.clone(),
             modelled: self.model_function.clone(),
             no_spurious_wakeups: self.no_spurious_wakeups,

@@ -7,7 +7,7 @@ use parallax_verdict::{Conclusion, Verdict, Violation};
 
 use super::VerifyRun;
 use super::story::{Story, headline};
-use super::text::{scope, what_holds};
+use super::text::{searched, what_holds};
 use super::trace::{Detail, Row, ThreadTrace};
 use super::words::counted;
 use crate::picture::{Caption, escape, focused_svg};
@@ -149,10 +149,8 @@ fn footer(out: &mut String, run: &VerifyRun<'_>, verdict: &Verdict) -> fmt::Resu
     let properties: Vec<&str> = verdict.properties.iter().map(|p| p.name()).collect();
     writeln!(
         out,
-        "<footer><p>{}, {} blocked; {}. Checked for {}. {:.2} s, {} KiB.</p>",
-        counted(verdict.counts.executions, "execution"),
-        verdict.counts.blocked,
-        escape(&scope(run, verdict)),
+        "<footer><p>{}. Checked for {}. {:.2} s, {} KiB.</p>",
+        escape(&searched(run, verdict)),
         properties.join(", "),
         run.time.as_secs_f64(),
         run.peak_rss_kib

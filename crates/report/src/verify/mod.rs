@@ -3,9 +3,10 @@
 //! [`story`] works out once what is to be said about a violation: [`links`] how its events hang
 //! together, [`order`] an order to show them in, [`cycle`] and [`why`] the reason why no
 //! interleaving has them, [`past`] and [`housekeeping`] what can be left out, [`trace`] the steps of
-//! each thread, in the [`words`] that all share.
+//! each thread, in the [`words`] that all share; [`calls`] says what those of the C library mean.
 //! [`text`], [`json`], [`sarif`] and [`html`] only write it down.
 
+mod calls;
 mod cycle;
 mod housekeeping;
 mod html;
@@ -19,6 +20,7 @@ mod sarif;
 mod story;
 mod text;
 mod trace;
+mod unordered;
 mod why;
 mod words;
 

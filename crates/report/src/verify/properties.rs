@@ -27,7 +27,12 @@ fn standing(number: usize) -> Standing {
         ThreadEnding::Stopped,
         ThreadEnding::Failed,
     ];
-    Standing { ending: endings[number % 5], stack: Vec::new(), text: "f(x);".to_string() }
+    Standing {
+        ending: endings[number % 5],
+        stack: Vec::new(),
+        text: "f(x);".to_string(),
+        awaits: None,
+    }
 }
 
 fn verdicts() -> impl Strategy<Value = Verdict> {

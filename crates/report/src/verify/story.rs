@@ -1,6 +1,6 @@
 //! All that is said about a violation, worked out once for every form of output.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use parallax_program::{Location, Property};
 use parallax_verdict::{Call, EventKind, Standing, ThreadEnding, Violation};
@@ -11,6 +11,7 @@ use super::links::Links;
 use super::order::Order;
 use super::past::causal_past;
 use super::trace::{Detail, ThreadTrace, Tracer};
+use super::unordered::{Reasons, reasons};
 use super::why::{Why, why};
 use super::words::{Words, own_call, source};
 
@@ -19,6 +20,8 @@ pub struct Story {
     pub why: Option<Why>,
     pub threads: Vec<ThreadTrace>,
     pub finding: Vec<Finding>,
+    /// Whether fences or memory orders could forbid it.
+    pub is_repairable: bool,
 }
 
 /// One thing that the violation is about, with the calls that led to it.
@@ -43,8 +46,11 @@ impl Story {
         };
         let threads = tracer.threads(detail);
         let words = Words { execution, links: &links };
-        let finding = Describer { violation, words, relevance: &relevance }.findings();
-        Story { order, why, threads, finding }
+        let position = &order.position;
+        let describer = Describer { violation, words, relevance: &relevance, position };
+        let finding = describer.findings();
+        let is_repairable = why.is_some() || !describer.reasons().gaps.is_empty();
+        Story { order, why, threads, finding, is_repairable }
     }
 }
 
@@ -114,16 +120,20 @@ struct Describer<'a> {
     violation: &'a Violation,
     words: Words<'a>,
     relevance: &'a Relevance,
+    position: &'a [u32],
 }
 
 impl Describer<'_> {
     fn findings(&self) -> Vec<Finding> {
         match self.violation.property {
-            _ if is_stuck(self.violation) => self.stuck_threads(),
+            _ if is_stuck(self.violation) => {
+                self.circle().into_iter().chain(self.stuck_threads()).collect()
+            }
             Property::Race => {
                 let text = "nothing orders these accesses, and not all of them are atomic:";
                 let unordered = Finding { text: text.to_string(), calls: Vec::new() };
-                std::iter::once(unordered).chain(self.involved(true)).collect()
+                let findings = std::iter::once(unordered).chain(self.involved(true));
+                findings.chain(self.missing()).collect()
             }
             _ => {
                 let failed = self.standings(|ending| ending == ThreadEnding::Failed);
@@ -134,9 +144,37 @@ impl Describer<'_> {
                 // A failure without calls to show is in the headline already.
                 let failed = failed.filter(|finding| !finding.calls.is_empty());
                 let accesses = self.violation.property == Property::Memory;
-                failed.chain(self.involved(accesses)).collect()
+                failed.chain(self.involved(accesses)).chain(self.missing()).collect()
             }
         }
+    }
+
+    /// Whether it is about an object that may be gone when it is accessed.
+    fn is_late(&self) -> bool {
+        let kind = |event: &u32| self.violation.execution.events.get(*event as usize);
+        let mut involved = self.violation.involved.iter().filter_map(kind);
+        self.violation.property == Property::Memory
+            && involved.any(|event| matches!(event.kind, EventKind::Free { .. }))
+    }
+
+    /// Why nothing orders the two events that the violation names, where it is about their order.
+    fn reasons(&self) -> Reasons {
+        let [one, other] = self.violation.involved[..] else { return Reasons::default() };
+        let is_there = |event: u32| (event as usize) < self.violation.execution.events.len();
+        if !(self.violation.property == Property::Race || self.is_late())
+            || !(is_there(one) && is_there(other))
+        {
+            return Reasons::default();
+        }
+        let position = |event: u32| self.position[event as usize];
+        let (first, second) =
+            if position(one) < position(other) { (one, other) } else { (other, one) };
+        reasons(&self.words, first, second)
+    }
+
+    fn missing(&self) -> impl Iterator<Item = Finding> {
+        let Reasons { gaps, locks } = self.reasons();
+        gaps.into_iter().chain(locks).map(|text| Finding { text, calls: Vec::new() })
     }
 
     /// What happened at the events that the violation names.
@@ -219,7 +257,11 @@ impl Describer<'_> {
                     ThreadEnding::Spinning { .. } => ("repeats a loop", ", waiting"),
                     _ => ("waits", ""),
                 };
+                let awaited = self.awaited(thread, standing).map(|(what, _)| what);
                 let for_what = match self.stuck_reads(thread) {
+                    _ if awaited.is_some() => {
+                        format!(" for {}", awaited.unwrap_or_default())
+                    }
                     reads if !reads.is_empty() => {
                         format!("{waiting} for {}", reads.join("; and for "))
                     }
@@ -241,6 +283,40 @@ impl Describer<'_> {
                 }
             })
             .collect()
+    }
+
+    /// What a thread waits for, and the thread that would have to do something about it.
+    fn awaited(&self, thread: u32, standing: &Standing) -> Option<(String, Option<u32>)> {
+        if standing.ending != ThreadEnding::Waiting {
+            return None;
+        }
+        if let Some(other) = standing.awaits {
+            return Some((format!("{} to end", self.words.thread_name(other)), Some(other)));
+        }
+        let events = &self.violation.execution.events;
+        let last = events.iter().rposition(|event| event.thread == Some(thread))?;
+        self.words.awaited(last as u32)
+    }
+
+    /// Who waits for whom, where that comes back to where it began.
+    fn circle(&self) -> Option<Finding> {
+        let standings = (0u32..).zip(&self.violation.execution.standings);
+        let waits: HashMap<u32, u32> = standings
+            .filter_map(|(thread, standing)| Some((thread, self.awaited(thread, standing)?.1?)))
+            .collect();
+        let threads = 0..self.violation.execution.threads.len() as u32;
+        let circle = { threads }.find_map(|start| circle_from(start, &waits))?;
+        let names: Vec<&str> =
+            circle.iter().map(|thread| self.words.thread_name(*thread)).collect();
+        let text = match names.as_slice() {
+            [one] => format!("{one} waits for itself"),
+            [first, rest @ ..] => {
+                let rest = rest.join(", which waits for ");
+                format!("{first} waits for {rest}, which waits for {first}")
+            }
+            [] => return None,
+        };
+        Some(Finding { text, calls: Vec::new() })
     }
 
     /// What the reads that a thread is stuck at have found: `m: it is 1 since main's store at
@@ -268,6 +344,21 @@ impl Describer<'_> {
             .filter(|(_, standing)| wanted(standing.ending))
             .map(|(thread, standing)| (thread, standing, self.words.thread_name(thread)))
             .collect()
+    }
+}
+
+/// The threads that wait for one another in a circle from this one on.
+fn circle_from(start: u32, waits: &HashMap<u32, u32>) -> Option<Vec<u32>> {
+    let mut circle = vec![start];
+    loop {
+        let next = *waits.get(circle.last()?)?;
+        if next == start {
+            return Some(circle);
+        }
+        if circle.contains(&next) {
+            return None;
+        }
+        circle.push(next);
     }
 }
 

@@ -64,7 +64,21 @@ impl Writer<'_> {
         for note in &verdict.notes {
             writeln!(self.out, "note: {}", visible_line(note))?;
         }
-        Ok(())
+        self.next(run, verdict)
+    }
+
+    /// What a reader of a violation would ask for next.
+    fn next(&mut self, run: &VerifyRun<'_>, verdict: &Verdict) -> fmt::Result {
+        let Some(violation) = verdict.violations.first() else { return Ok(()) };
+        let story = Story::new(violation, self.under, self.style.detail);
+        let name = run.input.rsplit_once('.').map_or("", |(_, kind)| kind);
+        match story.is_repairable && ["c", "i", "s", "litmus"].contains(&name) {
+            true => writeln!(
+                self.out,
+                "next: 'parallax fences' with the same input and model looks for the cheapest repair"
+            ),
+            false => writeln!(self.out, "next: --report FILE.html shows this as a page"),
+        }
     }
 
     fn unknown(&mut self, verdict: &Verdict) -> fmt::Result {
@@ -90,22 +104,7 @@ impl Writer<'_> {
     }
 
     fn counts(&mut self, run: &VerifyRun<'_>, verdict: &Verdict) -> fmt::Result {
-        let counts = &verdict.counts;
-        // Solvers and proofs look at all executions at once, and count none.
-        let mut searched = match matches!(run.engine, "bounded" | "inductive" | "static") {
-            true => counted(counts.events, "event"),
-            false => counted(counts.executions, "execution"),
-        };
-        if counts.blocked > 0 {
-            let _ = write!(searched, ", {} blocked", counts.blocked);
-        }
-        if counts.redundant > 0 {
-            let _ = write!(searched, ", {} redundant", counts.redundant);
-        }
-        if counts.states > 0 {
-            let _ = write!(searched, ", {}", counted(counts.states, "state"));
-        }
-        writeln!(self.out, "{searched}; {}", scope(run, verdict))?;
+        writeln!(self.out, "{}", searched(run, verdict))?;
         let properties: Vec<&str> = verdict.properties.iter().map(|p| p.name()).collect();
         writeln!(
             self.out,
@@ -268,18 +267,40 @@ pub fn what_holds(verdict: &Verdict) -> String {
     }
 }
 
+/// What was looked at, and what that covers.
+pub fn searched(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
+    let counts = &verdict.counts;
+    // Solvers and proofs look at all executions at once, and count none.
+    let at_once = matches!(run.engine, "bounded" | "inductive" | "static");
+    let first = match at_once {
+        true => counted(counts.events, "event"),
+        false => counted(counts.executions, "execution"),
+    };
+    let more = [(counts.blocked, "blocked"), (counts.redundant, "redundant")];
+    let more = more.into_iter().filter(|(count, _)| *count > 0);
+    let more = more.map(|(count, what)| format!("{count} {what}"));
+    let states = (counts.states > 0).then(|| counted(counts.states, "state"));
+    let all: Vec<String> = std::iter::once(first).chain(more).chain(states).collect();
+    let all = all.join(", ");
+    match verdict.conclusion() == Conclusion::Unsafe && !run.all {
+        true if at_once => format!("found among {all}; --all looks for more"),
+        true if counts.executions + counts.blocked + counts.states == 0 => {
+            "found in the first execution; --all looks for more".to_string()
+        }
+        true => format!("found after {all}; --all looks for more"),
+        false => format!("{all}; {}", scope(verdict)),
+    }
+}
+
 /// What the counts cover.
-pub fn scope(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
+fn scope(verdict: &Verdict) -> String {
     let rounds = |bound: u32| counted(bound.into(), "round");
-    match (verdict.conclusion(), verdict.scope) {
-        (Conclusion::Unsafe, _) if !run.all => "the search ended there (--all goes on)".to_string(),
-        (_, Some(Scope::Complete)) => "every execution was covered".to_string(),
-        (_, Some(Scope::Bounded(bound))) => {
+    match verdict.scope {
+        Some(Scope::Complete) => "every execution was covered".to_string(),
+        Some(Scope::Bounded(bound)) => {
             format!("every execution with up to {} of each loop was covered", rounds(bound))
         }
-        (_, Some(Scope::Restricted)) => {
-            "every execution was covered that the options leave".to_string()
-        }
-        (_, None) => "not everything was covered".to_string(),
+        Some(Scope::Restricted) => "every execution was covered that the options leave".to_string(),
+        None => "not everything was covered".to_string(),
     }
 }

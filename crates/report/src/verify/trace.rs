@@ -7,8 +7,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use parallax_verdict::{EventKind, Execution, Life, Standing, ThreadEnding};
+use parallax_verdict::{Call, EventKind, Execution, Life, Standing, ThreadEnding};
 
+use super::calls::Meaning;
 use super::links::Links;
 use super::order::Order;
 use super::story::Relevance;
@@ -120,10 +121,31 @@ impl Tracer<'_> {
 
     /// What is shown with another step or the heading of its thread.
     fn is_part(&self, event: u32) -> bool {
-        let kind = &self.words().event(event).kind;
+        let words = self.words();
+        let kind = &words.event(event).kind;
         let is_first = |read: u32| self.links.update[read as usize] == Some(event);
         let shown_with_read = event.checked_sub(1).is_some_and(is_first);
-        shown_with_read || matches!(kind.life(), Some(Life::Begin(_) | Life::End(_)))
+        let is_lasting = || self.is_about(event) && self.awaited(event).is_none();
+        shown_with_read
+            || matches!(kind.life(), Some(Life::Begin(_) | Life::End(_)))
+            || (words.meaning(event) == Some(Meaning::Part) && !is_lasting())
+            || self.awaited(event).is_some()
+    }
+
+    /// Whether the violation is about the event, or about the update that begins with it.
+    fn is_about(&self, event: u32) -> bool {
+        let involved = |event: u32| self.relevance.involved.contains(&event);
+        involved(event) || self.links.update[event as usize].is_some_and(involved)
+    }
+
+    /// What a thread waits for in the end whose last access this is: the row behind it says so.
+    fn awaited(&self, event: u32) -> Option<String> {
+        let thread = self.words().event(event).thread?;
+        let standing = self.execution.standings.get(thread as usize)?;
+        let waits = self.stuck && standing.ending == ThreadEnding::Waiting;
+        let is_last = || self.links.next[event as usize].is_none();
+        let awaited = (waits && is_last()).then(|| self.words().awaited(event));
+        awaited.flatten().map(|(what, _)| what)
     }
 
     fn words(&self) -> Words<'_> {
@@ -142,18 +164,26 @@ impl Tracer<'_> {
     }
 
     fn standing_row(&self, thread: u32, standing: &Standing) -> Option<Row> {
+        let awaited = || match standing.awaits {
+            Some(other) => Some(format!("{} to end", self.words().thread_name(other))),
+            None => self.awaited(self.events_of(thread).last()?),
+        };
         let words = match standing.ending {
-            ThreadEnding::Waiting if self.stuck => "waits here for ever",
-            ThreadEnding::Spinning { .. } if self.stuck => "repeats this for ever",
-            ThreadEnding::Failed => "fails here",
+            ThreadEnding::Waiting if self.stuck => match awaited() {
+                Some(what) => format!("waits for ever for {what}"),
+                None => "waits here for ever".to_string(),
+            },
+            ThreadEnding::Spinning { .. } if self.stuck => "repeats this for ever".to_string(),
+            ThreadEnding::Failed => "fails here".to_string(),
             _ => return None,
         };
         let last = || self.words().event(self.events_of(thread).last()?).place.as_ref();
-        let own = own_call(&standing.stack).map(|call| &call.place);
-        let place = own.or_else(last).map(|place| self.words().line_of(place));
+        let call = own_call(&standing.stack);
+        let place = call.map(|call| &call.place).or_else(last);
+        let place = place.map(|place| self.words().line_of(place)).unwrap_or_default();
         Some(Row::Standing {
-            place: place.unwrap_or_default(),
-            words: words.to_string(),
+            place: with_function(place, call, self.words().thread_name(thread)),
+            words,
             source: source(&standing.stack, &standing.text),
         })
     }
@@ -161,20 +191,30 @@ impl Tracer<'_> {
     fn row(&self, event: u32, plan: &[Plan]) -> StepRow {
         let words = self.words();
         let update = self.links.update[event as usize];
-        let involved = |event: u32| self.relevance.involved.contains(&event);
         StepRow {
             event,
             step: plan[event as usize].number(),
-            place: words.place(event),
+            place: self.place(event),
             words: self.sentence(event, update, plan),
             source: words.source(event),
-            involved: involved(event) || update.is_some_and(involved),
+            involved: self.is_about(event),
         }
+    }
+
+    /// The line, and the function unless it is the one that the thread has its name from.
+    fn place(&self, event: u32) -> String {
+        let words = self.words();
+        let stack = self.execution.stacks.get(event as usize);
+        let call = stack.and_then(|stack| own_call(stack));
+        with_function(words.place(event), call, words.who(event))
     }
 
     fn sentence(&self, event: u32, update: Option<u32>, plan: &[Plan]) -> String {
         let words = self.words();
         let kind = &words.event(event).kind;
+        if matches!(words.meaning(event), Some(Meaning::Said(_))) {
+            return words.act(event);
+        }
         let order = words.memory_order(event).map_or_else(String::new, |o| format!(" ({o})"));
         if !matches!(kind, EventKind::Read { .. }) || kind.life().is_some() {
             return format!("{}{order}", words.act(event));
@@ -268,6 +308,15 @@ impl Tracer<'_> {
         let involved = self.relevance.involved.iter().copied();
         let sources = involved.clone().filter_map(|event| self.links.source[event as usize]);
         involved.chain(sources).collect()
+    }
+}
+
+fn with_function(place: String, call: Option<&Call>, thread: &str) -> String {
+    let function = call.map(|call| &*call.function);
+    let known = thread.split('#').next();
+    match function.filter(|function| Some(*function) != known && !place.is_empty()) {
+        Some(function) => format!("{place} {function}"),
+        None => place,
     }
 }
 

@@ -3,6 +3,7 @@
 use parallax_program::{Location, Tags};
 use parallax_verdict::{Call, Event, EventKind, Execution, Life};
 
+use super::calls::{Meaning, is_of_library};
 use super::links::{Links, Naming, file_name, is_library};
 
 #[derive(Clone, Copy)]
@@ -82,6 +83,7 @@ impl<'a> Words<'a> {
         match &self.event(event).kind {
             EventKind::Read { location, .. } | EventKind::Write { location, .. } => {
                 let own = location.split(".__").next().unwrap_or(location);
+                let own = own.strip_suffix("._Value").unwrap_or(own);
                 self.links.naming.object(own)
             }
             _ => String::new(),
@@ -98,8 +100,11 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// `writes x = 1`, `starts worker#1`
+    /// `writes x = 1`, `starts worker#1`, `locks m`
     pub fn act(&self, event: u32) -> String {
+        if let Some(Meaning::Said(words)) = self.meaning(event) {
+            return words;
+        }
         let kind = &self.event(event).kind;
         match kind.life() {
             Some(Life::Start(thread)) => return format!("starts {}", self.thread_name(thread)),
@@ -136,6 +141,9 @@ impl<'a> Words<'a> {
 
     /// Where a read got its value, to follow what it read: ` from writer#1's store at line 9`.
     pub fn origin(&self, read: u32) -> String {
+        if matches!(self.meaning(read), Some(Meaning::Said(_))) {
+            return String::new();
+        }
         let Some(write) = self.links.source[read as usize] else {
             return String::new();
         };
@@ -220,7 +228,8 @@ fn memory_order(tags: &Tags) -> Option<String> {
 
 /// Tags that mean something to people: not those that all accesses of C have.
 pub fn shown_tags(tags: &Tags) -> impl Iterator<Item = &str> {
-    tags.iter().map(|tag| tag.as_str()).filter(|tag| !["A", "NA", "COPY", "FRESH"].contains(tag))
+    let shown = |tag: &&str| !["A", "NA", "COPY", "FRESH"].contains(tag) && !is_of_library(tag);
+    tags.iter().map(|tag| tag.as_str()).filter(shown)
 }
 
 #[cfg(test)]

@@ -86,11 +86,11 @@ fn kind(verb: &str, what: &str, places: &mut Vec<String>) -> EventKind {
 pub fn standing(ending: ThreadEnding, line: u32, text: &str) -> Standing {
     let function = "worker".to_string();
     let stack = vec![Call { function, place: place(line) }];
-    Standing { ending, stack, text: text.to_string() }
+    Standing { ending, stack, text: text.to_string(), awaits: None }
 }
 
 pub fn ended() -> Standing {
-    Standing { ending: ThreadEnding::Ended, stack: Vec::new(), text: String::new() }
+    Standing { ending: ThreadEnding::Ended, stack: Vec::new(), text: String::new(), awaits: None }
 }
 
 pub fn stopped() -> Standing {

@@ -18,7 +18,8 @@ impl Rebuild<'_, '_> {
             let ending = self.check_ending(number, thread.ending);
             let ending =
                 ending.map_err(|problem| format!("{}: {problem}", self.threads[number].name))?;
-            standings.push(self.standing(number, ending));
+            let awaits = self.awaits(number, ending)?;
+            standings.push(Standing { awaits, ..self.standing(number, ending) });
         }
         Ok(standings)
     }
@@ -112,12 +113,26 @@ impl Rebuild<'_, '_> {
         Ok(from as u32)
     }
 
+    /// The thread whose end a thread waits for.
+    fn awaits(&mut self, number: usize, ending: ThreadEnding) -> Result<Option<u32>, String> {
+        if ending != ThreadEnding::Waiting {
+            return Ok(None);
+        }
+        Ok(match self.due(number as u32, None)? {
+            Due::Operation(Operation::Join { thread }) => {
+                let target = u32::try_from(thread.bits.unsigned()).ok();
+                target.filter(|target| (*target as usize) < self.threads.len())
+            }
+            _ => None,
+        })
+    }
+
     fn standing(&self, number: usize, ending: ThreadEnding) -> Standing {
         let stays = matches!(ending, ThreadEnding::Waiting | ThreadEnding::Failed);
         let walker = self.threads[number].walker.as_ref().filter(|_| stays);
         let sites: Vec<Site> = walker.map_or_else(Vec::new, |walker| walker.stack().collect());
         let (_, text) = own_line(self.code, &sites);
-        Standing { ending, stack: self.calls(&sites), text }
+        Standing { ending, stack: self.calls(&sites), text, awaits: None }
     }
 }
 
