@@ -226,7 +226,7 @@ fn pipes_devices_and_folders_are_refused() {
     // What a C file includes is clang's to read, and clang has to come to its end.
     folder.write("a.c", "#include \"pipe.c\"\n");
     let late = folder.run(&["verify", "--timeout", "0.5", "a.c"]);
-    late.ends_with(2).complains("did not come to its end in 0.5 seconds");
+    late.ends_with(2).complains("the time was over");
     assert!(started.elapsed() < Duration::from_secs(120));
 }
 

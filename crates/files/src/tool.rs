@@ -79,7 +79,7 @@ fn run_within(
     let stdout = collect(child.stdout.take(), most, false);
     let left = || end.saturating_duration_since(Instant::now());
     let Ok(stdout) = stdout.recv_timeout(left()) else {
-        let message = format!("it did not come to its end in {} seconds", time.as_secs_f64());
+        let message = "the time was over before it came to its end".to_string();
         return Err(ended(&mut child, io::ErrorKind::TimedOut, message));
     };
     let stdout = stdout?;

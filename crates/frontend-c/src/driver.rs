@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Output;
+use std::time::Instant;
 
 use parallax_files::{Arguments, MOST_TEXT, Scratch, is_taken_for_list, plain, run};
 use parallax_program::{Diagnostic, Diagnostics, SourceFile};
@@ -257,7 +258,8 @@ fn run_tool(
     args: &Arguments,
     options: &Options,
 ) -> Result<String, Diagnostics> {
-    let run = |program: &str| run(program, args, options.timeout);
+    let left = options.until.map(|until| until.saturating_duration_since(Instant::now()));
+    let run = |program: &str| run(program, args, left);
     let absent = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
     let output = match run(&format!("{tool}-{VERSION}")) {
         Err(error) if absent(&error) && is_right_version(tool) => run(tool),

@@ -42,7 +42,7 @@ mod thread_locals;
 mod undefined;
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::Instant;
 
 pub use formulas::{Formula, Formulas, parse_formulas};
 pub use parallax_library::Errors;
@@ -106,8 +106,8 @@ pub struct Options {
     pub any_values: bool,
     /// What to take for the contents of files of C, by their paths as they are given or included.
     pub texts: Vec<(PathBuf, String)>,
-    /// How long clang and the tools of LLVM may take, each.
-    pub timeout: Option<Duration>,
+    /// Until when clang and the tools of LLVM may run.
+    pub until: Option<Instant>,
 }
 
 /// A module in LLVM's textual form.

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parallax_frontend_c::{DataModel, Errors, Externs, Options, load};
 use parallax_machine::settle_retries;
@@ -197,7 +197,7 @@ pub fn load_edited(
         any_values: checks.any_values,
         errors: checks.errors.clone(),
         texts,
-        timeout: input.timeout,
+        until: input.timeout.map(|time| Instant::now() + time),
     };
     let mut program = load(&input.files, &clang)?;
     if options.no_spurious_failures {

@@ -328,6 +328,7 @@ impl Describer<'_> {
             self.relevance.involved.contains(event)
                 && events[*event as usize].thread == Some(thread)
                 && matches!(events[*event as usize].kind, EventKind::Read { .. })
+                && events[*event as usize].kind.life().is_none()
         });
         let mut seen = HashSet::new();
         let own = own.filter(|event| seen.insert(self.words.access(*event)));
