@@ -59,6 +59,13 @@ fn the_page_on_traces_is_true() {
 }
 
 #[test]
+fn the_pages_for_users_of_other_checkers_are_true() {
+    for name in ["genmc", "nidhugg", "dartagnan", "tsan"] {
+        check_page(&format!("docs/src/coming-from-{name}.md"));
+    }
+}
+
+#[test]
 fn the_page_on_competing_is_true() {
     check_page("docs/src/competing.md");
 }

@@ -53,12 +53,11 @@ fn every_engine_answers_as_the_files_say() {
             let is_of_race = question.command.contains(&"race") || question.words.contains("race");
             for engine in &ENGINES[..if is_of_race { 2 } else { 3 }] {
                 asked += 1;
-                let clang = ["--"].into_iter().chain(question.clang.iter().copied());
                 let arguments: Vec<&str> = ["verify", name]
                     .into_iter()
                     .chain(engine.iter().copied())
                     .chain(question.command.iter().copied())
-                    .chain(clang)
+                    .chain(question.clang.iter().copied())
                     .collect();
                 let run = folder.run(&arguments);
                 let first = run.stdout.lines().next().unwrap_or_default();

@@ -2,7 +2,27 @@
 #ifndef PARALLAX_GENMC_H
 #define PARALLAX_GENMC_H
 
+#include <pthread.h>
+
 #include "verifier.h"
+
+/* Threads that are alike are found without being told. */
+typedef pthread_t __VERIFIER_thread_t;
+#define __VERIFIER_spawn(routine, argument)                           \
+    ({ pthread_t __thread; pthread_create(&__thread, 0, (routine), (argument)); __thread; })
+#define __VERIFIER_spawn_symmetric(routine, argument, like)           \
+    ({ (void)(like); __VERIFIER_spawn(routine, argument); })
+#define __VERIFIER_join(thread)                                       \
+    ({ void *__result; pthread_join((thread), &__result); __result; })
+#define __VERIFIER_join_symmetric(thread)    ((void)__VERIFIER_join(thread))
+
+/* Hazard pointers are not supported: calls of these say so. */
+typedef struct __VERIFIER_hp __VERIFIER_hp_t;
+extern __VERIFIER_hp_t *__VERIFIER_hp_alloc(void);
+extern void *__VERIFIER_hp_protect(__VERIFIER_hp_t *hazard, void *place);
+extern void __VERIFIER_hp_clear(__VERIFIER_hp_t *hazard);
+extern void __VERIFIER_hp_free(__VERIFIER_hp_t *hazard);
+extern void __VERIFIER_hp_retire(void *object);
 
 #define __VERIFIER_local_write(statement)    do { statement; } while (0)
 #define __VERIFIER_final_write(statement)    do { statement; } while (0)

@@ -38,6 +38,7 @@ const TEXTS: &[(&str, &str)] = texts![
     "math",
     "memory",
     "mutex",
+    "nidhugg",
     "objects",
     "once",
     "pthread",
