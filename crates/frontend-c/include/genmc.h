@@ -9,11 +9,11 @@
 /* Threads that are alike are found without being told. */
 typedef pthread_t __VERIFIER_thread_t;
 #define __VERIFIER_spawn(routine, argument)                           \
-    ({ pthread_t __thread; pthread_create(&__thread, 0, (routine), (argument)); __thread; })
+    ({ pthread_t thread_; pthread_create(&thread_, 0, (routine), (argument)); thread_; })
 #define __VERIFIER_spawn_symmetric(routine, argument, like)           \
     ({ (void)(like); __VERIFIER_spawn(routine, argument); })
 #define __VERIFIER_join(thread)                                       \
-    ({ void *__result; pthread_join((thread), &__result); __result; })
+    ({ void *result_; pthread_join((thread), &result_); result_; })
 #define __VERIFIER_join_symmetric(thread)    ((void)__VERIFIER_join(thread))
 
 /* Hazard pointers are not supported: calls of these say so. */
