@@ -633,10 +633,13 @@ impl Program {
         found
     }
 
-    /// Whether nothing repeats more than a few times.
-    pub fn has_waits(&self) -> bool {
+    /// Whether something repeats: threads wait, try again or count.
+    pub fn has_loops(&self) -> bool {
         self.statements().iter().any(|statement| {
-            matches!(statement, Stmt::Wait { .. } | Stmt::Retry { .. } | Stmt::Await { .. })
+            matches!(
+                statement,
+                Stmt::Wait { .. } | Stmt::Retry { .. } | Stmt::Await { .. } | Stmt::Count { .. }
+            )
         })
     }
 }
