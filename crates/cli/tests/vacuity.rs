@@ -199,13 +199,47 @@ fn ranges_of_inputs_restrict_the_answer() {
     assert_eq!(answer["scope"], "complete");
 }
 
-/// Within so few rounds nobody gets anywhere: that is said.
+const COUNTING: [(&str, &str); 5] = [
+    ("explore", "rc11"),
+    ("symbolic", "sc"),
+    ("bounded", "rc11"),
+    ("bounded", "aarch64"),
+    ("auto", "rc11"),
+];
+
+/// Within so few rounds nobody gets to what comes after the loop: that is no success.
 #[test]
-fn bounds_that_no_execution_keeps_are_noted() {
+fn bounds_that_no_execution_keeps_are_reported() {
     let folder = folder("int main(void) { for (int i = 0; i < 3; i++) x++; assert(x != 3); }\n");
-    let within = |rounds| verify(&folder, ("bounded", "rc11"), &["--unroll", rounds]);
-    for rounds in ["0", "2"] {
-        within(rounds).ends_with(0).says("note: vacuous: no execution comes to its end");
+    for engine in COUNTING {
+        let within = |rounds| verify(&folder, engine, &["--unroll", rounds]);
+        for rounds in ["0", "2"] {
+            let said = format!("unknown: no execution comes to its end within {rounds} rounds");
+            within(rounds).ends_with(3).says(&said);
+        }
+        within("3").ends_with(1).says("assertion failed: x != 3");
     }
-    within("3").ends_with(1).says("assertion failed: x != 3");
+}
+
+/// A loop without an end is looked at as far as it is repeated, and nothing comes after it.
+#[test]
+fn loops_without_an_end_are_checked_up_to_the_bound() {
+    let folder = folder("int main(void) { for (;;) { x++; assert(x < 4); } }\n");
+    for engine in COUNTING {
+        let within = |rounds| verify(&folder, engine, &["--unroll", rounds]);
+        within("2").ends_with(0).says("note: vacuous: no execution comes to its end");
+        within("3").ends_with(1).says("assertion failed: x < 4");
+    }
+}
+
+/// That some loop is cut off excuses no assumption that nothing passes.
+#[test]
+fn assumptions_that_nothing_passes_within_a_bound_are_reported() {
+    let folder = folder(
+        "int main(void) { int n = __VERIFIER_nondet_int();\n \
+         for (int i = 0; i < n; i++) x++;\n __VERIFIER_assume(x > 7); assert(0); }\n",
+    );
+    let within = |rounds| verify(&folder, ("bounded", "rc11"), &["--unroll", rounds]);
+    within("2").ends_with(3).says("unknown: no execution passes the assumption at a.c:");
+    within("8").ends_with(1);
 }

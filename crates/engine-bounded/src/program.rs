@@ -9,7 +9,7 @@ use parallax_program::{Diagnostics, Program, Property};
 use parallax_solver::{Answer, Literal, Term};
 use parallax_verdict::{
     Conclusion, Counts, Gaps, NONE_ENDS, Reason, Scope, Searched, Suspicion, ThreadEnding, Verdict,
-    Violation, confirm, inputs_tried, no_execution_passes, unasked,
+    Violation, confirm, inputs_tried, no_execution_passes, no_execution_within, unasked,
 };
 
 use crate::checks::{Checks, Suspect, Use, copy_what_is_open, uses};
@@ -67,6 +67,7 @@ pub fn verify(
         views: None,
     };
     let mut last: Option<Verdict> = None;
+    let mut vacuous = None;
     let mut done: Option<Bound> = None;
     for bound in options.bounds() {
         // Where no loop that counts was cut, it was the same.
@@ -87,6 +88,7 @@ pub fn verify(
             && !(was_shallow && has_place);
         if !stopped {
             last = Some(verdict);
+            vacuous = search.vacuous.take();
         }
         if !goes_on {
             break;
@@ -95,7 +97,7 @@ pub fn verify(
     let none = || Err(reason("there is no bound to search to"));
     let mut verdict = last.unwrap_or_else(|| search.verdict(none()));
     if verdict.conclusion() == Conclusion::Safe {
-        verdict = match search.vacuous.take() {
+        verdict = match vacuous {
             Some(reason) => verdict.withdrawn(reason),
             None => verdict,
         };
@@ -148,6 +150,7 @@ impl Search<'_, '_> {
     fn run(&mut self, bound: Bound) -> Result<Scope, Reason> {
         self.cuts_counting = false;
         self.none_ends = false;
+        self.vacuous = None;
         let by_model = self.model.happens_before().is_some();
         let has_races = self.properties.contains(&Property::Race);
         let preparation = Preparation {
@@ -261,12 +264,13 @@ impl Search<'_, '_> {
             let exits: Vec<Stop> = unfolding.ends.iter().cloned().chain(failed).collect();
             let exits = any(&mut encoding, &exits);
             let over = encoding.circuit.or(&[endless.over, exits]);
-            match scope {
-                Scope::Complete => {
-                    self.look_for_an_end(&mut encoding, over, &unfolding.discarded, waits)?;
-                }
-                // Every way is longer than the bound.
-                _ => self.none_ends = over == Literal::FALSE,
+            // Every way is longer than the bound.
+            let is_cut = scope != Scope::Complete && over == Literal::FALSE;
+            if is_cut && exceeded.iter().any(|way| self.may_leave(way)) {
+                self.vacuous = Some(no_execution_within(bound));
+            } else {
+                self.none_ends = is_cut;
+                self.look_for_an_end(&mut encoding, over, &unfolding.discarded, waits)?;
             }
         }
         if self.options.views && !goes_on {
@@ -376,6 +380,11 @@ impl Search<'_, '_> {
             None => self.none_ends = true,
         }
         Ok(())
+    }
+
+    /// Whether a loop that was cut off there has an end.
+    fn may_leave(&self, way: &Stop) -> bool {
+        way.site.is_none_or(|site| self.code.may_return(site))
     }
 
     /// Whether nothing else is looked for.

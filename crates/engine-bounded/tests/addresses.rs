@@ -51,6 +51,22 @@ fn counters_count_as_far_as_there_are_events() {
     assert_eq!(wrong.violations[0].property, Property::Memory);
 }
 
+/// An access on a way that nobody takes, of which it is not known where it goes, is no reason to give up
+/// those on other ways.
+#[test]
+fn accesses_that_are_given_up_are_no_others() {
+    let text = "global x: 4\nglobal y: 4\n\
+                fn sets() {\nstore.4 &x, 1:32 [A, RLX]\nreturn\n}\n\
+                fn looks() {\nvar at: 64, r: 32\nat = nondet\nr = load.4 &x [A, RLX]\n\
+                branch r == 2:32, wild, tame\nwild:\nstore.4 at, 1:32 [NA]\njump tame\n\
+                tame:\nstore.4 &y, 1:32 [NA]\nr = load.4 &y [NA]\nassert r == 1:32, \"one\"\n\
+                return\n}\nthread S = sets()\nthread L = looks()";
+    for model in ["sc", "rc11"] {
+        let verdict = bounded(&program(text), model, &Options::default());
+        assert_eq!(verdict.conclusion(), Conclusion::Safe, "{model}: {:?}", verdict.reason);
+    }
+}
+
 /// A read gets its value from a write to the place that it turns out to read.
 #[test]
 fn values_come_from_the_place_that_is_read() {

@@ -41,6 +41,8 @@ pub struct Findings {
     /// Whether a path was cut off at the limit, and whether one was that does not wait there.
     pub is_cut: bool,
     pub is_cut_short: bool,
+    /// The bound, if one was that might have left its loop.
+    pub cut: Option<u32>,
     /// Whether others came between the parts of an access where something seemed to be wrong.
     pub has_loose_parts: bool,
     /// Where load buffering is watched for.
@@ -62,6 +64,7 @@ impl Findings {
             gaps: Gaps::default(),
             is_cut: false,
             is_cut_short: false,
+            cut: None,
             has_loose_parts: false,
             buffering: Seen::default(),
             skips: Skips::new(order),
@@ -98,7 +101,7 @@ impl Findings {
 
     pub fn endings(&self) -> Endings {
         let Counts { executions, blocked, .. } = self.counts;
-        Endings { executions, blocked, assumption: self.assumption.clone() }
+        Endings { executions, blocked, assumption: self.assumption.clone(), cut: self.cut }
     }
 
     /// Adds what the segment behind has found.
@@ -116,6 +119,7 @@ impl Findings {
         next.gaps.reason().into_iter().for_each(|reason| self.gaps.add(reason.clone()));
         self.is_cut |= next.is_cut;
         self.is_cut_short |= next.is_cut_short;
+        self.cut = self.cut.or(next.cut);
         self.has_loose_parts |= next.has_loose_parts;
         self.buffering.add(next.buffering);
         self.skips.join(&next.skips);

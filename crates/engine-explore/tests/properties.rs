@@ -7,7 +7,7 @@ use parallax_control::{Control, Progress};
 use parallax_engine_explore::{Options, Reductions, explore};
 use parallax_memory::Model;
 use parallax_program::{Property, parse_program};
-use parallax_verdict::{Conclusion, Scope, Verdict};
+use parallax_verdict::{Conclusion, Reason, Scope, Verdict};
 
 fn model(name: &str) -> Arc<Model> {
     Model::builtin(name).expect("a model").expect("a right model")
@@ -415,13 +415,18 @@ fn endless_waits_are_found_without_reductions() {
 
 #[test]
 fn loops_that_are_cut_and_do_not_wait_are_reported() {
-    let text = waits_and_stores("rmw.add.4 &y, 1:32 [A, RLX] [A, RLX]", "");
-    let text = format!("program p pointers 64\nglobal x: 4\nglobal y: 4\n{text}");
-    let program = parse_program("p", &text).expect("a program");
-    let options = Options { unroll: Some(3), ..Options::default() };
-    let verdict = explore(&program, &model("rc11"), &options).expect("explored");
-    assert_eq!(verdict.scope, Some(Scope::Bounded(3)));
-    assert!(verdict.notes.iter().any(|note| note.contains("whether they end")));
+    for (helper, scope) in [("store.4 &x, 1:32 [A, RLX]", Some(Scope::Bounded(3))), ("", None)] {
+        let text = waits_and_stores("rmw.add.4 &y, 1:32 [A, RLX] [A, RLX]", helper);
+        let text = format!("program p pointers 64\nglobal x: 4\nglobal y: 4\n{text}");
+        let program = parse_program("p", &text).expect("a program");
+        let options = Options { unroll: Some(3), ..Options::default() };
+        let verdict = explore(&program, &model("rc11"), &options).expect("explored");
+        assert_eq!(verdict.scope, scope, "{helper}: {:?}", verdict.reason);
+        assert!(verdict.notes.iter().any(|note| note.contains("whether they end")));
+        // Where none is looked at to its end, that is no success.
+        let within = |reason: &Reason| reason.message.contains("within 3 rounds");
+        assert_eq!(verdict.reason.as_ref().is_some_and(within), scope.is_none());
+    }
 }
 
 /// Two threads of the same function: whoever comes first is the one that waits and looks at data,

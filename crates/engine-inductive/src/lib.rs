@@ -32,7 +32,7 @@ pub use marks::MARK;
 pub use subject::reachable;
 
 use replaced::Check;
-use search::{Asked, Search};
+use search::{Asked, MOST_TRIES, Search, unsettled};
 use subject::{Purpose, Subject};
 
 /// What came of it.
@@ -153,8 +153,10 @@ fn attempt(subject: &mut Subject, search: &Search<'_>) -> Result<(Proof, bool), 
         proof.conclusion = Conclusion::Unknown(reason);
         return Ok((proof, false));
     }
-    propose::settle(subject, search)?;
-    propose::tidy(subject);
+    if let Some(reason) = settle(subject, search)? {
+        proof.conclusion = Conclusion::Unknown(reason);
+        return Ok((proof, false));
+    }
     let Verified { verdict, figures, .. } = match search.ask(subject, Purpose::Show)? {
         Asked::Answered(verified) => *verified,
         Asked::Unknown(reason) => {
@@ -184,6 +186,20 @@ fn attempt(subject: &mut Subject, search: &Search<'_>) -> Result<(Proof, bool), 
     };
     proof.conclusion = Conclusion::Proved { vacuous };
     Ok((proof, false))
+}
+
+/// Finds facts that hold with as many stand-ins as are needed where they do.
+fn settle(subject: &mut Subject, search: &Search<'_>) -> Result<Option<Reason>, Diagnostics> {
+    for _ in 0..MOST_TRIES {
+        propose::settle(subject, search)?;
+        propose::tidy(subject);
+        match search.measure_with_facts(subject)? {
+            Ok(true) => return Ok(None),
+            Ok(false) => {}
+            Err(reason) => return Ok(Some(reason)),
+        }
+    }
+    Ok(Some(unsettled()))
 }
 
 fn unproved(subject: &Subject, violation: Violation) -> Unproved {

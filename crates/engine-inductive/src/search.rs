@@ -26,7 +26,7 @@ pub enum Asked {
 const MOST_ROUNDS: usize = 64;
 
 /// So often it is looked whether there are enough stand-ins.
-const MOST_TRIES: usize = 8;
+pub const MOST_TRIES: usize = 8;
 
 impl Search<'_> {
     fn limited(&self) -> Options<'_> {
@@ -53,26 +53,31 @@ impl Search<'_> {
     pub fn measure(&self, subject: &mut Subject) -> Result<Option<Reason>, Diagnostics> {
         let facts: Vec<Vec<Fact>> =
             subject.loops.iter_mut().map(|known| std::mem::take(&mut known.facts)).collect();
-        let reason = self.measure_without_facts(subject);
+        let reason = self.measure_with_facts(subject);
         for (known, facts) in subject.loops.iter_mut().zip(facts) {
             known.facts = facts;
         }
-        reason
+        Ok(reason?.err())
     }
 
-    fn measure_without_facts(&self, subject: &mut Subject) -> Result<Option<Reason>, Diagnostics> {
-        for _ in 0..MOST_TRIES {
-            let Ok(image) = subject.image(Purpose::Show) else { return Ok(Some(too_large())) };
+    /// The same, with what is proposed. A load that comes after an access which may go anywhere is not
+    /// seen without it, as that is where its way ends. The answer is whether there were enough before.
+    pub fn measure_with_facts(
+        &self,
+        subject: &mut Subject,
+    ) -> Result<Result<bool, Reason>, Diagnostics> {
+        for tries in 0..MOST_TRIES {
+            let Ok(image) = subject.image(Purpose::Show) else { return Ok(Err(too_large())) };
             let loads = match loads(&image, self.model, &self.limited()) {
                 Ok(loads) => loads,
-                Err(reason) => return Ok(Some(reason)),
+                Err(reason) => return Ok(Err(reason)),
             };
             let mut is_enough = true;
             for known in &mut subject.loops {
                 let needed = count(&image, &loads, &known.writes);
                 if needed > MOST_ROUNDS {
                     let span = known.replaced.span;
-                    return Ok(Some(Reason {
+                    return Ok(Err(Reason {
                         message: format!("this loop needs {needed} stand-ins of iterations"),
                         place: Some(subject.program.source.location(span)),
                         help: Some("there are too many loads of what it writes".into()),
@@ -82,12 +87,16 @@ impl Search<'_> {
                 known.replaced.rounds = known.replaced.rounds.max(needed);
             }
             if is_enough {
-                return Ok(None);
+                return Ok(Ok(tries == 0));
             }
         }
-        let message = "the number of stand-ins of iterations does not settle".to_string();
-        Ok(Some(Reason { message, place: None, help: None }))
+        Ok(Err(unsettled()))
     }
+}
+
+pub fn unsettled() -> Reason {
+    let message = "the number of stand-ins of iterations does not settle".to_string();
+    Reason { message, place: None, help: None }
 }
 
 fn too_large() -> Reason {

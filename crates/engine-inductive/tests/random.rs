@@ -49,6 +49,10 @@ fn plain() -> impl Strategy<Value = &'static str> {
         "fence [MFENCE]",
         "a = b",
         "b = m",
+        "store.4 &z + (zext(n, 64) << 2:64), 1:32",
+        "store.4 &z + (zext(m, 64) << 2:64), n",
+        "a = load.4 &z + (zext(n, 64) << 2:64)",
+        "b = load.4 &z + 4:64",
     ])
 }
 
@@ -171,7 +175,7 @@ impl Text {
 
 fn text(threads: &[Vec<Statement>]) -> String {
     let mut text = Text::default();
-    text.line("program t pointers 64\nglobal x: 4\nglobal y: 4");
+    text.line("program t pointers 64\nglobal x: 4\nglobal y: 4\nglobal z: 16");
     text.line("fn __PARALLAX_invariant(condition: 32) {\nreturn\n}");
     for (number, thread) in threads.iter().enumerate() {
         text.line(&format!("fn P{number}() {{\nvar n: 32, m: 32, a: 32, b: 32, ok: 1"));
@@ -193,6 +197,36 @@ fn searched(program: &Program, model: &Model) -> (bool, u64) {
     let verdict = parallax_engine_states::search(program, model, &options).expect("it runs");
     let is_safe = verdict.conclusion() == parallax_verdict::Conclusion::Safe;
     (is_safe, verdict.counts.executions)
+}
+
+fn proof(text: &str) -> Conclusion {
+    let program = parse_program("t.program", text).expect("it reads");
+    let model = Model::builtin("sc").expect("the model is there").expect("it is a model");
+    prove(&program, &model, Order::Unsigned, &Options::default()).expect("it runs").conclusion
+}
+
+/// A load of one element is a load of what a loop over all of them writes, also where only invariants
+/// say where that is, and where it comes after an access of which the same is true.
+#[test]
+fn elements_that_a_loop_has_written_are_read() {
+    let program = |after: &str, element: u32, condition: &str| {
+        format!(
+            "program t pointers 64\nglobal x: 12\nglobal y: 32\n\
+             fn P() {{\nvar i: 64, j: 64, a: 32\n\
+             head:\nbranch i == 3:64, out, body\n\
+             body:\nstore.4 &x + (i << 2:64), 5:32\ni = i + 1:64\nj = j + 1:64\njump head\n\
+             out:\n{after}\na = load.4 &x + {element}:64\nassert {condition}, \"it\"\nreturn\n}}\n\
+             thread P = P()"
+        )
+    };
+    for after in ["", "store.4 &y + (j << 2:64), 1:32"] {
+        for element in [0, 4, 8] {
+            let wrong = proof(&program(after, element, "a == 0:32"));
+            assert!(matches!(wrong, Conclusion::NotProved(_)), "{after}, {element}: {wrong:?}");
+            let right = proof(&program(after, element, "a <=u 5:32"));
+            assert!(matches!(right, Conclusion::Proved { .. }), "{after}, {element}: {right:?}");
+        }
+    }
 }
 
 proptest! {

@@ -149,7 +149,10 @@ pub fn is_settled(system: &System<'_, '_>, thread: u32) -> bool {
         return true;
     }
     match system.readiness(thread) {
-        Readiness::Blocked(waits) => !matches!(waits, Waits::Buffer | Waits::Buffers),
+        // What is on its way out of its buffer may be what it waits for.
+        Readiness::Blocked(waits) => {
+            system.buffer(thread).is_empty() && !matches!(waits, Waits::Buffer | Waits::Buffers)
+        }
         Readiness::Ready { .. } => round(system, thread).is_some(),
         _ => false,
     }

@@ -39,7 +39,7 @@ fn statement(random: &mut Random, n: u64) -> String {
     let (c, d) = (random.below(3), random.below(3));
     let (load, store) = order(random);
     let (_, again) = order(random);
-    match random.below(20) {
+    match random.below(21) {
         0..=2 => format!("store.4 &{g}, {c}:32 {store}\n"),
         3 => format!("r = load.4 &{g} {load}\n"),
         4 => "store.4 &d, 1:32 [NA]\n".to_string(),
@@ -94,6 +94,12 @@ fn statement(random: &mut Random, n: u64) -> String {
              s = load.4 &{h} {load}\nbranch s == {d}:32, out{n}, in{n}\nend{n}:\n"
         ),
         18 => format!("wait{n}:\nr = call looks()\nbranch r == {c}:32, end{n}, wait{n}\nend{n}:\n"),
+        // A round that looks while it holds a lock.
+        19 => format!(
+            "wait{n}:\n_, ok = cas.4 &l, 0:32, 1:32 [A, ACQ] [A, ACQ] [A, RLX]\nwait ok\n\
+             r = load.4 &{g} {load}\nstore.4 &l, 0:32 [A, REL]\n\
+             branch r == {c}:32, end{n}, wait{n}\nend{n}:\n"
+        ),
         // What is behind a pointer that another thread may free.
         _ => match random.below(3) {
             0 => format!(
@@ -239,6 +245,25 @@ fn both_engines_agree_who_waits() {
         }
     }
     seen.check("exploration and states");
+}
+
+/// A thread that takes a lock in each round waits for no lock that it has given back, though that may not have
+/// taken effect yet.
+#[test]
+fn what_is_on_its_way_may_be_what_a_thread_waits_for() {
+    let text = "program p pointers 64\nglobal l: 4\nglobal x: 4\n\
+        fn P0() {\nvar r: 32, ok: 1\n\
+        loop:\n_, ok = cas.4 &l, 0:32, 1:32 [A, ACQ] [A, ACQ] [A, RLX]\nwait ok\n\
+        store.4 &l, 0:32 [A, REL]\nr = load.4 &x [A, RLX]\n\
+        branch r == 1:32, end, loop\nend:\nreturn\n}\n\
+        fn P1() {\nvar r: 32\nr = load.4 &x [A, RLX]\nreturn\n}\n\
+        thread P0 = P0()\nthread P1 = P1()\n";
+    let program = parse_program("p", text).expect("a program");
+    for name in ["sc", "tso", "pso"] {
+        let verdict = searched(&program, name, Property::Liveness);
+        let reason = verdict.reason.as_ref().map_or("", |reason| &reason.message);
+        assert!(reason.contains("change memory on the way"), "{name}: {reason}");
+    }
 }
 
 /// A thread that goes through a large array, all by itself: few states that take long each.

@@ -345,7 +345,7 @@ impl<'p> Machine<'_, 'p> {
         if let Some(wrong) = wrong
             && !(is_farewell && wrong == BadAccess::Freed && access.reads())
         {
-            self.touch(&mut run, thread, touch(access, true, false));
+            self.touch(&mut run, thread, attempt(access, true, false));
             return Ok(vec![self.fail(run, thread, Property::Memory, wrong.message())]);
         }
         if access.is_locked() && !run.state.is_drained(thread) {
@@ -357,7 +357,7 @@ impl<'p> Machine<'_, 'p> {
         }
         let content = self.load(&run, thread, access);
         if !content.is_defined && !read.marks.is_copy() && self.options.wants(Property::Memory) {
-            self.touch(&mut run, thread, touch(access, true, false));
+            self.touch(&mut run, thread, attempt(access, true, false));
             if !access.is_known() {
                 let what = "an index that may lead to memory that nobody has written";
                 return Ok(vec![self.lose(run, thread, what)]);
@@ -416,7 +416,7 @@ impl<'p> Machine<'_, 'p> {
         let place = access.range().start;
         let holds = run.state.thread(thread).is_some_and(|local| local.held.contains(&place));
         if access.facts[1].marks.gives_lock_back() && !holds {
-            self.touch(&mut run, thread, touch(access, false, true));
+            self.touch(&mut run, thread, attempt(access, false, true));
             let message = "unlock by a thread that does not hold the lock";
             return Ok(vec![self.fail(run, thread, Property::Lock, message)]);
         }
@@ -641,6 +641,11 @@ pub fn look_in_vain(access: &Access) -> Touch {
     let writes = !matches!(access.kind, Kind::Load | Kind::Cas { .. });
     let reads = access.reads();
     touch(&Access { facts, ..access.clone() }, reads, writes)
+}
+
+/// An access that is an error, so that it does not happen: where it stands matters, but it races with none.
+fn attempt(access: &Access, reads: bool, writes: bool) -> Touch {
+    Touch { bytes: 0, ..touch(access, reads, writes) }
 }
 
 fn touch(access: &Access, reads: bool, writes: bool) -> Touch {

@@ -50,7 +50,7 @@ pub fn search(program: &Program, model: &Model, options: &Options<'_>) -> Verdic
     let Some(mut machine) = Machine::new(program, options, memory) else {
         let message = "the globals of the program are too large for this engine".to_string();
         observer.gaps.add(Reason { message, place: None, help: None });
-        return verdict(program, options, observer, Vec::new(), Vec::new(), false, memory);
+        return verdict(program, options, observer, Vec::new(), Vec::new(), (false, false), memory);
     };
     // Races are found along paths; states that were met on others have none. Nor have they rounds that could
     // be counted.
@@ -105,7 +105,7 @@ pub fn search(program: &Program, model: &Model, options: &Options<'_>) -> Verdic
             machine.forks, asked.queries, asked.solved
         )],
     };
-    verdict(program, options, observer, violations, notes, machine.is_cut, memory)
+    verdict(program, options, observer, violations, notes, (machine.is_cut, machine.may_leave), memory)
 }
 
 fn unanswered(stop: Stop) -> Reason {
@@ -147,7 +147,7 @@ fn verdict(
     observer: Observer<'_>,
     violations: Vec<Violation>,
     mut notes: Vec<String>,
-    is_cut: bool,
+    (is_cut, may_leave): (bool, bool),
     memory: MemoryKind,
 ) -> Verdict {
     let Observer { mut gaps, ended, counts, .. } = observer;
@@ -159,7 +159,8 @@ fn verdict(
     let properties: Vec<Property> = options.properties.iter().filter(sees).copied().collect();
     if violations.is_empty() {
         gaps.unchecked(&options.properties, &properties);
-        Endings { executions, blocked, ..ended }.weigh(&mut gaps, &mut notes);
+        let cut = options.unroll.filter(|_| may_leave);
+        Endings { executions, blocked, cut, ..ended }.weigh(&mut gaps, &mut notes);
     }
     let scope = match options.unroll.filter(|_| is_cut) {
         Some(bound) => Scope::Bounded(bound),

@@ -124,6 +124,8 @@ pub struct Machine<'a, 'p> {
     pub forks: u64,
     /// Whether a loop was cut off by the bound.
     pub is_cut: bool,
+    /// Whether one was that may be left.
+    pub may_leave: bool,
     /// Operations of threads so far, and questions to the solver that are accounted for.
     pub operations: u64,
     accounted: Work,
@@ -206,6 +208,7 @@ impl<'a, 'p> Machine<'a, 'p> {
             touched: Vec::new(),
             forks: 0,
             is_cut: false,
+            may_leave: false,
             operations: 0,
             accounted: Work::default(),
             depth: None,

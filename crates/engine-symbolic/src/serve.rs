@@ -339,6 +339,8 @@ impl<'p> Machine<'_, 'p> {
     fn cut(&mut self, mut run: Run<'p>, thread: u32) -> Result<Vec<Run<'p>>, Halt> {
         if self.options.unroll.is_some() {
             self.is_cut = true;
+            let site = run.state.thread(thread).and_then(|local| local.thread.site());
+            self.may_leave |= site.is_none_or(|site| self.code.may_return(site));
             self.put(&mut run, thread, At::Cut);
             return Ok(vec![run]);
         }

@@ -443,6 +443,8 @@ pub enum Stmt {
         open: bool,
     },
     Free(usize),
+    /// `realloc` to a little more.
+    Resize(usize),
     /// Shows a pointer to others.
     Publish {
         pointer: usize,
@@ -477,6 +479,11 @@ pub enum Stmt {
     Fill {
         global: usize,
         byte: u8,
+    },
+    /// `memmove` of all of a variable but one byte, by one byte.
+    Shift {
+        global: usize,
+        up: bool,
     },
     Assert(Expr),
     Assume(Expr),
@@ -633,10 +640,13 @@ impl Program {
         found
     }
 
-    /// Whether nothing repeats more than a few times.
-    pub fn has_waits(&self) -> bool {
+    /// Whether something repeats: threads wait, try again or count.
+    pub fn has_loops(&self) -> bool {
         self.statements().iter().any(|statement| {
-            matches!(statement, Stmt::Wait { .. } | Stmt::Retry { .. } | Stmt::Await { .. })
+            matches!(
+                statement,
+                Stmt::Wait { .. } | Stmt::Retry { .. } | Stmt::Await { .. } | Stmt::Count { .. }
+            )
         })
     }
 }

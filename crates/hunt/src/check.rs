@@ -175,7 +175,7 @@ const ROUNDS: u32 = 8;
 fn opposed(safe: &Answer, other: &Answer, subject: &Subject) -> bool {
     let says_safe = match safe.said {
         Said::Safe => true,
-        Said::SafeUpTo(bound) => bound >= ROUNDS || !subject.program.has_waits(),
+        Said::SafeUpTo(bound) => bound >= ROUNDS || !subject.program.has_loops(),
         _ => false,
     };
     says_safe && other.is_unsafe()

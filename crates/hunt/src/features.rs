@@ -62,6 +62,7 @@ features! {
     WaitBody "wait-body" false,
     RetryLoop "retry-loop" false,
     CountLoop "count-loop" false,
+    Sweep "sweep" false,
     Mutex "mutex" false,
     MutexKinds "mutex-kinds" false,
     TryLock "try-lock" false,
@@ -79,10 +80,12 @@ features! {
     Calloc "calloc" false,
     OpenSize "open-size" false,
     Free "free" false,
+    Realloc "realloc" false,
     Pointer "pointer" false,
     StackPointer "stack-pointer" false,
     MemCopy "memcpy" false,
     MemSet "memset" false,
+    MemMove "memmove" false,
     Input "input" false,
     Assume "assume" false,
     Uninitialised "uninitialised" false,
@@ -246,7 +249,15 @@ fn of_statement(program: &Program, statement: &Stmt, found: &mut BTreeSet<Featur
             Feature::WaitLoop
         }
         Stmt::Retry { .. } => Feature::RetryLoop,
-        Stmt::Count { .. } => Feature::CountLoop,
+        Stmt::Count { body, .. } => {
+            let counts = |place: &Place| {
+                matches!(place, Place::Element { index, .. } if **index == Expr::Counter)
+            };
+            if body.iter().any(|statement| statement.place().is_some_and(counts)) {
+                found.insert(Feature::Sweep);
+            }
+            Feature::CountLoop
+        }
         Stmt::Locked { lock, attempt, .. } => {
             if *attempt {
                 found.insert(Feature::TryLock);
@@ -270,6 +281,7 @@ fn of_statement(program: &Program, statement: &Stmt, found: &mut BTreeSet<Featur
         Stmt::Allocate { zeroed: false, .. } => Feature::Malloc,
         Stmt::Allocate { zeroed: true, .. } => Feature::Calloc,
         Stmt::Free(_) => Feature::Free,
+        Stmt::Resize(_) => Feature::Realloc,
         Stmt::Publish { .. }
         | Stmt::Obtain { .. }
         | Stmt::Point { .. }
@@ -277,6 +289,7 @@ fn of_statement(program: &Program, statement: &Stmt, found: &mut BTreeSet<Featur
         Stmt::Scoped { .. } => Feature::StackPointer,
         Stmt::Copy { .. } => Feature::MemCopy,
         Stmt::Fill { .. } => Feature::MemSet,
+        Stmt::Shift { .. } => Feature::MemMove,
         Stmt::Assert(_) => Feature::Assert,
         Stmt::Assume(_) => Feature::Assume,
         Stmt::Return { by_call: false } => Feature::EarlyReturn,

@@ -63,6 +63,8 @@ fn add_companions(enabled: &mut BTreeSet<Feature>) {
         (Feature::TimedWait, Feature::Condition),
         (Feature::Free, Feature::Malloc),
         (Feature::OpenSize, Feature::Malloc),
+        (Feature::Realloc, Feature::Malloc),
+        (Feature::Sweep, Feature::Array),
         (Feature::Index, Feature::Array),
         (Feature::WildIndex, Feature::Array),
         (Feature::Division, Feature::Arithmetic),
@@ -430,6 +432,7 @@ impl Generator<'_> {
             (weight(Feature::WaitLoop, 6) * nested, Feature::WaitLoop),
             (weight(Feature::RetryLoop, 6), Feature::RetryLoop),
             (weight(Feature::CountLoop, 4) * nested, Feature::CountLoop),
+            (weight(Feature::Sweep, 6) * nested, Feature::Sweep),
             (has_locks * 8 * nested, Feature::Mutex),
             (weight(Feature::LoneLock, 3) * has_locks, Feature::LoneLock),
             (weight(Feature::Condition, 8), Feature::Condition),
@@ -438,10 +441,12 @@ impl Generator<'_> {
             (weight(Feature::Malloc, 6), Feature::Malloc),
             (weight(Feature::Calloc, 4), Feature::Calloc),
             (weight(Feature::Free, 4), Feature::Free),
+            (weight(Feature::Realloc, 3), Feature::Realloc),
             (weight(Feature::Pointer, 10), Feature::Pointer),
             (weight(Feature::StackPointer, 5) * nested, Feature::StackPointer),
             (weight(Feature::MemCopy, 5), Feature::MemCopy),
             (weight(Feature::MemSet, 4), Feature::MemSet),
+            (weight(Feature::MemMove, 4), Feature::MemMove),
             (weight(Feature::Input, 4), Feature::Input),
             (weight(Feature::Assume, 2), Feature::Assume),
             (weight(Feature::Uninitialised, 4), Feature::Uninitialised),
@@ -531,6 +536,7 @@ impl Generator<'_> {
             Feature::CountLoop => {
                 Stmt::Count { times: 2 + self.random.below(2) as u64, body: self.inner(depth) }
             }
+            Feature::Sweep => return self.sweep(local, order),
             Feature::Mutex => match self.lock() {
                 Some(lock) => {
                     let attempt = self.has(Feature::TryLock) && self.random.percent(40);
@@ -557,6 +563,7 @@ impl Generator<'_> {
             Feature::Malloc => return self.allocation(false),
             Feature::Calloc => return self.allocation(true),
             Feature::Free => Stmt::Free(self.random.below(POINTERS)),
+            Feature::Realloc => Stmt::Resize(self.random.below(POINTERS)),
             Feature::Pointer => return self.about_pointers(depth),
             Feature::StackPointer => {
                 Stmt::Scoped { pointer: self.random.below(POINTERS), body: self.inner(depth) }
@@ -569,6 +576,10 @@ impl Generator<'_> {
             Feature::MemSet => {
                 let byte = *self.random.pick(&[0, 1, 255]);
                 Stmt::Fill { global: self.random.below(self.globals.len()), byte }
+            }
+            Feature::MemMove => {
+                let global = self.random.below(self.globals.len());
+                Stmt::Shift { global, up: self.random.percent(50) }
             }
             Feature::Input => {
                 let ty = *self.random.pick(&[Type::U8, Type::U16, Type::U32, Type::U64, Type::I32]);
@@ -629,6 +640,31 @@ impl Generator<'_> {
         let has_body = self.has(Feature::WaitBody) && self.random.percent(60);
         let body = if has_body { self.list(1, depth + 2) } else { Vec::new() };
         Stmt::Wait { style, to, place, order, until, body }
+    }
+
+    /// A loop goes through an array, and mostly an element is looked at afterwards.
+    fn sweep(&mut self, to: usize, order: Order) -> Vec<Stmt> {
+        let is_array = |number: &usize| matches!(self.globals[*number].shape, Shape::Array(..));
+        let arrays: Vec<usize> = (0..self.globals.len()).filter(is_array).collect();
+        if arrays.is_empty() {
+            return Vec::new();
+        }
+        let global = *self.random.pick(&arrays);
+        let at = |index| Place::Element { global, index: Box::new(index), masked: true };
+        let value = match self.random.percent(30) {
+            true => Expr::Counter,
+            false => self.expression(1),
+        };
+        let each = match self.random.percent(75) {
+            true => Stmt::Store { to: at(Expr::Counter), value, order },
+            false => Stmt::Load { to, from: at(Expr::Counter), order },
+        };
+        let mut made = vec![Stmt::Count { times: 2 + self.random.below(2) as u64, body: vec![each] }];
+        if self.random.percent(70) {
+            let from = at(Expr::Const(self.random.below(3) as u64));
+            made.push(Stmt::Load { to, from, order });
+        }
+        made
     }
 
     fn uninitialised(&mut self, to: usize, what: Open) -> Stmt {

@@ -51,7 +51,7 @@ const HEADERS: &str = "#include <assert.h>\n#include <pthread.h>\n#include <stda
 
 /// What is declared where these words are used.
 const DECLARATIONS: [(&[&str], &str); 17] = [
-    (&["memcpy(", "memset("], "#include <string.h>\n"),
+    (&["memcpy(", "memset(", "memmove("], "#include <string.h>\n"),
     (&["&sem", "sem_t"], "#include <semaphore.h>\n"),
     (&["&mtx"], "#include <threads.h>\n"),
     (&["__VERIFIER_assume"], "extern void __VERIFIER_assume(int);\n"),
@@ -482,6 +482,7 @@ impl Printer<'_> {
             Stmt::Once => self.line("pthread_once(&once, start);"),
             Stmt::Allocate { .. }
             | Stmt::Free(_)
+            | Stmt::Resize(_)
             | Stmt::Publish { .. }
             | Stmt::Obtain { .. }
             | Stmt::Point { .. }
@@ -494,6 +495,18 @@ impl Printer<'_> {
                     self.program.globals.get(number).is_some_and(|g| g.access == Access::Plain);
                 if is_plain {
                     self.line(&format!("memset(&x{number}, {byte}, sizeof x{number});"));
+                }
+            }
+            Stmt::Shift { global, up } => {
+                let number = global % self.program.globals.len().max(1);
+                let is_plain =
+                    self.program.globals.get(number).is_some_and(|g| g.access == Access::Plain);
+                if is_plain {
+                    let (to, from) = if *up { (1, 0) } else { (0, 1) };
+                    self.line(&format!(
+                        "memmove((char *)&x{number} + {to}, (char *)&x{number} + {from}, \
+                         sizeof x{number} - 1);"
+                    ));
                 }
             }
             Stmt::Assert(condition) => {
@@ -671,6 +684,10 @@ impl Printer<'_> {
             Stmt::Free(pointer) => {
                 let pointer = self.pointer(*pointer);
                 self.line(&format!("free({pointer});"));
+            }
+            Stmt::Resize(pointer) => {
+                let pointer = self.pointer(*pointer);
+                self.line(&format!("{pointer} = realloc({pointer}, 4 + sizeof(struct cell));"));
             }
             Stmt::Publish { pointer, order } => {
                 let (pointer, order) = (self.pointer(*pointer), order.of_store().name());

@@ -112,7 +112,7 @@ fn without_global(program: &Program, global: usize) -> Option<Program> {
         }
         match statement {
             Stmt::Copy { to, from, .. } => [to, from].into_iter().for_each(renumber),
-            Stmt::Fill { global, .. } => renumber(global),
+            Stmt::Fill { global, .. } | Stmt::Shift { global, .. } => renumber(global),
             _ => {}
         }
     });

@@ -99,6 +99,11 @@ impl<'p> Code<'p> {
         self.loops(site.function).repeating(site.block).is_some()
     }
 
+    /// Whether a way leads from an instruction to where its function returns.
+    pub fn may_return(&self, site: Site) -> bool {
+        self.loops(site.function).may_return(site.block)
+    }
+
     /// Whether a thread that stands there is about to begin a round of a loop.
     pub fn begins_round(&self, site: Site) -> bool {
         site.index == 0 && self.loops(site.function).head(site.block).is_some()

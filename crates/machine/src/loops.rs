@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use parallax_program::{BlockId, Expr, Function, InstKind, Terminator, VarId};
+use parallax_program::{Block, BlockId, Expr, Function, InstKind, Terminator, VarId};
 
 use crate::operation::destinations;
 
@@ -21,6 +21,8 @@ pub(crate) struct Loops {
     components: Vec<Option<usize>>,
     /// For each block that is the head of a loop, the variables that are live there.
     heads: Vec<Option<Box<[VarId]>>>,
+    /// For each block, whether the function may return from there.
+    returning: Vec<bool>,
 }
 
 impl Loops {
@@ -52,7 +54,13 @@ impl Loops {
             repeats.then(|| order.components[block])
         });
         let components = components.collect();
-        Loops { repeating, count, components, heads }
+        let returning = returning(function, &successors);
+        Loops { repeating, count, components, heads, returning }
+    }
+
+    /// Whether a way leads from a block to where the function returns.
+    pub(crate) fn may_return(&self, block: BlockId) -> bool {
+        self.returning[block.0 as usize]
     }
 
     /// How many blocks can repeat.
@@ -83,6 +91,25 @@ fn targets(terminator: &Terminator) -> Vec<usize> {
         }
         Terminator::Return(_) | Terminator::Exit => Vec::new(),
     }
+}
+
+/// The blocks from which a way leads to a return.
+fn returning(function: &Function, successors: &[Vec<usize>]) -> Vec<bool> {
+    let returns = |block: &Block| matches!(block.terminator, Terminator::Return(_));
+    let mut may: Vec<bool> = function.blocks.iter().map(returns).collect();
+    let mut before = vec![Vec::new(); may.len()];
+    for (block, targets) in successors.iter().enumerate() {
+        targets.iter().for_each(|target| before[*target].push(block));
+    }
+    let mut open: Vec<usize> = (0..may.len()).filter(|block| may[*block]).collect();
+    while let Some(block) = open.pop() {
+        for from in &before[block] {
+            if !std::mem::replace(&mut may[*from], true) {
+                open.push(*from);
+            }
+        }
+    }
+    may
 }
 
 /// A depth-first walk: where loops are entered, and which blocks lie on a cycle.

@@ -110,6 +110,19 @@ pub fn no_execution() -> Reason {
     }
 }
 
+/// Why nothing is concluded where each execution is cut off in a loop that it might have left.
+pub fn no_execution_within(bound: u32) -> Reason {
+    let rounds = if bound == 1 { "round" } else { "rounds" };
+    Reason {
+        message: format!(
+            "no execution comes to its end within {bound} {rounds} of each loop, so what comes after \
+             them was not checked"
+        ),
+        place: None,
+        help: Some(Help::Raise(Setting::Unroll)),
+    }
+}
+
 /// Why nothing is concluded where a search was stopped from outside.
 pub fn stopped(stop: Stop) -> Reason {
     let (message, help) = match stop {
@@ -145,6 +158,8 @@ pub struct Endings {
     pub blocked: u64,
     /// Whether an assumption failed in one that is blocked, and the first place of such a one.
     pub assumption: Option<Option<Location>>,
+    /// The bound, if a loop that may be left was cut off there.
+    pub cut: Option<u32>,
 }
 
 impl Endings {
@@ -162,7 +177,10 @@ impl Endings {
         match (self.executions, self.blocked, self.assumption) {
             (0, _, Some(place)) => gaps.add(no_execution_passes(place)),
             (0, 0, None) if gaps.is_empty() => gaps.add(no_execution()),
-            (0, 1.., None) => notes.push(NONE_ENDS.to_string()),
+            (0, 1.., None) => match self.cut {
+                Some(bound) => gaps.add(no_execution_within(bound)),
+                None => notes.push(NONE_ENDS.to_string()),
+            },
             _ => {}
         }
     }
@@ -264,6 +282,8 @@ mod tests {
         let (ended, waits) = (Endings { executions: 1, blocked: 5, ..Endings::default() }, 3);
         assert_eq!(weighed(ended.clone()), (None, 0));
         assert_eq!(weighed(Endings { blocked: waits, ..Endings::default() }), (None, 1));
+        let cut = weighed(Endings { blocked: waits, cut: Some(2), ..Endings::default() });
+        assert!(cut.0.is_some_and(|message| message.contains("within 2 rounds")));
         let nothing = weighed(Endings::default());
         assert!(nothing.0.is_some_and(|message| message.contains("no execution")));
         let mut assumes = Endings { blocked: 1, ..Endings::default() };

@@ -34,7 +34,8 @@ impl Unfolder<'_, '_, '_> {
         self.result.values.binary(BinaryOp::Add, &address, &offset)
     }
 
-    /// Where an access may go wrong, the way goes on only if it does not.
+    /// Where an access may go wrong, the way goes on only if it does not. `parts` are the reads and writes
+    /// that it is.
     #[must_use]
     pub(super) fn check(
         &mut self,
@@ -42,9 +43,12 @@ impl Unfolder<'_, '_, '_> {
         address: Value,
         size: AccessSize,
         writes: bool,
+        parts: u32,
     ) -> bool {
         if let Some(why) = self.plan.lost.get(&(self.thread, self.accesses)) {
             self.obstacle(state, (*why).to_string());
+            // Accesses on other ways keep their numbers.
+            self.accesses += parts;
             return false;
         }
         if !self.plan.suspects.contains(&(self.thread, self.accesses)) {

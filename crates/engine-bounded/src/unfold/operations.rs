@@ -25,21 +25,21 @@ impl<'p> Unfolder<'_, 'p, '_> {
         }
         match operation {
             Operation::Load { address, size, tags } => {
-                if !self.check(&mut state, address, size, false) {
+                if !self.check(&mut state, address, size, false, 1) {
                     return Ok(None);
                 }
                 let (value, _) = self.read(&mut state, address, size, &TagChoice::always(tags));
                 state.thread.result(self.code, value);
             }
             Operation::Store { address, value, size, tags } => {
-                if !self.check(&mut state, address, size, true) {
+                if !self.check(&mut state, address, size, true, 1) {
                     return Ok(None);
                 }
                 self.write(&mut state, address, value, size, tags, &[]);
                 state.thread.done();
             }
             Operation::Rmw { address, op, operand, size, read_tags, write_tags } => {
-                if !self.check(&mut state, address, size, true) {
+                if !self.check(&mut state, address, size, true, 2) {
                     return Ok(None);
                 }
                 let tags = TagChoice::always(read_tags);
@@ -52,7 +52,7 @@ impl<'p> Unfolder<'_, 'p, '_> {
             }
             Operation::Cas { .. } => return Ok(self.compare_and_swap(state, operation, open)),
             Operation::LoadLinked { address, size, tags } => {
-                if !self.check(&mut state, address, size, false) {
+                if !self.check(&mut state, address, size, false, 1) {
                     return Ok(None);
                 }
                 let (value, reads) = self.read(&mut state, address, size, &TagChoice::always(tags));
@@ -334,7 +334,7 @@ impl<'p> Unfolder<'_, 'p, '_> {
         else {
             return Some(state);
         };
-        if !self.check(&mut state, address, size, true) {
+        if !self.check(&mut state, address, size, true, 2) {
             return None;
         }
         let spurious = weak.then(|| {
@@ -386,7 +386,7 @@ impl<'p> Unfolder<'_, 'p, '_> {
         tags: &Tags,
         open: &mut Open,
     ) {
-        if !self.check(&mut state, address, size, true) {
+        if !self.check(&mut state, address, size, true, 1) {
             return;
         }
         let terms = &mut self.result.values.terms;

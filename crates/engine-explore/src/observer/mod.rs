@@ -361,11 +361,15 @@ impl<'a, 'p> Observer<'a, 'p> {
     }
 
     fn cut(&mut self, graph: &Graph<'p>, thread: usize) {
-        if self.shared.options.unroll.is_some() {
+        if let Some(bound) = self.shared.options.unroll {
             let waits =
                 matches!(graph.now(thread).map(|now| &now.at), Some(At::Cut { since: Some(_) }));
             self.findings.is_cut = true;
             self.findings.is_cut_short |= !waits;
+            let site = graph.now(thread).and_then(Standing::site);
+            if !waits && site.is_none_or(|site| self.code.may_return(site)) {
+                self.findings.cut = Some(bound);
+            }
             return;
         }
         let site = graph.now(thread).and_then(Standing::site);
