@@ -26,7 +26,7 @@ pub struct Guard {
     /// All of them are held wherever the object is written.
     pub locks: BTreeSet<Lock>,
     /// Words of locks in the object, which change without.
-    words: Vec<(Num, u32)>,
+    words: BTreeSet<(Num, u32)>,
     /// Whether it is nothing but a lock of the program's own: who has it knows what is there.
     is_own_lock: bool,
 }
@@ -48,13 +48,13 @@ pub fn guards(world: &World, judge: &Judge<'_>) -> Guards {
         return Guards::new();
     }
     let mut locks: BTreeMap<ObjectId, BTreeSet<Lock>> = BTreeMap::new();
-    let mut words: BTreeMap<ObjectId, Vec<(Num, u32)>> = BTreeMap::new();
+    let mut words: BTreeMap<ObjectId, BTreeSet<(Num, u32)>> = BTreeMap::new();
     let mut own: BTreeMap<ObjectId, bool> = BTreeMap::new();
     for access in world.accesses.iter().filter(|access| access.kind != Kind::Read) {
         let is_own_lock = access.is_lock && is_in_section(world, access);
         *own.entry(access.object).or_insert(true) &= is_own_lock;
         if access.is_lock && !is_own_lock {
-            words.entry(access.object).or_default().push((access.at, access.bytes));
+            words.entry(access.object).or_default().insert((access.at, access.bytes));
             continue;
         }
         let held = world.keys[access.key].locks.iter();
@@ -163,12 +163,13 @@ impl<'p> Analysis<'p, '_> {
 
     /// A thread has taken a lock that it did not have.
     pub fn begin_keeping(&self, state: &mut State<'p>, lock: Lock) {
-        for (object, guard) in &self.guards {
-            if guard.locks.contains(&lock)
-                && !state.kept.contains_key(object)
-                && let Some(contents) = self.world.handed.get(&(*object, lock))
-            {
-                state.kept.insert(*object, contents.clone());
+        let guarded = self.guards.iter().filter(|(_, guard)| guard.locks.contains(&lock));
+        for (object, _) in guarded {
+            let Some(handed) = self.world.handed.get(&(*object, lock)) else { continue };
+            // What two locks say is both true.
+            let says_more = |known: &Contents| handed.spread() < known.spread();
+            if state.kept.get(object).is_none_or(says_more) {
+                state.kept.insert(*object, handed.clone());
             }
         }
     }
@@ -182,8 +183,11 @@ impl<'p> Analysis<'p, '_> {
             kept.map(|(object, contents)| (*object, contents.clone())).collect();
         for (object, contents) in kept {
             self.hand(object, lock, contents);
+            if !self.is_kept_by(state, object) {
+                state.kept.remove(&object);
+                state.forget_mirrors(object);
+            }
         }
-        self.forget_kept(state);
     }
 
     fn hand(&mut self, object: ObjectId, lock: Lock, mut contents: Contents) {
@@ -193,7 +197,22 @@ impl<'p> Analysis<'p, '_> {
         self.world.hand(object, lock, &contents);
     }
 
-    /// What no lock keeps any more, as far as is known, may be found by anybody.
+    /// Objects are known to others from here on, by all locks that the thread does not have.
+    pub fn begin_guarding(&mut self, state: &mut State<'p>, shown: &[ObjectId]) {
+        for object in shown {
+            let Some(guard) = self.guards.get(object).cloned() else { continue };
+            let Some(contents) = state.kept.get(object).cloned() else { continue };
+            let is_free = |lock: &&Lock| !state.key.locks.contains_key(*lock);
+            for lock in guard.locks.iter().filter(is_free) {
+                self.hand(*object, *lock, contents.clone());
+            }
+            if !self.is_kept_by(state, *object) {
+                state.kept.remove(object);
+            }
+        }
+    }
+
+    /// Where it is not known any more which locks a thread has, others may find what it has kept.
     pub fn forget_kept(&mut self, state: &mut State<'p>) {
         let kept: Vec<ObjectId> = state.kept.keys().copied().collect();
         for object in kept {

@@ -446,8 +446,9 @@ impl<'p> Analysis<'p, '_> {
 
     /// Others may know a private object from here on, and all that it leads to.
     fn show(&mut self, state: &mut State<'p>, object: ObjectId) -> Result<Renamed, Quit> {
-        let first = self.show_with_others(state, object)?;
-        self.forget_kept(state);
+        let mut shown = Vec::new();
+        let first = self.show_with_others(state, object, &mut shown)?;
+        self.begin_guarding(state, &shown);
         Ok(first)
     }
 
@@ -456,6 +457,7 @@ impl<'p> Analysis<'p, '_> {
         &mut self,
         state: &mut State<'p>,
         object: ObjectId,
+        shown: &mut Vec<ObjectId>,
     ) -> Result<Renamed, Quit> {
         let mut first = Renamed::default();
         let mut open = vec![object];
@@ -483,6 +485,7 @@ impl<'p> Analysis<'p, '_> {
             self.world.fold(shared, &contents);
             if self.guards.contains_key(&shared) {
                 state.kept.insert(shared, contents);
+                shown.push(shared);
             }
             state.rename(object, to);
             self.rename_locks(state, object, shared);
@@ -496,12 +499,13 @@ impl<'p> Analysis<'p, '_> {
             return Ok(());
         }
         let names = self.globals.clone();
+        let mut shown = Vec::new();
         for (shared, early) in names {
             if shared != early {
-                self.show_with_others(state, early)?;
+                self.show_with_others(state, early, &mut shown)?;
             }
         }
-        self.forget_kept(state);
+        self.begin_guarding(state, &shown);
         state.for_each_value(|value| self.normalise(value, false));
         Ok(())
     }
@@ -628,10 +632,13 @@ impl<'p> Analysis<'p, '_> {
             Lock::At(object, _) => address.objects().any(|other| other == *object),
             Lock::Section => false,
         };
-        state.key.locks.retain(|lock, _| !may_be(lock));
+        let lost: Vec<Lock> = state.key.locks.keys().copied().filter(may_be).collect();
+        for lock in lost {
+            state.key.locks.remove(&lock);
+            self.hand_on(state, lock);
+        }
         // One that was left out may be held all the same.
         state.key.others = true;
-        self.forget_kept(state);
         false
     }
 

@@ -190,7 +190,7 @@ fn text(seed: u64) -> String {
 }
 
 /// What is kept by locks: each variable, and the ways to hold what belongs to it.
-const KEPT: [(&str, [(&str, &str); 3]); 4] = [
+const KEPT: [(&str, [(&str, &str); 3]); 5] = [
     (
         "x",
         [
@@ -231,6 +231,14 @@ const KEPT: [(&str, [(&str, &str); 3]); 4] = [
         ],
     ),
     (
+        "boxes[1].b",
+        [
+            ("get();", "back();"),
+            ("get(); pthread_mutex_lock(&m[1]);", "pthread_mutex_unlock(&m[1]); back();"),
+            ("get();", "if (r) { back(); return 0; } back();"),
+        ],
+    ),
+    (
         "z[1]",
         [
             ("__VERIFIER_atomic_begin();", "__VERIFIER_atomic_end();"),
@@ -245,7 +253,7 @@ const KEPT: [(&str, [(&str, &str); 3]); 4] = [
 
 /// A critical section that leaves its variable as it should be, or, rarely, not.
 fn section(dice: &mut Dice, care: u64) -> String {
-    let (place, ways) = KEPT[dice.roll(4) as usize];
+    let (place, ways) = KEPT[dice.roll(5) as usize];
     let (take, give) = ways[dice.roll(3) as usize];
     // Those who share a lock do not write.
     let is_shared = take.contains("rdlock") && dice.is_lucky(care);
@@ -276,7 +284,10 @@ fn sections(seed: u64) -> String {
     let care = [100, 90, 60][dice.roll(3) as usize];
     let mut text = format!(
         "{HEADER}extern void __VERIFIER_atomic_begin(void);\n\
-         extern void __VERIFIER_atomic_end(void);\nextern int __VERIFIER_nondet_int(void);\n"
+         extern void __VERIFIER_atomic_end(void);\nextern void __VERIFIER_assume(int);\n\
+         int busy;\n\
+         void get(void) {{ __VERIFIER_atomic_begin(); __VERIFIER_assume(!busy); busy = 1; __VERIFIER_atomic_end(); }}\n\
+         void back(void) {{ __VERIFIER_atomic_begin(); busy = 0; __VERIFIER_atomic_end(); }}\n"
     );
     let threads = 1 + dice.roll(2);
     for thread in 0..threads {
@@ -304,7 +315,7 @@ fn sections(seed: u64) -> String {
     }
     if joins {
         let _ = writeln!(text, "  pthread_join(t[0], 0); pthread_join(t[1], 0);");
-        let place = KEPT[dice.roll(4) as usize].0;
+        let place = KEPT[dice.roll(5) as usize].0;
         let _ = writeln!(text, "  if ({place} != 0) reach_error();");
     }
     let _ = writeln!(text, "  return 0; }}");

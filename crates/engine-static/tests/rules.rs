@@ -101,6 +101,15 @@ fn what_is_true_in_the_middle_of_a_critical_section_is_seen_by_nobody_else() {
     let inner = text.replace("x++;", "pthread_mutex_lock(&n); x++; pthread_mutex_unlock(&n);");
     let inner = inner.replace("x--;", "pthread_mutex_lock(&n); x--; pthread_mutex_unlock(&n);");
     turns(claim, &inner, "LOCK; if (x != 0) reach_error();", "if (x != 0) reach_error(); LOCK;");
+    let two = format!(
+        "extern void reach_error(void); int x, y; \
+         void go(pthread_mutex_t *l, int *v) {{ pthread_mutex_lock(l); if (*v) reach_error(); \
+         pthread_mutex_lock(&o); ++*v; pthread_mutex_unlock(&o); \
+         pthread_mutex_lock(&o); --*v; pthread_mutex_unlock(&o); pthread_mutex_unlock(l); }} \
+         void *w(void *p) {{ go(&m, &x); go(&n, &y); return 0; }} {many}"
+    );
+    let two = format!("pthread_mutex_t o = PTHREAD_MUTEX_INITIALIZER; {two}");
+    turns(claim, &two, "go(&n, &y);", "go(&n, &x);");
     let boxed = text.replace(
         "int x;",
         "struct { pthread_mutex_t lock; int x; } b = { PTHREAD_MUTEX_INITIALIZER, 0 };",
