@@ -13,6 +13,7 @@ use parallax_program::{
 
 use crate::contents::Contents;
 use crate::eval::Scene;
+use crate::guarded::Guards;
 use crate::num::Num;
 use crate::state::{Count, Key, Lock, Place, State};
 use crate::value::{Base, ObjectId, Renamed, ThreadId, Value};
@@ -34,6 +35,10 @@ pub struct Analysis<'p, 'c> {
     pub world: World,
     /// The highest number that a thread may have.
     pub most: i128,
+    /// What locks keep. Nothing is known of that where several threads are there from the start.
+    pub guards: Guards,
+    /// Whether words that are set in atomic sections are taken for locks.
+    pub has_own_locks: bool,
     /// Constants of each function that values are compared with.
     landmarks: Vec<Vec<i128>>,
     /// The name of each global where there are several threads, and where there is one. Constants
@@ -99,13 +104,21 @@ const PATIENCE: u32 = 4;
 const STEP: u64 = 400;
 
 impl<'p, 'c> Analysis<'p, 'c> {
-    pub fn new(program: &'p Program, control: &'c Control<'c>, most: i128) -> Analysis<'p, 'c> {
+    pub fn new(
+        program: &'p Program,
+        control: &'c Control<'c>,
+        most: i128,
+        guards: Guards,
+        has_own_locks: bool,
+    ) -> Analysis<'p, 'c> {
         let landmarks = program.functions.iter().map(landmarks).collect();
         let mut analysis = Analysis {
             program,
             control,
             world: World::default(),
             most,
+            guards,
+            has_own_locks,
             landmarks,
             globals: Vec::new(),
             first: BTreeMap::new(),
@@ -114,6 +127,9 @@ impl<'p, 'c> Analysis<'p, 'c> {
             guesses: 0,
             steps: 0,
         };
+        if !analysis.starts_alone() {
+            analysis.guards.clear();
+        }
         analysis.add_globals();
         analysis
     }
@@ -189,7 +205,8 @@ impl<'p, 'c> Analysis<'p, 'c> {
         }
         state.key.is_alone = true;
         for (shared, early) in self.globals.iter().filter(|(shared, early)| shared != early) {
-            state.private.insert(*early, self.world.contents[shared.0 as usize].clone());
+            let contents = self.left_behind(state, *shared);
+            state.private.insert(*early, contents);
             let locks = std::mem::take(&mut state.key.locks);
             let renamed = locks.into_iter().map(|(lock, hold)| match lock {
                 Lock::At(object, offset) if object == *shared => (Lock::At(*early, offset), hold),
@@ -273,7 +290,8 @@ impl<'p, 'c> Analysis<'p, 'c> {
             let key = Key { joined: joined.clone(), is_alone, ..Key::default() };
             let entry = State { key, private, ..State::default() };
             let frame = Frame { function, context: 0, thread };
-            for exit in self.call(frame, entry, args)? {
+            for mut exit in self.call(frame, entry, args)? {
+                self.leave_kept(&mut exit);
                 self.world.add_end(thread, &exit.key.joined);
             }
         }
@@ -312,6 +330,8 @@ impl<'p, 'c> Analysis<'p, 'c> {
         entry.renamed = BTreeMap::new();
         entry.vouched = BTreeSet::new();
         entry.near = Vec::new();
+        entry.mirrors = BTreeMap::new();
+        self.forget_kept(&mut entry);
         entry.key.gave_others = false;
         entry.result = Value::none();
         if let Some(exits) = self.again(frame, &mut entry) {
@@ -406,7 +426,8 @@ impl<'p, 'c> Analysis<'p, 'c> {
         let function = self.program.function(frame.function);
         let mut flow = Flow::new(self.widths(frame.function), frame, self);
         flow.reach(0, entry);
-        while let Some((block, state)) = flow.next() {
+        while let Some((block, mut state)) = flow.next() {
+            self.forget_kept(&mut state);
             let body = &function.blocks[block];
             let mut live = vec![state];
             for (index, inst) in body.insts.iter().enumerate() {
@@ -447,9 +468,13 @@ impl<'p, 'c> Analysis<'p, 'c> {
                 state.facts = BTreeMap::new();
                 state.vouched = BTreeSet::new();
                 state.near = Vec::new();
+                state.mirrors = BTreeMap::new();
                 flow.exit(state);
             }
-            Terminator::Exit => self.world.add_end(frame.thread, &state.key.joined),
+            Terminator::Exit => {
+                self.leave_kept(&mut state);
+                self.world.add_end(frame.thread, &state.key.joined);
+            }
         }
     }
 
@@ -496,13 +521,14 @@ impl<'p, 'c> Analysis<'p, 'c> {
                 for (object, to) in &exit.renamed {
                     back.rename(*object, *to);
                 }
-                let State { key, private, published, freed, result, .. } = exit;
+                let State { key, private, kept, published, freed, result, .. } = exit;
                 if key.gave_others {
                     back.near.clear();
                 }
                 let gave_others = key.gave_others || back.key.gave_others;
                 let key = Key { gave_others, ..key };
-                back = State { key, private, published, freed, ..back };
+                let mirrors = BTreeMap::new();
+                back = State { key, private, kept, published, freed, mirrors, ..back };
                 let is_alone = back.key.is_alone;
                 back.vars.iter_mut().for_each(|value| self.normalise(value, is_alone));
                 if let Some(dst) = dst {

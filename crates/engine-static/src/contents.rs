@@ -195,6 +195,12 @@ impl Contents {
         Contents { cells, base, grain }
     }
 
+    /// How many numbers there are in it, in all.
+    pub fn spread(&self) -> i128 {
+        let parts = self.values().flat_map(|value| &value.parts);
+        parts.fold(0, |all, (_, num)| all.saturating_add(num.hi - num.lo))
+    }
+
     pub fn values(&self) -> impl Iterator<Item = &Value> {
         self.cells.values().chain([&self.base])
     }

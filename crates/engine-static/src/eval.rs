@@ -620,6 +620,7 @@ impl Scene<'_> {
             Expr::Var(var) => {
                 let fact = state.facts.get(var).copied();
                 state.vars[var.0 as usize] = value.clone();
+                state.reflect(*var, &value);
                 if let Some(fact) = fact {
                     self.restrict_fact(state, fact, value, depth + 1);
                 }

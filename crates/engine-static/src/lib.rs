@@ -43,6 +43,7 @@ mod analysis;
 mod contents;
 mod engine;
 mod eval;
+mod guarded;
 mod near;
 mod num;
 mod races;
@@ -57,6 +58,7 @@ use parallax_program::{AllocKind, Program, Property, Span};
 pub use engine::{Defined, Static};
 
 use analysis::{Analysis, Quit};
+use guarded::{Guards, guards, in_sections};
 use races::{Judge, Suspicion};
 use world::{Obligation, World};
 
@@ -108,7 +110,8 @@ enum Assumption {
 }
 
 impl Assumption {
-    fn covers(self, owed: &Obligation, claim: Claim, world: &World) -> bool {
+    /// `is_strict` where values rest on locks.
+    fn covers(self, owed: &Obligation, claim: Claim, is_strict: bool, world: &World) -> bool {
         if self == Assumption::Nothing {
             return false;
         }
@@ -117,7 +120,7 @@ impl Assumption {
                 owed.is_followed && owed.message == NO_THREAD
             }
             (Property::Memory, _) => owed.is_followed,
-            (Property::Lock, Claim::NoRace) => {
+            (Property::Lock, _) if is_strict || claim == Claim::NoRace => {
                 owed.is_followed && SPARED.iter().any(|end| owed.message.ends_with(end))
             }
             // What values there are has nothing to do with who holds a lock. Others have gone on from
@@ -166,27 +169,65 @@ fn proof(program: &Program, control: &Control<'_>, claim: Claim, assumption: Ass
         return Proof::without(Conclusion::Stopped(stop));
     }
     let most = i128::from(Program::MOST_THREADS) - 2;
-    let (most, proof) = attempt(program, control, most, claim, assumption);
+    let first = attempt(program, control, most, claim, assumption, Guards::new(), false);
+    let is_over =
+        |proof: &Proof| matches!(proof.conclusion, Conclusion::Proved | Conclusion::Stopped(_));
     // Where there are few threads, their numbers are small.
-    match (most, &proof.conclusion) {
-        (_, Conclusion::Proved | Conclusion::Stopped(_)) | (None, _) => proof,
-        (Some(most), _) => attempt(program, control, most, claim, assumption).1,
+    let last = match first.highest {
+        Some(most) if !is_over(&first.proof) => {
+            attempt(program, control, most, claim, assumption, Guards::new(), false)
+        }
+        _ => first,
+    };
+    // What locks keep, then that there are locks of the program's own, then what these keep.
+    let mut guards = last.guards;
+    for has_own_locks in [false, true, true] {
+        let is_worth_it = !guards.is_empty() && (!has_own_locks || in_sections(&guards));
+        if is_over(&last.proof) || !is_worth_it {
+            break;
+        }
+        let next = attempt(program, control, last.most, claim, assumption, guards, has_own_locks);
+        if is_over(&next.proof) {
+            return next.proof;
+        }
+        guards = next.guards;
     }
+    last.proof
 }
 
-/// What is found where no thread has a higher number, and the highest number that threads then have.
+/// What came of one run.
+struct Attempt {
+    /// The highest number that a thread was taken to have.
+    most: i128,
+    /// The highest number that a thread has.
+    highest: Option<i128>,
+    /// What locks keep, as far as that shows.
+    guards: Guards,
+    proof: Proof,
+}
+
+/// What is found where no thread has a higher number, and locks keep some objects.
 fn attempt(
     program: &Program,
     control: &Control<'_>,
     most: i128,
     claim: Claim,
     assumption: Assumption,
-) -> (Option<i128>, Proof) {
+    kept: Guards,
+    has_own_locks: bool,
+) -> Attempt {
+    let without = |conclusion| Attempt {
+        most,
+        highest: None,
+        guards: Guards::new(),
+        proof: Proof::without(conclusion),
+    };
+    let is_strict = !kept.is_empty();
     if !program.registers.is_empty() {
         let message = "machine code".to_string();
-        return (None, Proof::without(Conclusion::Lost { message, span: None }));
+        return without(Conclusion::Lost { message, span: None });
     }
-    let mut analysis = Analysis::new(program, control, most);
+    let mut analysis = Analysis::new(program, control, most, kept, has_own_locks);
     let run = analysis.run();
     let world = &analysis.world;
     let is_counted = world.threads.iter().all(|thread| !thread.is_many);
@@ -194,22 +235,22 @@ fn attempt(
     let at = |(start, end): (u32, u32)| Span { start, end };
     let assumed;
     let conclusion = match run {
-        Err(Quit::Stopped(stop)) => return (None, Proof::without(Conclusion::Stopped(stop))),
+        Err(Quit::Stopped(stop)) => return without(Conclusion::Stopped(stop)),
         Err(Quit::TooLarge(what)) => {
             let message = format!("the program: {what}");
-            return (None, Proof::without(Conclusion::Lost { message, span: None }));
+            return without(Conclusion::Lost { message, span: None });
         }
         Err(Quit::Lost(what, span)) => {
             let (message, span) = (what.to_string(), Some(span));
-            return (None, Proof::without(Conclusion::Lost { message, span }));
+            return without(Conclusion::Lost { message, span });
         }
         Ok(()) => {
             let judge = Judge::new(world, most);
             let gap = world.gaps.first();
-            let owed = world.obligations.iter().find(|owed| !assumption.covers(owed, claim, world));
+            let covers = |owed: &&Obligation| assumption.covers(owed, claim, is_strict, world);
+            let owed = world.obligations.iter().find(|owed| !covers(owed));
             let late = judge.late();
-            let spared =
-                world.obligations.iter().find(|owed| assumption.covers(owed, claim, world));
+            let spared = world.obligations.iter().find(covers);
             assumed = match (spared, &late) {
                 (Some(owed), _) => Some((owed.message.clone(), at(owed.span))),
                 (None, Some(late)) if assumption == Assumption::Definedness => {
@@ -244,7 +285,9 @@ fn attempt(
             }
         }
     };
-    (highest, Proof { conclusion, assumed, accesses: world.accesses.len() as u64 })
+    let accesses = world.accesses.len() as u64;
+    let guards = guards(world, &Judge::new(world, most));
+    Attempt { most, highest, guards, proof: Proof { conclusion, assumed, accesses } }
 }
 
 impl Proof {

@@ -66,7 +66,19 @@ impl Num {
         if self.mine.abs() >= size(width) {
             return Num::all(width);
         }
-        self
+        self.near_zero(width)
+    }
+
+    /// The same numbers modulo 2^width without what all of them are too large or too small by: a counter
+    /// that goes up and down, where down is a large number up, comes back to where it was.
+    fn near_zero(self, width: u32) -> Num {
+        let by = match (self.lo >= size(width), self.hi < -size(width) / 2) {
+            (true, _) => -self.lo.div_euclid(size(width)),
+            (_, true) => (-self.hi).div_euclid(size(width)).max(1),
+            _ => 0,
+        };
+        let by = by * size(width);
+        Num { lo: self.lo + by, hi: self.hi + by, ..self }
     }
 
     pub fn is_all(&self, width: u32) -> bool {
@@ -283,6 +295,16 @@ mod tests {
         assert!(own(4).overlaps(8, own(0), 8, 63));
         assert!(own(0).overlaps(4, Num::one(16), 4, 63));
         assert!(!own(0).overlaps(4, Num::one(16), 4, 1));
+    }
+
+    #[test]
+    fn what_goes_up_and_down_comes_back() {
+        let (up, down) = (Num::one(1), Num::one(0xffff_ffff));
+        assert_eq!(Num::one(0).add(up, 32).add(down, 32), Num::one(0));
+        assert_eq!(Num::one(0).add(down, 32).add(up, 32), Num::one(0));
+        assert_eq!(Num::range(0, 3).add(up, 32).add(down, 32), Num::range(0, 3));
+        let low = Num::range(-5, -3).sub(Num::one(0x8000_0000), 32);
+        assert_eq!(low, Num::range(0x7fff_fffb, 0x7fff_fffd));
     }
 
     #[test]

@@ -164,6 +164,12 @@ impl<'a> Judge<'a> {
         None
     }
 
+    /// Whether something else than a lock's operations may write to it while it is in use.
+    pub fn breaks_locks(&self) -> bool {
+        let all: Vec<&Access> = self.world.accesses.iter().collect();
+        self.broken_locks(&all).is_some() || self.broken_nearby(&all).is_some()
+    }
+
     /// A lock protects nothing if something else than a lock's operations writes to it while
     /// somebody may hold it, or use it.
     fn broken_locks(&self, all: &[&Access]) -> Option<Suspicion> {

@@ -95,6 +95,14 @@ impl Key {
     }
 }
 
+/// So many bytes at a place of an object.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Cell {
+    pub object: ObjectId,
+    pub offset: i128,
+    pub bytes: u32,
+}
+
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct State<'p> {
     pub key: Key,
@@ -104,12 +112,16 @@ pub struct State<'p> {
     pub facts: BTreeMap<VarId, &'p Expr>,
     /// Objects that no other thread can know, and what they hold.
     pub private: BTreeMap<ObjectId, Contents>,
+    /// What shared objects hold that a lock keeps which the thread has.
+    pub kept: BTreeMap<ObjectId, Contents>,
     /// What has become of objects that the caller may know under another name.
     pub renamed: BTreeMap<ObjectId, Renamed>,
     /// Objects that others may know, of which one was private before.
     pub published: BTreeSet<ObjectId>,
     /// Objects that others may know and that may be gone.
     pub freed: BTreeSet<ObjectId>,
+    /// Variables that have what is at a place that is kept for the thread.
+    pub mirrors: BTreeMap<VarId, Cell>,
     /// Variables of which the library asserts only what the locks that are held make sure of.
     pub vouched: BTreeSet<VarId>,
     /// Locks of the function that runs that may be one of many.
@@ -127,14 +139,30 @@ impl<'p> State<'p> {
     pub fn assign(&mut self, var: VarId, value: Value) {
         self.facts.retain(|known, expr| *known != var && !expr.mentions(var));
         self.vouched.remove(&var);
+        self.mirrors.remove(&var);
         self.forget_near(var);
         self.vars[var.0 as usize] = value;
+    }
+
+    /// What is at a place is found out by a variable that was read there.
+    pub fn reflect(&mut self, var: VarId, value: &Value) {
+        if let Some(cell) = self.mirrors.get(&var)
+            && let Some(contents) = self.kept.get_mut(&cell.object)
+        {
+            contents.put(cell.offset, cell.bytes, value.clone());
+        }
+    }
+
+    /// Nothing is known of what an object holds by variables.
+    pub fn forget_mirrors(&mut self, object: ObjectId) {
+        self.mirrors.retain(|_, cell| cell.object != object);
     }
 
     /// One value becomes another in all that is known.
     pub fn for_each_value(&mut self, change: impl Fn(&mut Value)) {
         self.vars.iter_mut().for_each(&change);
         self.private.values_mut().flat_map(Contents::values_mut).for_each(&change);
+        self.kept.values_mut().flat_map(Contents::values_mut).for_each(&change);
         change(&mut self.result);
     }
 
@@ -161,25 +189,39 @@ impl<'p> State<'p> {
     /// What holds in both. Their keys are the same.
     pub fn merged(&self, other: &State<'p>, merge: Merge<'_>, widths: &[u32]) -> State<'p> {
         let vars = self.vars.iter().zip(&other.vars).zip(widths);
-        let mut private = self.private.clone();
-        for (object, contents) in &other.private {
-            let both = private.get(object).map(|own| own.merged(contents, merge));
-            private.insert(*object, both.unwrap_or_else(|| contents.clone()));
-        }
         let facts = self.facts.iter().filter(|(var, expr)| other.facts.get(var) == Some(expr));
         State {
             key: self.key.clone(),
             vars: vars.map(|((one, two), width)| merge(one, two, *width)).collect(),
             facts: facts.map(|(var, expr)| (*var, *expr)).collect(),
-            private,
+            private: both_contents(&self.private, &other.private, merge),
+            kept: both_contents(&self.kept, &other.kept, merge),
             renamed: both_renamed(&self.renamed, &other.renamed),
             published: self.published.union(&other.published).copied().collect(),
             freed: self.freed.union(&other.freed).copied().collect(),
+            mirrors: {
+                let same = |(var, cell): &(&VarId, &Cell)| other.mirrors.get(*var) == Some(*cell);
+                self.mirrors.iter().filter(same).map(|(var, cell)| (*var, *cell)).collect()
+            },
             vouched: self.vouched.intersection(&other.vouched).copied().collect(),
             near: self.near.iter().filter(|lock| other.near.contains(lock)).cloned().collect(),
             result: merge(&self.result, &other.result, 64),
         }
     }
+}
+
+/// What objects hold in one way or the other.
+fn both_contents(
+    one: &BTreeMap<ObjectId, Contents>,
+    two: &BTreeMap<ObjectId, Contents>,
+    merge: Merge<'_>,
+) -> BTreeMap<ObjectId, Contents> {
+    let mut all = one.clone();
+    for (object, contents) in two {
+        let both = all.get(object).map(|own| own.merged(contents, merge));
+        all.insert(*object, both.unwrap_or_else(|| contents.clone()));
+    }
+    all
 }
 
 /// What has become of names in one way or the other.

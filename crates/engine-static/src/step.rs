@@ -110,8 +110,11 @@ impl<'p> Analysis<'p, '_> {
             InstKind::Load { dst, address, size, tags } => {
                 let how = How::of(Kind::Read, *size, tags);
                 let value = self.read(here, &mut state, address, how)?;
-                if self.is_believed(here, &state, address, tags) {
-                    self.got(state, Some(*dst), value, after);
+                let cell = self.cell(&state, &self.eval(frame, &state, address), size.bytes());
+                if self.is_believed(here, &state, address, tags) && !value.is_none() {
+                    state.assign(*dst, value);
+                    state.mirrors.extend(cell.map(|cell| (*dst, cell)));
+                    after.push(state);
                 }
             }
             InstKind::Store { address, value, size, tags } => {
@@ -188,12 +191,18 @@ impl<'p> Analysis<'p, '_> {
             InstKind::AtomicBegin => {
                 let hold = Hold { mode: Mode::Exclusive, depth: 1 };
                 match state.key.locks.insert(Lock::Section, hold) {
-                    None => after.push(state),
+                    None => {
+                        self.begin_keeping(&mut state, Lock::Section);
+                        after.push(state);
+                    }
                     Some(_) => self.give_up(here, "an atomic section inside another"),
                 }
             }
             InstKind::AtomicEnd => match state.key.locks.remove(&Lock::Section) {
-                Some(_) => after.push(state),
+                Some(_) => {
+                    self.hand_on(&mut state, Lock::Section);
+                    after.push(state);
+                }
                 None => self.give_up(here, "the end of an atomic section that may not have begun"),
             },
             InstKind::Call { .. } => self.step_call(here, state, kind, after)?,
@@ -339,10 +348,9 @@ impl<'p> Analysis<'p, '_> {
         let mut value = Value::none();
         for (object, at) in self.targets(here, state, &address, how)? {
             self.record(here, state, (object, at), &near, how);
-            let contents = match state.private.get(&object) {
-                Some(own) => own,
-                None => &self.world.contents[object.0 as usize],
-            };
+            let own = state.private.get(&object);
+            let own = own.or_else(|| self.kept(state, object, at, how.bytes));
+            let contents = own.unwrap_or(&self.world.contents[object.0 as usize]);
             let mut found = contents.load(at, how.bytes);
             self.normalise(&mut found, state.key.is_alone);
             if !self.world.is_private(object) {
@@ -386,10 +394,18 @@ impl<'p> Analysis<'p, '_> {
         let address = self.eval(here.frame, state, address);
         let targets = self.targets(here, state, &address, how)?;
         let is_only = targets.len() == 1;
+        let cell = self.cell(state, &address, how.bytes).filter(|_| is_only && !how.is_lock);
+        let used = cell.and_then(|cell| self.own_lock(state, cell, &value));
+        let how = How { is_lock: how.is_lock || used.is_some(), ..how };
         for (object, at) in targets {
             self.record(here, state, (object, at), &near, how);
-            let Some(own) = state.private.get_mut(&object) else {
+            state.forget_mirrors(object);
+            if !state.private.contains_key(&object) {
                 self.world.store(object, at, how.bytes, &value.handed_over(self.most));
+            }
+            let own = state.private.get_mut(&object).or_else(|| state.kept.get_mut(&object));
+            let Some(own) = own else {
+                self.hand_store(object, at, how.bytes, &value);
                 continue;
             };
             match at.single() {
@@ -399,6 +415,9 @@ impl<'p> Analysis<'p, '_> {
                     own.add(at, how.bytes, &value, &join);
                 }
             }
+        }
+        if let Some(used) = used {
+            self.use_own_lock(state, used);
         }
         Ok(())
     }
@@ -427,6 +446,19 @@ impl<'p> Analysis<'p, '_> {
 
     /// Others may know a private object from here on, and all that it leads to.
     fn show(&mut self, state: &mut State<'p>, object: ObjectId) -> Result<Renamed, Quit> {
+        let mut shown = Vec::new();
+        let first = self.show_with_others(state, object, &mut shown)?;
+        self.begin_guarding(state, &shown);
+        Ok(first)
+    }
+
+    /// The same, where others are shown at once, and locks among them.
+    fn show_with_others(
+        &mut self,
+        state: &mut State<'p>,
+        object: ObjectId,
+        shown: &mut Vec<ObjectId>,
+    ) -> Result<Renamed, Quit> {
         let mut first = Renamed::default();
         let mut open = vec![object];
         while let Some(object) = open.pop() {
@@ -451,6 +483,10 @@ impl<'p> Analysis<'p, '_> {
                 *value = self.shared_names(value).handed_over(self.most);
             }
             self.world.fold(shared, &contents);
+            if self.guards.contains_key(&shared) {
+                state.kept.insert(shared, contents);
+                shown.push(shared);
+            }
             state.rename(object, to);
             self.rename_locks(state, object, shared);
         }
@@ -463,11 +499,13 @@ impl<'p> Analysis<'p, '_> {
             return Ok(());
         }
         let names = self.globals.clone();
+        let mut shown = Vec::new();
         for (shared, early) in names {
             if shared != early {
-                self.show(state, early)?;
+                self.show_with_others(state, early, &mut shown)?;
             }
         }
+        self.begin_guarding(state, &shown);
         state.for_each_value(|value| self.normalise(value, false));
         Ok(())
     }
@@ -553,6 +591,7 @@ impl<'p> Analysis<'p, '_> {
         let hold = state.key.locks.entry(lock).or_insert(Hold { mode, depth: 0 });
         hold.depth = hold.depth.saturating_add(1);
         hold.mode = hold.mode.max(mode);
+        self.begin_keeping(state, lock);
     }
 
     /// A thread that has a lock takes it once more.
@@ -562,6 +601,7 @@ impl<'p> Analysis<'p, '_> {
                 let hold = Hold { mode: Mode::Exclusive, depth: 0 };
                 let hold = state.key.locks.entry(lock).or_insert(hold);
                 hold.depth = hold.depth.saturating_add(1);
+                self.begin_keeping(state, lock);
             }
             None => state.key.others = true,
         }
@@ -579,6 +619,9 @@ impl<'p> Analysis<'p, '_> {
             && state.key.locks.contains_key(&lock)
         {
             state.key.drop_lock(lock);
+            if !state.key.locks.contains_key(&lock) {
+                self.hand_on(state, lock);
+            }
             return true;
         }
         if is_near && self.lock_at(address).is_none() {
@@ -589,7 +632,11 @@ impl<'p> Analysis<'p, '_> {
             Lock::At(object, _) => address.objects().any(|other| other == *object),
             Lock::Section => false,
         };
-        state.key.locks.retain(|lock, _| !may_be(lock));
+        let lost: Vec<Lock> = state.key.locks.keys().copied().filter(may_be).collect();
+        for lock in lost {
+            state.key.locks.remove(&lock);
+            self.hand_on(state, lock);
+        }
         // One that was left out may be held all the same.
         state.key.others = true;
         false

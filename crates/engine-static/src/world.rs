@@ -8,7 +8,7 @@ use parallax_program::{AllocKind, FunctionId, Property, Span};
 
 use crate::contents::Contents;
 use crate::num::Num;
-use crate::state::{Count, Key, Mode, Place, SpawnSite};
+use crate::state::{Count, Key, Lock, Mode, Place, SpawnSite};
 use crate::value::{ObjectId, ThreadId, Value};
 
 /// Where an object comes from.
@@ -106,6 +106,9 @@ pub struct World {
     pub objects: Vec<Object>,
     origins: HashMap<Origin, ObjectId>,
     pub contents: Vec<Contents>,
+    /// What objects hold where a lock is free that keeps them.
+    pub handed: BTreeMap<(ObjectId, Lock), Contents>,
+    hands: BTreeMap<(ObjectId, Lock), u32>,
     pub threads: Vec<Thread>,
     thread_numbers: HashMap<(Option<(ThreadId, SpawnSite)>, Count), ThreadId>,
     contexts: HashMap<(u32, Place), u32>,
@@ -289,6 +292,23 @@ impl World {
         if merged != *old {
             self.contents[shared.0 as usize] = merged;
             info.changes += 1;
+            self.has_changed = true;
+        }
+    }
+
+    /// A lock is given back, with an object that it keeps.
+    pub fn hand(&mut self, object: ObjectId, lock: Lock, contents: &Contents) {
+        let hands = self.hands.entry((object, lock)).or_default();
+        let widens = *hands > PATIENCE * 8;
+        let merge = |old: &Value, new: &Value, width: u32| match widens {
+            true => old.widen(new, width, &[]),
+            false => old.join(new, width),
+        };
+        let old = self.handed.get(&(object, lock));
+        let merged = old.map_or_else(|| contents.clone(), |old| old.merged(contents, &merge));
+        if old != Some(&merged) {
+            *hands += 1;
+            self.handed.insert((object, lock), merged);
             self.has_changed = true;
         }
     }

@@ -189,6 +189,158 @@ fn text(seed: u64) -> String {
     text
 }
 
+/// What is kept by locks: each variable, and the ways to hold what belongs to it.
+const KEPT: [(&str, [(&str, &str); 3]); 5] = [
+    (
+        "x",
+        [
+            ("pthread_mutex_lock(&m[0]);", "pthread_mutex_unlock(&m[0]);"),
+            (
+                "pthread_mutex_lock(&m[0]); pthread_mutex_lock(&m[1]);",
+                "pthread_mutex_unlock(&m[1]); pthread_mutex_unlock(&m[0]);",
+            ),
+            (
+                "pthread_mutex_lock(&m[1]); pthread_mutex_lock(&m[0]);",
+                "pthread_mutex_unlock(&m[1]); pthread_mutex_unlock(&m[0]);",
+            ),
+        ],
+    ),
+    (
+        "boxes[0].a",
+        [
+            ("pthread_mutex_lock(&boxes[0].lock);", "pthread_mutex_unlock(&boxes[0].lock);"),
+            (
+                "if (pthread_mutex_trylock(&boxes[0].lock)) return 0;",
+                "pthread_mutex_unlock(&boxes[0].lock);",
+            ),
+            (
+                "pthread_mutex_lock(&boxes[0].lock); __VERIFIER_atomic_begin();",
+                "__VERIFIER_atomic_end(); pthread_mutex_unlock(&boxes[0].lock);",
+            ),
+        ],
+    ),
+    (
+        "y",
+        [
+            ("pthread_rwlock_wrlock(&l);", "pthread_rwlock_unlock(&l);"),
+            ("pthread_rwlock_rdlock(&l);", "pthread_rwlock_unlock(&l);"),
+            (
+                "pthread_rwlock_wrlock(&l); pthread_mutex_lock(&m[1]);",
+                "pthread_mutex_unlock(&m[1]); pthread_rwlock_unlock(&l);",
+            ),
+        ],
+    ),
+    (
+        "boxes[1].b",
+        [
+            ("get();", "back();"),
+            ("get(); pthread_mutex_lock(&m[1]);", "pthread_mutex_unlock(&m[1]); back();"),
+            ("get();", "if (r) { back(); return 0; } back();"),
+        ],
+    ),
+    (
+        "z[1]",
+        [
+            ("__VERIFIER_atomic_begin();", "__VERIFIER_atomic_end();"),
+            ("__VERIFIER_atomic_begin();", "__VERIFIER_atomic_end(); if (r) return 0;"),
+            (
+                "pthread_mutex_lock(&m[0]); __VERIFIER_atomic_begin();",
+                "__VERIFIER_atomic_end(); pthread_mutex_unlock(&m[0]);",
+            ),
+        ],
+    ),
+];
+
+/// A critical section that leaves its variable as it should be, or, rarely, not.
+fn section(dice: &mut Dice, care: u64) -> String {
+    let (place, ways) = KEPT[dice.roll(5) as usize];
+    let (take, give) = ways[dice.roll(3) as usize];
+    // Those who share a lock do not write.
+    let is_shared = take.contains("rdlock") && dice.is_lucky(care);
+    let mut body = String::new();
+    for _ in 0..1 + dice.roll(2) {
+        let part = match dice.roll(9) {
+            _ if is_shared => format!("if ({place} != 0) reach_error();"),
+            0 => format!("{place}++; {place}--;"),
+            1 => format!("{place} = {}; {place} = 0;", 1 + dice.roll(2)),
+            2 => format!("int *q = &{place}; *q += 2; up(q); {place} = *q - 3;"),
+            3 => format!("if ({place} == 1) {place} = 0; else {place} += r - r;"),
+            4 if !dice.is_lucky(care) => format!("{place} = 1;"),
+            5 if !dice.is_lucky(care) => format!("{place}++; {give} {take} {place}--;"),
+            6 if !dice.is_lucky(care) => format!("{place} = 1; if (r) return 0; {place} = 0;"),
+            7 if !dice.is_lucky(care) => format!("{place}++; pthread_exit(0);"),
+            _ => format!("if ({place} != 0) reach_error();"),
+        };
+        let _ = write!(body, "{{ {part} }} ");
+    }
+    match dice.is_lucky(care) {
+        true => format!("{take} {body}{give}"),
+        false => body,
+    }
+}
+
+fn sections(seed: u64) -> String {
+    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let care = [100, 90, 60][dice.roll(3) as usize];
+    let mut text = format!(
+        "{HEADER}extern void __VERIFIER_atomic_begin(void);\n\
+         extern void __VERIFIER_atomic_end(void);\nextern void __VERIFIER_assume(int);\n\
+         int busy;\n\
+         void get(void) {{ __VERIFIER_atomic_begin(); __VERIFIER_assume(!busy); busy = 1; __VERIFIER_atomic_end(); }}\n\
+         void back(void) {{ __VERIFIER_atomic_begin(); busy = 0; __VERIFIER_atomic_end(); }}\n"
+    );
+    let threads = 1 + dice.roll(2);
+    for thread in 0..threads {
+        let _ = writeln!(text, "void *w{thread}(void *arg) {{ int r = (long)arg != 0;");
+        for _ in 0..1 + dice.roll(2) {
+            let _ = writeln!(text, "  {{ {} }}", section(&mut dice, care));
+        }
+        let _ = writeln!(text, "  return 0; }}");
+    }
+    let _ = writeln!(text, "int main(void) {{ pthread_t t[4]; int r = 0;");
+    let is_held = dice.is_lucky(20);
+    if is_held {
+        let _ = writeln!(text, "  pthread_mutex_lock(&m[0]); x = 1;");
+    }
+    for thread in 0..2 {
+        let which = thread % threads;
+        let _ = writeln!(text, "  pthread_create(&t[{thread}], 0, w{which}, (void *){thread}L);");
+    }
+    if is_held {
+        let _ = writeln!(text, "  x = {}; pthread_mutex_unlock(&m[0]);", dice.roll(6) / 5);
+    }
+    let joins = dice.is_lucky(60);
+    if dice.is_lucky(50) {
+        let _ = writeln!(text, "  {{ {} }}", section(&mut dice, care));
+    }
+    if joins {
+        let _ = writeln!(text, "  pthread_join(t[0], 0); pthread_join(t[1], 0);");
+        let place = KEPT[dice.roll(5) as usize].0;
+        let _ = writeln!(text, "  if ({place} != 0) reach_error();");
+    }
+    let _ = writeln!(text, "  return 0; }}");
+    text
+}
+
+/// What a lock keeps is what exploration finds there, whoever gives it back in the middle.
+#[test]
+fn what_locks_keep_is_what_is_there() {
+    let (first, count) = (number("PARALLAX_SEED", 1), number("PARALLAX_RANDOM", 60));
+    let (mut proved, mut failing) = (0, 0);
+    for seed in first..first + count {
+        let text = sections(seed);
+        let program = support::program(&text);
+        let proof = prove_defined(&program, Claim::NoFailure, &Control::default());
+        let is_proved = matches!(proof.conclusion, Conclusion::Proved);
+        let found = violates(&program, "sc", Property::Assert);
+        assert!(!(is_proved && found == Some(true)), "seed {seed}\n{text}");
+        proved += u64::from(is_proved);
+        failing += u64::from(found == Some(true));
+    }
+    println!("{count} programs: {proved} proved, {failing} that fail");
+    assert!(proved * 5 >= count && failing * 8 >= count, "{proved}, {failing} of {count}");
+}
+
 /// Whether exploration finds a race; None if it does not come to its end.
 fn races(program: &Program) -> Option<bool> {
     violates(program, "rc11", Property::Race)

@@ -47,15 +47,19 @@ fn differs(text: &str, part: &str, other: &str) {
 
 /// Whether a claim is proved of a program that does nothing undefined besides.
 fn holds(claim: Claim, text: &str) -> bool {
+    matches!(found(claim, text), Conclusion::Proved)
+}
+
+fn found(claim: Claim, text: &str) -> Conclusion {
     let program = support::checked(&format!("{HEADER}{text}\n"), claim == Claim::NoOverflow);
-    let proof = prove_defined(&program, claim, &Control::default());
-    matches!(proof.conclusion, Conclusion::Proved)
+    prove_defined(&program, claim, &Control::default()).conclusion
 }
 
 /// A claim is proved of a program, and not if a part of it is another one.
 fn turns(claim: Claim, text: &str, part: &str, other: &str) {
     assert!(text.contains(part), "{part}");
-    assert!(holds(claim, text), "{text}");
+    let usual = found(claim, text);
+    assert!(matches!(usual, Conclusion::Proved), "{usual:?}\n{text}");
     assert!(!holds(claim, &text.replace(part, other)), "{other}\n{text}");
 }
 
@@ -70,6 +74,104 @@ fn arithmetic_stays_in_bounds_for_any_number_of_threads() {
     let divides =
         "int main(void) { int k = __VERIFIER_nondet_int(); if (k < 1) return 0; return 7 / k; }";
     turns(claim, divides, "k < 1", "k < 0");
+}
+
+#[test]
+fn what_is_true_in_the_middle_of_a_critical_section_is_seen_by_nobody_else() {
+    let claim = Claim::NoFailure;
+    let many = "int main(void) { pthread_t t; while (1) pthread_create(&t, 0, w, 0); }";
+    let text = format!(
+        "extern void reach_error(void); int x; \
+         void *w(void *p) {{ LOCK; if (x != 0) reach_error(); x++; x--; UNLOCK; return 0; }} {many}"
+    );
+    turns(claim, &text, "x--;", "");
+    turns(claim, &text, "x++;", "x++; UNLOCK; LOCK;");
+    turns(claim, &text, "{ LOCK;", "{");
+    turns(claim, &text, "LOCK; if (x != 0) reach_error();", "if (x != 0) reach_error(); LOCK;");
+    turns(claim, &text, "x++;", "x++; if (__VERIFIER_nondet_int()) { UNLOCK; return 0; }");
+    turns(claim, &text, "int x;", "int x = 1;");
+    turns(claim, &text, "while (1)", "while (1) x = 2,");
+    // The lock of somebody else, one that keeps nobody out, and one that is written over.
+    turns(claim, &text, "LOCK; if", "pthread_mutex_lock(&n); if");
+    turns(claim, &text, "x--;", "x--; UNLOCK;");
+    turns(claim, &text, "return 0;", "*(int *)&m = 0; return 0;");
+    let section = text.replace("LOCK;", "__VERIFIER_atomic_begin();");
+    let section = section.replace("UN__VERIFIER_atomic_begin();", "__VERIFIER_atomic_end();");
+    turns(claim, &section, "x--;", "__VERIFIER_atomic_end(); __VERIFIER_atomic_begin(); x--;");
+    let inner = text.replace("x++;", "pthread_mutex_lock(&n); x++; pthread_mutex_unlock(&n);");
+    let inner = inner.replace("x--;", "pthread_mutex_lock(&n); x--; pthread_mutex_unlock(&n);");
+    turns(claim, &inner, "LOCK; if (x != 0) reach_error();", "if (x != 0) reach_error(); LOCK;");
+    let two = format!(
+        "extern void reach_error(void); int x, y; \
+         void go(pthread_mutex_t *l, int *v) {{ pthread_mutex_lock(l); if (*v) reach_error(); \
+         pthread_mutex_lock(&o); ++*v; pthread_mutex_unlock(&o); \
+         pthread_mutex_lock(&o); --*v; pthread_mutex_unlock(&o); pthread_mutex_unlock(l); }} \
+         void *w(void *p) {{ go(&m, &x); go(&n, &y); return 0; }} {many}"
+    );
+    let two = format!("pthread_mutex_t o = PTHREAD_MUTEX_INITIALIZER; {two}");
+    turns(claim, &two, "go(&n, &y);", "go(&n, &x);");
+    let boxed = text.replace(
+        "int x;",
+        "struct { pthread_mutex_t lock; int x; } b = { PTHREAD_MUTEX_INITIALIZER, 0 };",
+    );
+    let boxed = boxed
+        .replace("LOCK;", "pthread_mutex_lock(&b.lock);")
+        .replace("UNpthread_mutex_lock", "pthread_mutex_unlock");
+    let boxed = boxed.replace("x != 0", "b.x != 0").replace("x++", "b.x++").replace("x--", "b.x--");
+    turns(claim, &boxed, "b.x--;", "");
+}
+
+/// A lock that a program makes for itself, for any number of threads.
+const OWN_LOCK: &str = "extern void reach_error(void); int lock, x; \
+    void take(void) { __VERIFIER_atomic_begin(); __VERIFIER_assume(lock == 0); lock = 1; __VERIFIER_atomic_end(); } \
+    void give(void) { __VERIFIER_atomic_begin(); lock = 0; __VERIFIER_atomic_end(); } \
+    void *w(void *p) { take(); if (x != 0) reach_error(); x = 1; x = 0; if (lock != 1) reach_error(); give(); return 0; } \
+    int main(void) { pthread_t t; while (1) pthread_create(&t, 0, w, 0); }";
+
+#[test]
+fn words_that_are_set_where_they_were_zero_are_locks() {
+    let claim = Claim::NoFailure;
+    turns(claim, OWN_LOCK, "__VERIFIER_assume(lock == 0);", "");
+    turns(claim, OWN_LOCK, "lock == 0", "lock <= 1");
+    turns(claim, OWN_LOCK, "lock = 1;", "lock = 0;");
+    turns(claim, OWN_LOCK, "x = 0;", "");
+    turns(claim, OWN_LOCK, "give(); return 0;", "give(); give(); return 0;");
+    turns(claim, OWN_LOCK, "while (1)", "while (1) lock = 0,");
+    turns(
+        claim,
+        OWN_LOCK,
+        "lock = 1; __VERIFIER_atomic_end();",
+        "__VERIFIER_atomic_end(); lock = 1;",
+    );
+    turns(claim, OWN_LOCK, "x = 1;", "x = 1; give(); take();");
+    turns(claim, OWN_LOCK, "x = 1;", "x = 1; *((char *)&lock + 1) = 0;");
+    let quiet = OWN_LOCK.replace("if (lock != 1) reach_error();", "");
+    differs(&quiet, "__VERIFIER_assume(lock == 0);", "");
+    differs(&quiet, "take(); if", "if");
+}
+
+#[test]
+fn what_was_true_while_threads_were_started_is_known_to_them() {
+    let claim = Claim::NoFailure;
+    let text = "extern void reach_error(void); int x; \
+        void *w(void *p) { LOCK; if (x != 0) reach_error(); x = 1; x = 0; UNLOCK; return 0; } \
+        int main(void) { pthread_t t, u; LOCK; x = 2; pthread_create(&t, 0, w, 0); \
+        pthread_create(&u, 0, w, 0); x = 0; UNLOCK; pthread_join(t, 0); pthread_join(u, 0); \
+        if (x != 0) reach_error(); return 0; }";
+    turns(claim, text, "x = 0; UNLOCK; pthread_join", "UNLOCK; pthread_join");
+    turns(claim, text, "x = 1; x = 0; UNLOCK;", "x = 1; UNLOCK;");
+    turns(claim, text, "LOCK; x = 2;", "x = 2;");
+    let readers = "extern void reach_error(void); int x; pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER; \
+        void *w(void *p) { pthread_rwlock_wrlock(&l); x++; x--; pthread_rwlock_unlock(&l); return 0; } \
+        void *r(void *p) { pthread_rwlock_rdlock(&l); if (x) reach_error(); pthread_rwlock_unlock(&l); return 0; } \
+        int main(void) { pthread_t t; while (1) { pthread_create(&t, 0, w, 0); pthread_create(&t, 0, r, 0); } }";
+    turns(claim, readers, "wrlock", "rdlock");
+    turns(
+        claim,
+        readers,
+        "if (x) reach_error();",
+        "pthread_rwlock_unlock(&l); if (x) reach_error(); pthread_rwlock_rdlock(&l);",
+    );
 }
 
 #[test]
