@@ -155,6 +155,8 @@ pub struct Blocks<'p> {
     /// Whether the last thread waits for its stores to take effect, and for nothing else.
     pub waits_for_stores: bool,
     pub nondet: Option<(i128, i128)>,
+    /// Which failures are looked for; others end executions.
+    pub properties: Vec<Property>,
     pub memory: MemoryKind,
     /// How many stores of a thread are kept apart while others do not see them.
     pub most_stores: u32,
@@ -222,6 +224,7 @@ impl<'p> Blocks<'p> {
             held: Vec::new(),
             waits_for_stores: false,
             nondet,
+            properties: vec![Property::Assert],
             memory: MemoryKind::Sc,
             most_stores: Self::FEW_STORES,
             blurs: true,
@@ -411,6 +414,7 @@ impl<'p> Blocks<'p> {
             values: FxHashMap::default(),
             is_blurred: false,
             has_acted: local.at == At::Block && !self.is_naive,
+            has_left: false,
             has_stepped: false,
             branches: 0,
             blocks: 0,
@@ -516,5 +520,3 @@ impl<'p> Blocks<'p> {
         *self.children.entry((parent, place)).or_insert(next)
     }
 }
-
-impl<'p> Walk<'_, '_, 'p> {}

@@ -45,6 +45,7 @@ pub fn prove(program: &Program, model: &Model, options: &Options<'_>) -> (Verdic
         return (conclude(program, options, gaps, Vec::new(), counts, notes), None);
     };
     blocks.is_naive = options.tuning.reduction == Reduction::Naive;
+    blocks.properties.clone_from(&options.properties);
     match model.facts().machine.filter(|_| options.tuning.interleaves(model)) {
         Some(memory) => blocks.memory = memory,
         None => {
@@ -70,6 +71,7 @@ pub fn prove(program: &Program, model: &Model, options: &Options<'_>) -> (Verdic
         has_refined: false,
         in_rows: 0,
         turned: None,
+        splits: false,
         has_ended: false,
         reports: Vec::new(),
         proof: None,
@@ -130,6 +132,8 @@ struct Rounds<'r, 'p> {
     in_rows: u32,
     /// Another order in which states are looked at, for that reason.
     turned: Option<Order>,
+    /// Whether states that differ in a predicate are kept apart, as conditions one by one were not enough.
+    splits: bool,
     has_ended: bool,
     reports: Vec<String>,
     proof: Option<String>,
@@ -201,7 +205,8 @@ impl<'r, 'p> Rounds<'r, 'p> {
 
     fn round(&mut self) -> Result<Next, Halt> {
         let usual = self.options.tuning;
-        let tuning = Tuning { order: self.turned.unwrap_or(usual.order), ..usual };
+        let domain = if self.splits { usual.domain.apart() } else { usual.domain };
+        let tuning = Tuning { order: self.turned.unwrap_or(usual.order), domain, ..usual };
         self.track_all();
         let (round, graph, kept) = {
             let mut search = Search::new(
@@ -319,6 +324,9 @@ impl<'r, 'p> Rounds<'r, 'p> {
                 new.map(|it| text::formula(&rounds.blocks, it.term)).collect();
             if !formulas.is_empty() {
                 parts.push(format!("whether {}", formulas.join("; ")));
+            }
+            if parts.is_empty() {
+                parts.push("what is tracked, in another way".to_string());
             }
             format!("{steps} steps that are not possible; from now on: {}", parts.join("; "))
         });
@@ -450,6 +458,12 @@ impl<'r, 'p> Rounds<'r, 'p> {
         }
         if self.blocks.blurs && path.edges.iter().any(|edge| edge.is_blurred) {
             self.blocks.blurs = false;
+            return Ok(true);
+        }
+        // Which conditions hold together may matter.
+        if !self.splits && self.options.tuning.domain.apart() != self.options.tuning.domain {
+            self.splits = true;
+            self.report(|_| "states that differ in a condition are kept apart".to_string());
             return Ok(true);
         }
         // The same states in another order: something else may be reached first.

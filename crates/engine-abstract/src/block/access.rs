@@ -204,6 +204,7 @@ impl Walk<'_, '_, '_> {
                 self.record_access(true, at, bytes, old);
             }
             if let Some(new) = new {
+                run.has_left = true;
                 self.write(&mut run, place, bytes, new);
                 self.record_access(false, at, bytes, new);
                 self.hold(&mut run, place, read.takes_lock() || write.takes_lock());
@@ -330,6 +331,7 @@ impl Walk<'_, '_, '_> {
                 self.record_access(true, address, bytes, old);
             }
             if let Some(new) = new {
+                run.has_left = true;
                 for (place, is_here, before) in &is_there {
                     let value = self.blocks.values.terms.select(*is_here, new, *before);
                     self.write(&mut run, *place, bytes, value);

@@ -30,6 +30,8 @@ pub(crate) struct Run {
     pub values: FxHashMap<Id, Term>,
     /// Whether it has come to what others may notice, or needs to stop before that.
     pub(crate) has_acted: bool,
+    /// Whether it has left something behind that others may find.
+    pub(crate) has_left: bool,
     /// Whether it has taken an instruction.
     pub(super) has_stepped: bool,
     pub(super) branches: u32,
@@ -180,6 +182,14 @@ impl Walk<'_, '_, '_> {
             all.push((side as u8, run));
         }
         Ok(all)
+    }
+
+    /// Whether the thread stops before something by which it may go no further: what it has done is done
+    /// nevertheless, and others may find it. Nobody else can go on while it is in an atomic section.
+    pub(super) fn stops_before(&self, run: &Run, condition: Term) -> bool {
+        let is_inside = run.control.section == Some(self.number) || self.is_inside(run);
+        let is_seen = run.has_left && !is_inside && !run.control.is_alone(self.number);
+        is_seen && run.has_acted && !self.blocks.values.is_true(condition)
     }
 
     /// A thread waits for a condition. False where it never holds.
