@@ -382,6 +382,9 @@ impl<'r, 'p> Rounds<'r, 'p> {
                 self.report(|_| "the graph is built anew".to_string());
                 Ok(Next::Again)
             }
+            Finding::Possible(_) | Finding::Nothing if path.is_loose() => {
+                Ok(self.track_memory(path))
+            }
             Finding::Possible(_) if !self.is_whole(path) => Ok(self.widen(path)),
             Finding::Possible(model) => Ok(self.possible(path, &model)),
             Finding::Nothing if self.is_needed(path) => {
@@ -430,6 +433,28 @@ impl<'r, 'p> Rounds<'r, 'p> {
         let Some(memory) = &mut self.blocks.graphs else { return true };
         let whole = path.whole().execution;
         !whole.is_vague() && memory.consistency.allows(&whole)
+    }
+
+    /// The path says nothing while memory that it depends on is no part of the execution.
+    fn track_memory(&mut self, path: &Path) -> Next {
+        let needed = path.needed_memory(&mut self.blocks);
+        let Some(memory) = &mut self.blocks.graphs else { return Next::Again };
+        let new: Vec<PlaceId> = needed
+            .into_iter()
+            .filter_map(|(address, place)| memory.track(address).then_some(place))
+            .collect();
+        if new.is_empty() {
+            self.give_up("memory that is no part of executions".to_string());
+            return Next::Enough;
+        }
+        let steps = path.edges.len();
+        self.report(|rounds| {
+            let names: Vec<String> =
+                new.iter().map(|place| text::place(&rounds.blocks, *place)).collect();
+            let names = names.join(", ");
+            format!("{steps} steps that depend on what is in memory; from now on: accesses to {names}")
+        });
+        Next::Again
     }
 
     fn may_widen(&self) -> bool {

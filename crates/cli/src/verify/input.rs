@@ -105,6 +105,7 @@ impl ReadingArguments {
                 ExternsName::Unknown => Externs::Unknown,
                 ExternsName::Nondet => Externs::Nondet,
             },
+            integers: false,
         }
     }
 }

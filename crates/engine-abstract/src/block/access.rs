@@ -67,6 +67,10 @@ impl Walk<'_, '_, '_> {
                 self.store_later(run, &kind, place, bytes, open)?;
                 continue;
             }
+            if !is_own && self.is_loose(&run, &target) {
+                self.loose_access(run, &kind, &target, bytes, open)?;
+                continue;
+            }
             if self.waits(&run) && !is_own {
                 self.stop(run, At::Operation, open);
                 continue;

@@ -95,6 +95,7 @@ impl Blocks<'_> {
             ending: Ending::Goes,
             is_blurred: false,
             growth: None,
+            loose: Vec::new(),
         };
         let mut writes: FxHashMap<PlaceId, Term> = FxHashMap::default();
         let Some(stores) = edge.control.local(thread).map(|local| &mut local.stores) else {

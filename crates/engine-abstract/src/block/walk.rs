@@ -10,6 +10,7 @@ use super::record::Inputs;
 use super::{Blocks, Decision, Edge, Ending, Halt, Store, Touch, Way};
 use crate::control::{At, Control};
 use crate::declarative::execution::{Event, Id};
+use crate::declarative::loose::Loose;
 use crate::oracle::{Oracle, evaluate};
 use crate::places::PlaceId;
 
@@ -28,6 +29,8 @@ pub(crate) struct Run {
     /// What is added to an execution that is a graph, and what its writes have written.
     pub growth: Vec<(u32, Event)>,
     pub values: FxHashMap<Id, Term>,
+    /// Its accesses to memory that is no part of the execution.
+    pub loose: Vec<Loose>,
     /// Whether it has come to what others may notice, or needs to stop before that.
     pub(crate) has_acted: bool,
     /// Whether it has left something behind that others may find.
@@ -149,6 +152,7 @@ impl Walk<'_, '_, '_> {
             ending: run.ending.unwrap_or(Ending::Goes),
             is_blurred: run.is_blurred,
             growth,
+            loose: run.loose,
         }
     }
 
