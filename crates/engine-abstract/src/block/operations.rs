@@ -64,9 +64,8 @@ impl<'p> Walk<'_, '_, 'p> {
             Operation::HeapSize { address } => self.heap_size(run, address, open),
             Operation::Free { address, kind } => self.free(run, address, kind, open),
             Operation::Wait { condition } | Operation::Assume { condition }
-                if self.stops_before(&run, condition) =>
+                if self.stops_before(&mut run, condition, open) =>
             {
-                self.stop(run, At::Operation, open);
                 Ok(())
             }
             Operation::Wait { condition } => {
@@ -89,9 +88,8 @@ impl<'p> Walk<'_, '_, 'p> {
             }
             Operation::Assert { condition, property, .. }
                 if !self.blocks.properties.contains(&property)
-                    && self.stops_before(&run, condition) =>
+                    && self.stops_before(&mut run, condition, open) =>
             {
-                self.stop(run, At::Operation, open);
                 Ok(())
             }
             Operation::Assert { condition, message, property } => {
@@ -253,8 +251,7 @@ impl<'p> Walk<'_, '_, 'p> {
         let width = self.blocks.values.terms.width(below);
         let zero = self.blocks.values.number(width, 0);
         let goes = self.blocks.values.terms.binary(BinaryOp::Ult, zero, below);
-        if self.stops_before(&run, goes) {
-            self.stop(run, At::Operation, open);
+        if self.stops_before(&mut run, goes, open) {
             return Ok(());
         }
         let value = self.fresh(&mut run, width);

@@ -190,10 +190,25 @@ impl Walk<'_, '_, '_> {
 
     /// Whether the thread stops before something by which it may go no further: what it has done is done
     /// nevertheless, and others may find it. Nobody else can go on while it is in an atomic section.
-    pub(super) fn stops_before(&self, run: &Run, condition: Term) -> bool {
-        let is_inside = run.control.section == Some(self.number) || self.is_inside(run);
-        let is_seen = run.has_left && !is_inside && !run.control.is_alone(self.number);
-        is_seen && run.has_acted && !self.blocks.values.is_true(condition)
+    pub(super) fn stops_before(
+        &mut self,
+        run: &mut Run,
+        condition: Term,
+        open: &mut Vec<Run>,
+    ) -> bool {
+        let stops = match self.way {
+            Way::Trail(trail) => trail.get(run.trail.len()) == Some(&Decision::Stops),
+            Way::All { .. } => {
+                let is_inside = run.control.section == Some(self.number) || self.is_inside(run);
+                let is_seen = !is_inside && !run.control.is_alone(self.number);
+                run.has_acted && run.has_left && is_seen && !self.blocks.values.is_true(condition)
+            }
+        };
+        if stops {
+            run.trail.push(Decision::Stops);
+            self.stop(run.clone(), At::Operation, open);
+        }
+        stops
     }
 
     /// A thread waits for a condition. False where it never holds.
