@@ -76,8 +76,8 @@ pub enum Decision {
     Outside(u64),
     /// Whether an object that has ended is remembered.
     Keeps(bool),
-    /// The thread stops before something by which it may go no further.
-    Stops,
+    /// Whether the thread stops before something by which it may go no further.
+    Stops(bool),
     /// What is at that place in a buffer takes effect.
     Flush(u32),
     /// A store to that address takes effect that is not kept apart from others.

@@ -86,3 +86,19 @@ fn sections_that_do_not_end_keep_what_is_in_them() {
         assert_ne!(answer(&program, model, tuning), Conclusion::Unsafe, "{model}");
     }
 }
+
+/// Where the lock is taken nobody stops, and before the assumption somebody does.
+#[test]
+fn a_failure_behind_a_lock_and_an_assumption_replays() {
+    let leaves = "jump again\nagain:\n_, ok = cas.4 &y, 0:32, 1:32 [A, ACQ] [A, ACQ, LOCK_WRITE] [A, RLX]\n\
+                  wait ok\ni = nondet\nassume i <u 3:32\nstore.4 &x, i [NA]\n\
+                  store.4 &y, 0:32 [A, REL, UNLOCK]\nk = k + 1:32\nbranch k == 2:32, enough, again\nenough:";
+    let program = program(leaves, "assume i == 2:32");
+    let usual = Tuning::default();
+    for model in ["sc", "tso", "pso", "ra", "rc11"] {
+        for analysis in [Analysis::Usual, Analysis::Eager] {
+            let tuning = Tuning { analysis, ..usual };
+            assert_eq!(answer(&program, model, tuning), Conclusion::Unsafe, "{model} {analysis:?}");
+        }
+    }
+}

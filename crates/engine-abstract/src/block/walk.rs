@@ -196,16 +196,17 @@ impl Walk<'_, '_, '_> {
         condition: Term,
         open: &mut Vec<Run>,
     ) -> bool {
+        let is_inside = run.control.section == Some(self.number) || self.is_inside(run);
+        let is_seen = !is_inside && !run.control.is_alone(self.number);
+        if !(run.has_acted && run.has_left && is_seen) {
+            return false;
+        }
         let stops = match self.way {
-            Way::Trail(trail) => trail.get(run.trail.len()) == Some(&Decision::Stops),
-            Way::All { .. } => {
-                let is_inside = run.control.section == Some(self.number) || self.is_inside(run);
-                let is_seen = !is_inside && !run.control.is_alone(self.number);
-                run.has_acted && run.has_left && is_seen && !self.blocks.values.is_true(condition)
-            }
+            Way::Trail(trail) => trail.get(run.trail.len()) == Some(&Decision::Stops(true)),
+            Way::All { .. } => !self.blocks.values.is_true(condition),
         };
+        run.trail.push(Decision::Stops(stops));
         if stops {
-            run.trail.push(Decision::Stops);
             self.stop(run.clone(), At::Operation, open);
         }
         stops
