@@ -2,6 +2,8 @@
 
 use crate::support;
 
+use std::path::Path;
+
 use support::{Folder, MP, SB};
 
 fn folder() -> Folder {
@@ -133,6 +135,32 @@ fn integers_are_for_those_who_know_them() {
     folder.run(&[&emit[..], &["q.smt2"]].concat()).ends_with(0);
     let text = std::fs::read_to_string(folder.path().join("q.smt2")).unwrap_or_default();
     assert!(text.starts_with("(set-logic QF_LIA)\n") && text.contains("(define-fun i"), "{text}");
+}
+
+/// A program in C whose words are integers as long as they hold what integers would be.
+#[test]
+fn integers_in_c_end_where_words_do() {
+    let folder = Folder::new();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c-abstract");
+    let text = std::fs::read_to_string(examples.join("sum-of-inputs.c")).expect("an example");
+    folder.write("sum.c", &text);
+    folder.write("more.c", text.replace("seen >= least", "seen > least"));
+    let ask = ["verify", "--engine", "abstract", "--model", "sc", "--property", "assert"];
+    let asked = |more: &[&str]| folder.run(&[&ask[..], more].concat());
+    let within = "executions were followed as long as no sum";
+    asked(&["sum.c"]).ends_with(1);
+    asked(&["sum.c", "--integers", "--proof", "a.proof"])
+        .ends_with(0)
+        .says(within)
+        .says("every execution was covered that the options leave");
+    folder.run(&["check-proof", "a.proof", "sum.c"]).ends_with(0).says(within);
+    folder.run(&["check-proof", "a.proof", "more.c"]).ends_with(1);
+    // What happens with integers that words hold happens with words.
+    asked(&["more.c", "--integers"]).ends_with(1).says("seen > least");
+    let signs = "it is not known which numbers have a sign";
+    asked(&["sum.c", "--integers", "--", "-fwrapv"]).ends_with(2).complains(signs);
+    let other = folder.run(&["verify", "--engine", "states", "--integers", "sum.c"]);
+    other.ends_with(2).complains("integers in programs in C are for the engine 'abstract'");
 }
 
 #[test]

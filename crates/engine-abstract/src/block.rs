@@ -33,6 +33,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::control::{At, Control, Local, Stores, process};
 use crate::declarative::Memory;
 use crate::declarative::execution::{Execution, Growth};
+use crate::declarative::loose::Loose;
 use crate::live::Points;
 use crate::oracle::{Oracle, Unanswered};
 use crate::places::{
@@ -42,6 +43,7 @@ use crate::value::Values;
 
 pub(crate) use access::Kind;
 pub use record::{Given, Inputs};
+pub(crate) use targets::Target;
 pub(crate) use walk::{Run, Walk};
 
 /// What is in some places.
@@ -74,6 +76,8 @@ pub enum Decision {
     Outside(u64),
     /// Whether an object that has ended is remembered.
     Keeps(bool),
+    /// Whether the thread stops before something by which it may go no further.
+    Stops(bool),
     /// What is at that place in a buffer takes effect.
     Flush(u32),
     /// A store to that address takes effect that is not kept apart from others.
@@ -99,6 +103,8 @@ pub struct Edge {
     pub is_blurred: bool,
     /// What is added to the execution, where that is a graph.
     pub growth: Option<Arc<Growth>>,
+    /// Accesses to memory that is no part of it.
+    pub loose: Vec<Loose>,
 }
 
 /// Some bytes that are used.
@@ -155,11 +161,15 @@ pub struct Blocks<'p> {
     /// Whether the last thread waits for its stores to take effect, and for nothing else.
     pub waits_for_stores: bool,
     pub nondet: Option<(i128, i128)>,
+    /// Which failures are looked for; others end executions.
+    pub properties: Vec<Property>,
     pub memory: MemoryKind,
     /// How many stores of a thread are kept apart while others do not see them.
     pub most_stores: u32,
     /// Whether there may be more; else threads wait, and not all that the program can do is there.
     pub blurs: bool,
+    /// Whether the last thread has read memory that is no part of the execution.
+    pub has_read_loosely: bool,
     /// Whether each instruction is a step of its own.
     pub is_naive: bool,
     /// How many ways of the last thread wait for that.
@@ -222,9 +232,11 @@ impl<'p> Blocks<'p> {
             held: Vec::new(),
             waits_for_stores: false,
             nondet,
+            properties: vec![Property::Assert],
             memory: MemoryKind::Sc,
             most_stores: Self::FEW_STORES,
             blurs: true,
+            has_read_loosely: false,
             is_naive: false,
             waiting: 0,
             graphs: None,
@@ -379,6 +391,7 @@ impl<'p> Blocks<'p> {
         self.tried.clear();
         self.held.clear();
         (self.waits_for_stores, self.waiting) = (false, 0);
+        self.has_read_loosely = false;
         if process::is_buffer(thread) {
             return self.flushes(control, base, process::thread(thread), way);
         }
@@ -408,9 +421,11 @@ impl<'p> Blocks<'p> {
             made: Vec::new(),
             touches: Vec::new(),
             growth: Vec::new(),
+            loose: Vec::new(),
             values: FxHashMap::default(),
             is_blurred: false,
             has_acted: local.at == At::Block && !self.is_naive,
+            has_left: false,
             has_stepped: false,
             branches: 0,
             blocks: 0,
@@ -516,5 +531,3 @@ impl<'p> Blocks<'p> {
         *self.children.entry((parent, place)).or_insert(next)
     }
 }
-
-impl<'p> Walk<'_, '_, 'p> {}

@@ -127,6 +127,15 @@ impl Domain {
         self != Domain::Explicit
     }
 
+    /// The domain that keeps states apart which differ in a predicate, if this one does not.
+    pub fn apart(self) -> Domain {
+        match self {
+            Domain::Predicates => Domain::Boolean,
+            Domain::Product => Domain::BooleanProduct,
+            Domain::Explicit | Domain::Boolean | Domain::BooleanProduct => self,
+        }
+    }
+
     /// Whether states are apart that differ in a predicate.
     pub fn splits(self) -> bool {
         matches!(self, Domain::Boolean | Domain::BooleanProduct)

@@ -22,6 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::block::{Blocks, Edge, Ending};
 use crate::control::Control;
 use crate::declarative::execution::Whole;
+use crate::declarative::loose::{Loose, needed};
 use crate::options::{Domain, Parts, Refinements, Scope};
 use crate::oracle::{Model, Oracle, Unanswered, value_in};
 use crate::places::{Place, PlaceId};
@@ -61,6 +62,8 @@ struct Step {
     writes: Vec<(PlaceId, Term)>,
     inputs: Vec<Term>,
     made: Vec<(PlaceId, Term)>,
+    /// Accesses to memory that is no part of the execution.
+    loose: Vec<Loose>,
 }
 
 /// What is found out about a path.
@@ -131,6 +134,21 @@ impl Path {
         whole
     }
 
+    /// Whether somebody has used memory on the path that is no part of the execution.
+    pub fn is_loose(&self) -> bool {
+        self.steps.iter().any(|step| !step.loose.is_empty())
+    }
+
+    /// Of that memory, what the path depends on.
+    pub fn needed_memory(&self, blocks: &mut Blocks<'_>) -> Vec<(u64, PlaceId)> {
+        let mut inputs: FxHashSet<Term> = FxHashSet::default();
+        for (.., condition) in self.conditions(blocks) {
+            inputs.extend(blocks.values.terms.support(condition));
+        }
+        let all: Vec<Loose> = self.steps.iter().flat_map(|step| step.loose.clone()).collect();
+        needed(&all, &inputs)
+    }
+
     /// The conditions of the path over inputs, each with its step and its number there.
     fn conditions(&self, blocks: &mut Blocks<'_>) -> Vec<Condition> {
         let mut all = Vec::new();
@@ -190,7 +208,12 @@ impl Step {
         let guard = edge.guard.iter().map(|term| terms.substitute(*term, &mut own)).collect();
         let writes = edge.writes.iter();
         let writes = writes.map(|(place, term)| (*place, terms.substitute(*term, &mut own)));
-        Step { guard, writes: writes.collect(), inputs, made }
+        let writes = writes.collect();
+        let loose = edge.loose.iter().map(|access| Loose {
+            places: access.places.clone(),
+            input: access.input.map(|term| terms.substitute(term, &mut own)),
+        });
+        Step { guard, writes, inputs, made, loose: loose.collect() }
     }
 
     /// Where a place may have one of several values, the state has it that this is one of them.

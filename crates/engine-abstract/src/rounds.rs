@@ -45,6 +45,7 @@ pub fn prove(program: &Program, model: &Model, options: &Options<'_>) -> (Verdic
         return (conclude(program, options, gaps, Vec::new(), counts, notes), None);
     };
     blocks.is_naive = options.tuning.reduction == Reduction::Naive;
+    blocks.properties.clone_from(&options.properties);
     match model.facts().machine.filter(|_| options.tuning.interleaves(model)) {
         Some(memory) => blocks.memory = memory,
         None => {
@@ -70,6 +71,7 @@ pub fn prove(program: &Program, model: &Model, options: &Options<'_>) -> (Verdic
         has_refined: false,
         in_rows: 0,
         turned: None,
+        splits: false,
         has_ended: false,
         reports: Vec::new(),
         proof: None,
@@ -130,6 +132,8 @@ struct Rounds<'r, 'p> {
     in_rows: u32,
     /// Another order in which states are looked at, for that reason.
     turned: Option<Order>,
+    /// Whether states that differ in a predicate are kept apart, as conditions one by one were not enough.
+    splits: bool,
     has_ended: bool,
     reports: Vec<String>,
     proof: Option<String>,
@@ -201,7 +205,8 @@ impl<'r, 'p> Rounds<'r, 'p> {
 
     fn round(&mut self) -> Result<Next, Halt> {
         let usual = self.options.tuning;
-        let tuning = Tuning { order: self.turned.unwrap_or(usual.order), ..usual };
+        let domain = if self.splits { usual.domain.apart() } else { usual.domain };
+        let tuning = Tuning { order: self.turned.unwrap_or(usual.order), domain, ..usual };
         self.track_all();
         let (round, graph, kept) = {
             let mut search = Search::new(
@@ -320,6 +325,9 @@ impl<'r, 'p> Rounds<'r, 'p> {
             if !formulas.is_empty() {
                 parts.push(format!("whether {}", formulas.join("; ")));
             }
+            if parts.is_empty() {
+                parts.push("what is tracked, in another way".to_string());
+            }
             format!("{steps} steps that are not possible; from now on: {}", parts.join("; "))
         });
     }
@@ -374,6 +382,9 @@ impl<'r, 'p> Rounds<'r, 'p> {
                 self.report(|_| "the graph is built anew".to_string());
                 Ok(Next::Again)
             }
+            Finding::Possible(_) | Finding::Nothing if path.is_loose() => {
+                Ok(self.track_memory(path))
+            }
             Finding::Possible(_) if !self.is_whole(path) => Ok(self.widen(path)),
             Finding::Possible(model) => Ok(self.possible(path, &model)),
             Finding::Nothing if self.is_needed(path) => {
@@ -424,6 +435,28 @@ impl<'r, 'p> Rounds<'r, 'p> {
         !whole.is_vague() && memory.consistency.allows(&whole)
     }
 
+    /// The path says nothing while memory that it depends on is no part of the execution.
+    fn track_memory(&mut self, path: &Path) -> Next {
+        let needed = path.needed_memory(&mut self.blocks);
+        let Some(memory) = &mut self.blocks.graphs else { return Next::Again };
+        let new: Vec<PlaceId> = needed
+            .into_iter()
+            .filter_map(|(address, place)| memory.track(address).then_some(place))
+            .collect();
+        if new.is_empty() {
+            self.give_up("memory that is no part of executions".to_string());
+            return Next::Enough;
+        }
+        let steps = path.edges.len();
+        self.report(|rounds| {
+            let names: Vec<String> =
+                new.iter().map(|place| text::place(&rounds.blocks, *place)).collect();
+            let names = names.join(", ");
+            format!("{steps} steps that depend on what is in memory; from now on: accesses to {names}")
+        });
+        Next::Again
+    }
+
     fn may_widen(&self) -> bool {
         self.blocks.graphs.as_ref().is_some_and(|memory| memory.window.is_some())
     }
@@ -450,6 +483,12 @@ impl<'r, 'p> Rounds<'r, 'p> {
         }
         if self.blocks.blurs && path.edges.iter().any(|edge| edge.is_blurred) {
             self.blocks.blurs = false;
+            return Ok(true);
+        }
+        // Which conditions hold together may matter.
+        if !self.splits && self.options.tuning.domain.apart() != self.options.tuning.domain {
+            self.splits = true;
+            self.report(|_| "states that differ in a condition are kept apart".to_string());
             return Ok(true);
         }
         // The same states in another order: something else may be reached first.

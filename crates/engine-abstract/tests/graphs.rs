@@ -287,3 +287,46 @@ fn sections_are_whole() {
         assert_eq!(of_two(name, halves, look), Conclusion::Unknown, "{name}");
     }
 }
+
+/// What nobody's assertion depends on costs nothing.
+#[test]
+fn memory_that_does_not_matter_is_left_out() {
+    let counted = |counters: usize| {
+        let mut globals = String::new();
+        let mut uses = String::new();
+        for number in 0..counters {
+            globals += &format!("global s{number}: 4\n");
+            uses += &format!("i = rmw.add.4 &s{number}, 1:32 [A, RLX] [A, RLX]\n");
+        }
+        let text = format!(
+            "program p pointers 64\nglobal x: 4\nglobal y: 4\n{globals}\
+             fn P0() {{\nvar i: 32\n{uses}store.4 &x, 1:32 [NA]\n{uses}store.4 &y, 1:32 [A, REL]\nreturn\n}}\n\
+             fn P1() {{\nvar r: 32, i: 32\njump again\nagain:\n{uses}r = load.4 &y [A, ACQ]\n\
+             branch r == 1:32, there, again\nthere:\nr = load.4 &x [NA]\n\
+             assert r == 1:32, \"published\"\njump again\n}}\n\
+             thread P0 = P0()\nthread P1 = P1()\n"
+        );
+        let program = parse_program("p", &text).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let model = Model::builtin("rc11").expect("a model").expect("a right model");
+        let control = Control::lasting(Duration::from_secs(60));
+        let options = abstraction::Options { control, ..Default::default() };
+        let verdict = abstraction::verify(&program, &model, &options);
+        assert_eq!(verdict.conclusion(), Conclusion::Safe, "{:?}", verdict.reason);
+        verdict.counts.states
+    };
+    assert_eq!(counted(0), counted(3));
+}
+
+/// A thread that goes no further whatever it reads in memory that is left out keeps nobody from failing.
+#[test]
+fn who_stands_still_for_what_is_left_out_keeps_nobody() {
+    let reads = "r = load.4 &x [A, RLX]\nassume r == 1:32\nassume r == 2:32\nreturn";
+    let waits = "r = load.4 &x [A, RLX]\nwait r == 7:32\nreturn";
+    let fails = "r = load.4 &y [A, RLX]\nassert r == 1:32, \"fails\"\nreturn";
+    for still in [reads, waits] {
+        for name in ["sc", "rc11"] {
+            assert_eq!(of_two(name, still, fails), Conclusion::Unsafe, "{still} under {name}");
+            assert_eq!(of_two(name, fails, still), Conclusion::Unsafe, "{still} under {name}");
+        }
+    }
+}

@@ -52,7 +52,11 @@ fn statement(random: &mut Random, is_weak: bool, n: u64, depth: u32) -> String {
         }
         6 => "i = nondet\n".to_string(),
         7 => format!("store.4 &{g}, i {order}\n"),
-        8 => format!("assume i != {c}:32\n"),
+        8 => match random.below(2) {
+            0 => format!("assume i != {c}:32\n"),
+            // The thread goes no further, and has done something before.
+            _ => format!("store.4 &{g}, {d}:32 {order}\nassume i == {}:32\n", 7 - c),
+        },
         9 => format!("assert r != {c}:32, \"r\"\n"),
         10 => format!("assert (r != {c}:32) | (s != {d}:32), \"both\"\n"),
         11 => format!("assert i + r != {d}:32, \"sum\"\n"),

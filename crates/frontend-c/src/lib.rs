@@ -102,6 +102,9 @@ pub struct Options {
     pub errors: Errors,
     /// Whether signed overflow, shifts out of range and undefined divisions are checked.
     pub overflow: bool,
+    /// Whether executions end where a sum, a difference or a product leaves the range of its type: up to
+    /// there, words are integers.
+    pub integers: bool,
     /// Whether a variable that is given no value may decide something: nobody asks for `memory`.
     pub any_values: bool,
     /// What to take for the contents of files of C, by their paths as they are given or included.

@@ -62,7 +62,11 @@ impl Prepared {
         }
     }
 
-    fn concluded(&self, answer: Answer) -> Response {
+    fn concluded(&self, mut answer: Answer) -> Response {
+        if self.request.input.reading.integers {
+            let verdict = answer.verdict.restricted(Some(integers::WITHIN_RANGE.to_string()));
+            answer.verdict = verdict;
+        }
         let answer = self.without_vacuity(answer);
         let answer = self.complete(answer);
         self.response(self.assumed(answer))

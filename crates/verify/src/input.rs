@@ -38,6 +38,8 @@ pub struct Reading {
     pub data_model: Option<DataModel>,
     /// What functions of C do that neither the program nor the library has.
     pub externs: Externs,
+    /// Whether executions of C are followed only as long as words hold what integers would be.
+    pub integers: bool,
 }
 
 impl Input {
@@ -50,6 +52,25 @@ impl Input {
     pub fn with_names(mut self) -> Input {
         self.reading.clang.push("-fno-discard-value-names".to_string());
         self
+    }
+
+    /// Whether clang says of all arithmetic if it has a sign: where signed numbers are to wrap around, and in modules that others
+    /// have made, nobody does.
+    pub fn check_signs(&self) -> Result<(), Diagnostics> {
+        let wraps = ["-fwrapv", "-ftrapv", "-fno-strict-overflow"];
+        let wraps = self.reading.clang.iter().find(|it| wraps.contains(&it.as_str()));
+        let is_source = |file: &&PathBuf| {
+            matches!(file.extension().and_then(|it| it.to_str()), Some("c" | "i"))
+        };
+        let module = self.files.iter().find(|file| !is_source(file));
+        let what = match (wraps, module) {
+            (Some(argument), _) => format!("with {argument}"),
+            (None, Some(module)) => format!("in '{}'", shown(module)),
+            (None, None) => return Ok(()),
+        };
+        let message = format!("{what} it is not known which numbers have a sign, as integers need");
+        let help = Help::LeaveOut(vec![Setting::Integers]);
+        Err(vec![Diagnostic::new(message).with_help(help)])
     }
 
     /// What all inputs are. What is asked for has to go with that.
@@ -194,6 +215,7 @@ pub fn load_edited(
         externs: options.externs,
         spurious_wakeups: !options.no_spurious_wakeups,
         overflow: checks.overflow,
+        integers: options.integers,
         any_values: checks.any_values,
         errors: checks.errors.clone(),
         texts,

@@ -1,6 +1,7 @@
-//! Operation structures whose values are integers.
+//! Programs whose values are integers.
 //!
-//! That nothing is wrong with integers is said as it is. Something that is wrong is looked for again with
+//! In C, words are integers as long as they hold what integers would be, and executions are followed up to there. So
+//! what is found happens with words, too. In operation structures they are integers without bounds: that nothing is wrong with integers is said as it is. Something that is wrong is looked for again with
 //! words, as machines have them: only what they do is shown.
 
 use parallax_engine_bounded::Asking;
@@ -8,6 +9,10 @@ use parallax_frontend_ops::with_integers;
 use parallax_program::{Diagnostics, Help, Setting};
 use parallax_query::{Answer, Query, Subject};
 use parallax_verdict::{Conclusion, Reason};
+
+/// What an answer about a program in C says.
+pub const WITHIN_RANGE: &str = "values are integers: executions were followed as long as no sum, difference or \
+                                product left the range of its type";
 
 /// Asks a query whose program has words.
 pub fn ask(

@@ -7,8 +7,10 @@ use parallax_control::Control;
 use parallax_engine_abstract::proof::{Checked, Header, check};
 use parallax_program::{Diagnostic, Diagnostics, Property};
 
+use crate::input::Kind;
+use crate::integers::WITHIN_RANGE;
 use crate::properties::Properties;
-use crate::request::Request;
+use crate::request::{Prepared, Request};
 use crate::validation::{Outcome, Validation};
 
 /// Checks the text of a proof, which has a name for messages. The request has the program.
@@ -21,7 +23,10 @@ pub fn check_proof(
     request.model = Some(header.model.clone());
     request.properties = Some(Properties::Named(header.properties.clone()));
     request.nondet = header.nondet;
-    let prepared = request.prepare()?;
+    let words = request.clone().prepare()?;
+    let is_about = |it: &Prepared| it.subject.program.as_ref().is_some_and(|it| header.is_about(it));
+    let integers = if is_about(&words) { None } else { with_integers(request).filter(is_about) };
+    let prepared = integers.as_ref().unwrap_or(&words);
     let Some(program) = &prepared.subject.program else {
         return Err(vec![Diagnostic::new("proofs are of programs, and this is none")]);
     };
@@ -35,9 +40,19 @@ pub fn check_proof(
                  {reduced} states"
             );
             let claim = claim(&header);
-            Validation { notes: vec![counts], ..said(Outcome::Confirmed, claim) }
+            let within = integers.map(|_| WITHIN_RANGE.to_string());
+            let notes = [counts].into_iter().chain(within).collect();
+            Validation { notes, ..said(Outcome::Confirmed, claim) }
         }
     })
+}
+
+/// The program as it is where its values are integers, if there is one.
+fn with_integers(mut request: Request) -> Option<Prepared> {
+    request.input.reading.integers = true;
+    let is_known = request.input.kind().is_ok_and(|kind| kind == Kind::C);
+    let is_known = is_known && request.input.check_signs().is_ok();
+    if is_known { request.prepare().ok() } else { None }
 }
 
 /// What a proof proves.

@@ -55,9 +55,9 @@ pub struct Prepared {
 
 impl Request {
     /// Reads the input and the model.
-    pub fn prepare(self) -> Result<Prepared, Diagnostics> {
+    pub fn prepare(mut self) -> Result<Prepared, Diagnostics> {
         let kind = self.input.kind()?;
-        check_integers(kind, &self.extensions)?;
+        self.take_integers(kind)?;
         let wanted = self.properties.clone().unwrap_or_else(|| Properties::usual_of(kind));
         let properties = wanted.properties_of(kind)?;
         let mut prepared = match kind {
@@ -80,6 +80,30 @@ impl Request {
         prepared.properties = properties;
         prepared.formulas = wanted.formulas()?;
         Ok(prepared)
+    }
+
+    /// Integers in place of words: programs in C are read in that way, for the engine that proves something
+    /// of it. Other programs look at the bits of their values.
+    fn take_integers(&mut self, kind: Kind) -> Result<(), Diagnostics> {
+        let asking = self.extensions.get::<Asking>().copied().unwrap_or_default();
+        if !asking.integers || kind == Kind::Structures {
+            return Ok(());
+        }
+        if kind != Kind::C {
+            let message = "integers are for operation structures (.ops) and programs in C";
+            let why = "other programs shift, mask and divide words, which integers cannot express";
+            let help = Help::LeaveOut(vec![Setting::Integers]).and(why);
+            return Err(vec![Diagnostic::new(message).with_help(help)]);
+        }
+        if !matches!(self.engine, Choice::Named(name) if name == "abstract") {
+            let error = Diagnostic::new("integers in programs in C are for the engine 'abstract'");
+            return Err(vec![error.with_help(Help::TryEngines(vec!["abstract"]))]);
+        }
+        self.input.check_signs()?;
+        self.input.reading.integers = true;
+        let words = Asking { integers: false, ..asking };
+        self.extensions = std::mem::take(&mut self.extensions).with(words);
+        Ok(())
     }
 
     /// Whether it is for proofs by invariants, which take a form of their own.
@@ -232,18 +256,6 @@ impl Prepared {
         let program = self.subject.program.as_ref().filter(|_| self.kind == Kind::Machine)?;
         Some(parallax_frontend_x86::listing(program))
     }
-}
-
-/// Other programs look at the bits of their values.
-fn check_integers(kind: Kind, extensions: &Extensions) -> Result<(), Diagnostics> {
-    let is_asked = extensions.get::<Asking>().is_some_and(|asking| asking.integers);
-    if is_asked && kind != Kind::Structures {
-        let error = Diagnostic::new("integers are for operation structures (.ops)");
-        let why = "other programs shift, mask and divide words, which integers cannot express";
-        let help = Help::LeaveOut(vec![Setting::Integers]).and(why);
-        return Err(vec![error.with_help(help)]);
-    }
-    Ok(())
 }
 
 /// The model for a program in C, and whether the program has to be compiled for it. Programs in C have

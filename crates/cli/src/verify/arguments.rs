@@ -82,8 +82,8 @@ pub struct VerifyArguments {
     #[arg(long, value_enum, default_value_t = FrameworkName::Cat)]
     pub framework: FrameworkName,
 
-    /// Take the values of operation structures for integers, which never wrap around (bounded engine,
-    /// with Z3)
+    /// Take values for integers, which never wrap around: of operation structures (bounded engine, with
+    /// Z3), and of C as far as its types reach (engine abstract)
     #[arg(long)]
     pub integers: bool,
 

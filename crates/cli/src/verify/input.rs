@@ -132,6 +132,7 @@ impl ReadingArguments {
                 ExternsName::Unknown => Externs::Unknown,
                 ExternsName::Nondet => Externs::Nondet,
             },
+            integers: false,
         }
     }
 }

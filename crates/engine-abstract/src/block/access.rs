@@ -67,6 +67,10 @@ impl Walk<'_, '_, '_> {
                 self.store_later(run, &kind, place, bytes, open)?;
                 continue;
             }
+            if !is_own && self.is_loose(&run, &target) {
+                self.loose_access(run, &kind, &target, bytes, open)?;
+                continue;
+            }
             if self.waits(&run) && !is_own {
                 self.stop(run, At::Operation, open);
                 continue;
@@ -204,6 +208,7 @@ impl Walk<'_, '_, '_> {
                 self.record_access(true, at, bytes, old);
             }
             if let Some(new) = new {
+                run.has_left = true;
                 self.write(&mut run, place, bytes, new);
                 self.record_access(false, at, bytes, new);
                 self.hold(&mut run, place, read.takes_lock() || write.takes_lock());
@@ -330,6 +335,7 @@ impl Walk<'_, '_, '_> {
                 self.record_access(true, address, bytes, old);
             }
             if let Some(new) = new {
+                run.has_left = true;
                 for (place, is_here, before) in &is_there {
                     let value = self.blocks.values.terms.select(*is_here, new, *before);
                     self.write(&mut run, *place, bytes, value);

@@ -95,6 +95,7 @@ impl Blocks<'_> {
             ending: Ending::Goes,
             is_blurred: false,
             growth: None,
+            loose: Vec::new(),
         };
         let mut writes: FxHashMap<PlaceId, Term> = FxHashMap::default();
         let Some(stores) = edge.control.local(thread).map(|local| &mut local.stores) else {
@@ -359,7 +360,7 @@ impl Walk<'_, '_, '_> {
             let end = place.saturating_add(bytes);
             run.touches.push(Touch { start: place, end, writes: false });
         }
-        run.has_acted = true;
+        (run.has_acted, run.has_left) = (true, true);
         let marks = self.marks(&run)[0];
         if let Some(wrong) = self.wrong(&run.control, place, bytes, true) {
             Self::fail(run, Property::Memory, wrong.message(), open);

@@ -121,6 +121,7 @@ impl Walk<'_, '_, '_> {
                 continue;
             }
             run.has_acted |= !is_own;
+            run.has_left |= !is_own;
             if !is_own && !self.is_last_user(&run) {
                 let what = "the end of an object that other threads may use, under this model";
                 Self::lose(run, what, open)?;

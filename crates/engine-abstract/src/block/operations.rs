@@ -63,6 +63,11 @@ impl<'p> Walk<'_, '_, 'p> {
             }
             Operation::HeapSize { address } => self.heap_size(run, address, open),
             Operation::Free { address, kind } => self.free(run, address, kind, open),
+            Operation::Wait { condition } | Operation::Assume { condition }
+                if self.stops_before(&mut run, condition, open) =>
+            {
+                Ok(())
+            }
             Operation::Wait { condition } => {
                 if self.wait(&mut run, condition) {
                     self.pass(&mut run, None);
@@ -79,6 +84,12 @@ impl<'p> Walk<'_, '_, 'p> {
                 } else if self.blocks.held_up.is_none() {
                     self.blocks.held_up = Some(self.blocks.code.own_place(run.thread.stack()));
                 }
+                Ok(())
+            }
+            Operation::Assert { condition, property, .. }
+                if !self.blocks.properties.contains(&property)
+                    && self.stops_before(&mut run, condition, open) =>
+            {
                 Ok(())
             }
             Operation::Assert { condition, message, property } => {
@@ -238,6 +249,11 @@ impl<'p> Walk<'_, '_, 'p> {
 
     fn choose(&mut self, mut run: Run, below: Term, open: &mut Vec<Run>) -> Result<(), Halt> {
         let width = self.blocks.values.terms.width(below);
+        let zero = self.blocks.values.number(width, 0);
+        let goes = self.blocks.values.terms.binary(BinaryOp::Ult, zero, below);
+        if self.stops_before(&mut run, goes, open) {
+            return Ok(());
+        }
         let value = self.fresh(&mut run, width);
         let less = self.blocks.values.terms.binary(BinaryOp::Ult, value, below);
         if !self.demand(&mut run, less) {

@@ -10,7 +10,7 @@ use super::{Blocks, Decision, Halt};
 use crate::control::Control;
 
 /// Where an access is.
-pub(super) enum Target {
+pub(crate) enum Target {
     At(u64),
     Within { start: u64, places: Vec<u64> },
 }

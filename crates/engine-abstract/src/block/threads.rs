@@ -30,7 +30,7 @@ impl Walk<'_, '_, '_> {
         run.writes.extend(writes);
         self.connect(&mut run, child);
         self.record(What::Spawn { child });
-        run.has_acted = true;
+        (run.has_acted, run.has_left) = (true, true);
         if run.control.stores(self.number) {
             self.put_off(&mut run, child, function);
         } else {

@@ -10,6 +10,7 @@ use super::record::Inputs;
 use super::{Blocks, Decision, Edge, Ending, Halt, Store, Touch, Way};
 use crate::control::{At, Control};
 use crate::declarative::execution::{Event, Id};
+use crate::declarative::loose::Loose;
 use crate::oracle::{Oracle, evaluate};
 use crate::places::PlaceId;
 
@@ -28,8 +29,12 @@ pub(crate) struct Run {
     /// What is added to an execution that is a graph, and what its writes have written.
     pub growth: Vec<(u32, Event)>,
     pub values: FxHashMap<Id, Term>,
+    /// Its accesses to memory that is no part of the execution.
+    pub loose: Vec<Loose>,
     /// Whether it has come to what others may notice, or needs to stop before that.
     pub(crate) has_acted: bool,
+    /// Whether it has left something behind that others may find.
+    pub(crate) has_left: bool,
     /// Whether it has taken an instruction.
     pub(super) has_stepped: bool,
     pub(super) branches: u32,
@@ -147,6 +152,7 @@ impl Walk<'_, '_, '_> {
             ending: run.ending.unwrap_or(Ending::Goes),
             is_blurred: run.is_blurred,
             growth,
+            loose: run.loose,
         }
     }
 
@@ -180,6 +186,30 @@ impl Walk<'_, '_, '_> {
             all.push((side as u8, run));
         }
         Ok(all)
+    }
+
+    /// Whether the thread stops before something by which it may go no further: what it has done is done
+    /// nevertheless, and others may find it. Nobody else can go on while it is in an atomic section.
+    pub(super) fn stops_before(
+        &mut self,
+        run: &mut Run,
+        condition: Term,
+        open: &mut Vec<Run>,
+    ) -> bool {
+        let is_inside = run.control.section == Some(self.number) || self.is_inside(run);
+        let is_seen = !is_inside && !run.control.is_alone(self.number);
+        if !(run.has_acted && run.has_left && is_seen) {
+            return false;
+        }
+        let stops = match self.way {
+            Way::Trail(trail) => trail.get(run.trail.len()) == Some(&Decision::Stops(true)),
+            Way::All { .. } => !self.blocks.values.is_true(condition),
+        };
+        run.trail.push(Decision::Stops(stops));
+        if stops {
+            self.stop(run.clone(), At::Operation, open);
+        }
+        stops
     }
 
     /// A thread waits for a condition. False where it never holds.

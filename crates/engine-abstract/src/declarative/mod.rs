@@ -21,12 +21,13 @@
 pub mod collect;
 pub mod consistency;
 pub mod execution;
+pub mod loose;
 pub mod sections;
 #[cfg(test)]
 mod tests;
 pub mod walk;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_control::Control as Limits;
 use parallax_memory::{Facts, Language, Model};
@@ -72,6 +73,8 @@ pub struct Memory<'m> {
     forgets: bool,
     /// Whether graphs are judged as soon as they grow, or only where something fails.
     pub is_eager: bool,
+    /// The addresses whose accesses are events ([`loose`]); None if those of all are.
+    pub tracked: Option<BTreeSet<u64>>,
     /// How threads use memory, as far as it was known when the search began, so that a step comes to the
     /// same whenever it is taken; and all that is known by now.
     uses: Uses,
@@ -114,6 +117,7 @@ impl<'m> Memory<'m> {
             window: is_eager.then_some(Self::WINDOW),
             forgets: !model.sees_threads() && model.implies_coherence(),
             is_eager,
+            tracked: Some(BTreeSet::new()),
             uses: Uses::default(),
             learned: Uses::default(),
         }

@@ -46,7 +46,7 @@ fn model(text: &str) -> Model {
 fn leaves(program: &Program, model: &Model, way: (bool, Judge)) -> (usize, usize) {
     let mut blocks = Blocks::new(program, None).expect("small globals");
     let mut memory = Memory::new(model, way, Limits::default());
-    memory.window = None;
+    (memory.window, memory.tracked) = (None, None);
     blocks.graphs = Some(memory);
     let limits = Limits::default();
     let mut oracle = Oracle::new(limits.clone());

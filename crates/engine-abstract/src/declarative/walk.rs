@@ -296,6 +296,7 @@ impl Walk<'_, '_, '_> {
         let takes_lock = of_read.takes_lock() || of_write.takes_lock();
         let at = self.blocks.values.number(64, u128::from(place));
         for (id, mut run) in self.add_write(run, event, place, open)? {
+            run.has_left = true;
             run.values.insert(id, value);
             self.record_shared(false, at, bytes, value);
             self.hold(&mut run, place, takes_lock);

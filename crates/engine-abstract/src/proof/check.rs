@@ -14,7 +14,7 @@ use parallax_verdict::leaves_all_open;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::order::{Order, Turn};
-use super::{Edge as Written, Header, Proof, fingerprint, read};
+use super::{Edge as Written, Header, Proof, read};
 use crate::block::{Blocks, Edge, Ending, Halt, Touch, Way};
 use crate::control::Control;
 use crate::oracle::{Oracle, Unanswered};
@@ -71,7 +71,7 @@ pub fn check(
     limits: &Limits<'_>,
 ) -> Result<Checked, Diagnostics> {
     let header = Header::read(name, text)?;
-    if header.program != fingerprint(program) {
+    if !header.is_about(program) {
         return Ok(Checked::Refuted("it is about another program".to_string()));
     }
     let Some(memory) = Facts::of(&header.model).and_then(|facts| facts.machine) else {
@@ -81,6 +81,7 @@ pub fn check(
         return Ok(Checked::Unknown("the globals of the program are too large".to_string()));
     };
     blocks.memory = memory;
+    blocks.properties.clone_from(&header.properties);
     let proof = read::proof(name, text, &mut blocks)?;
     let mut edges: FxHashMap<(usize, u32), Vec<&Written>> = FxHashMap::default();
     for edge in &proof.edges {

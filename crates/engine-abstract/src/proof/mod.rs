@@ -46,6 +46,11 @@ impl Header {
     pub fn read(name: &str, text: &str) -> Result<Header, parallax_program::Diagnostics> {
         read::header(name, text)
     }
+
+    /// Whether it is about that program.
+    pub fn is_about(&self, program: &Program) -> bool {
+        self.program == fingerprint(program)
+    }
 }
 
 /// A graph of abstract states.

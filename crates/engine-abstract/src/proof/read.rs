@@ -635,6 +635,8 @@ impl<'t> Reader<'_, 't, '_> {
                 trail.push(Decision::Outside(line.small()?));
             } else if line.accept("keeps") {
                 trail.push(Decision::Keeps(line.below(2, "answer")? == 1));
+            } else if line.accept("stops") {
+                trail.push(Decision::Stops(line.below(2, "answer")? == 1));
             } else if line.accept("flush") {
                 trail.push(Decision::Flush(line.small()?));
             } else if line.accept("again") {

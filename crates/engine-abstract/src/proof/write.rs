@@ -291,6 +291,7 @@ impl Writer<'_, '_> {
                     Decision::Inside(start) => write!(line, " inside {start:#x}"),
                     Decision::Outside(start) => write!(line, " outside {start:#x}"),
                     Decision::Keeps(keeps) => write!(line, " keeps {}", u8::from(keeps)),
+                    Decision::Stops(stops) => write!(line, " stops {}", u8::from(stops)),
                     Decision::Flush(index) => write!(line, " flush {index}"),
                     Decision::Again(address) => write!(line, " again {address:#x}"),
                     Decision::Drained => write!(line, " drained"),

@@ -23,6 +23,7 @@ impl Search<'_, '_, '_> {
             for thread in control.turns() {
                 let edges = self.edges(node, thread)?;
                 let mut held = std::mem::take(&mut self.blocks.held);
+                let has_read_loosely = self.blocks.has_read_loosely;
                 let is_stuck = edges.is_empty();
                 expanded.push(thread);
                 for edge in edges {
@@ -43,7 +44,7 @@ impl Search<'_, '_, '_> {
                 }
                 if control.execution.is_some()
                     && !is_stuck
-                    && self.is_enough(node, thread, &held)?
+                    && self.is_enough(node, (thread, has_read_loosely), &held)?
                 {
                     break;
                 }
@@ -55,9 +56,15 @@ impl Search<'_, '_, '_> {
 
     /// Whether the steps of one thread stand for those of all, where executions are graphs: it reads, and
     /// where it does not, it waits for what others write; or it goes on in all states.
-    fn is_enough(&mut self, node: NodeId, thread: u32, held: &[Vec<Term>]) -> Result<bool, Halt> {
+    fn is_enough(
+        &mut self,
+        node: NodeId,
+        (thread, has_read_loosely): (u32, bool),
+        held: &[Vec<Term>],
+    ) -> Result<bool, Halt> {
         let control = self.graph.node(node).control.clone();
-        Ok(self.blocks.is_before_read(&control, thread) || self.goes_on(node, held)?)
+        let reads = self.blocks.is_before_read(&control, thread) && !has_read_loosely;
+        Ok(reads || self.goes_on(node, held)?)
     }
 
     fn take(

@@ -190,6 +190,26 @@ pub fn fits_signed(op: llvm::BinaryOp, left: &Expr, right: &Expr, width: u32) ->
     Some(wrong.eq(Expr::constant(1, 0)))
 }
 
+/// Whether a sum, a difference or a product is what it would be for integers that are not negative. None where
+/// it cannot be said. To add a constant with the highest bit is to take its opposite away, as `x - 1` is written.
+pub fn fits_unsigned(op: llvm::BinaryOp, left: &Expr, right: &Expr, width: u32) -> Option<Expr> {
+    let (a, b) = (left.clone(), right.clone());
+    let at_most = |small: Expr, large: Expr| Expr::binary(BinaryOp::Ule, small, large);
+    match (op, right) {
+        (llvm::BinaryOp::Add, Expr::Const(step)) if step.to_signed() < 0 => {
+            let down = parallax_program::Bits::new(width, step.unsigned().wrapping_neg());
+            Some(at_most(Expr::Const(down), a))
+        }
+        (llvm::BinaryOp::Add, _) => Some(at_most(a.clone(), a + b)),
+        (llvm::BinaryOp::Sub, _) => Some(at_most(b, a)),
+        (llvm::BinaryOp::Mul, _) if width <= 64 => {
+            let product = a.zero_extend(2 * width) * b.zero_extend(2 * width);
+            Some(product.extract(width, width).eq(Expr::constant(width, 0)))
+        }
+        _ => None,
+    }
+}
+
 /// Whether a number can be moved by a constant without leaving the signed range.
 fn steps_within(value: Expr, step: i128, width: u32) -> Expr {
     let least = Bits::new(width, 1 << (width - 1)).to_signed();

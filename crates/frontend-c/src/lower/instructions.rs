@@ -1,13 +1,16 @@
 //! Instructions that compute, one by one.
 
-use parallax_program::{Expr, Property};
+use parallax_program::{Expr, InstKind, Property};
 
 use super::arithmetic::{
-    bit_cast, cast, compare, fits_integer, fits_signed, float_compare, integer_op, negated,
+    bit_cast, cast, compare, fits_integer, fits_signed, fits_unsigned, float_compare, integer_op, negated,
 };
 use super::body::Body;
 use super::layout::Lowered;
 use crate::llvm::{BinaryOp, CastOp, Instruction, Name, Operation, Type, Typed, Value};
+
+/// The width of `int`, in which C computes.
+const INT: u32 = 32;
 
 impl Body<'_> {
     /// Lowers an instruction. What cannot be expressed is marked there, to be found only if it
@@ -132,9 +135,15 @@ impl Body<'_> {
         let widths: Vec<u32> = self.scalars_of(result).iter().map(|scalar| scalar.width).collect();
         let rights = self.operand(&left.ty, right)?;
         let lefts = self.operand(&left.ty, &left.value)?;
+        let is_number = self.unit.shared.options.integers
+            && ![&left.value, right].into_iter().any(|operand| self.is_of_pointer(operand));
         let mut values = Vec::new();
         for ((left, right), width) in lefts.into_iter().zip(rights).zip(widths) {
             let (left, right) = self.checked(op, no_signed_wrap, left, right, width);
+            let (left, right) = match is_number {
+                true => self.within_range(op, no_signed_wrap, left, right, width),
+                false => (left, right),
+            };
             values.push(Expr::binary(integer_op(op), left, right));
         }
         Ok(values)
@@ -173,6 +182,43 @@ impl Body<'_> {
             }
             _ => (left, right),
         }
+    }
+
+    /// Operands of an operation that integers have, after an assumption that its result is what it would be
+    /// for them. That signed results fit may have been checked already.
+    fn within_range(
+        &mut self,
+        op: BinaryOp,
+        no_signed_wrap: bool,
+        left: Expr,
+        right: Expr,
+        width: u32,
+    ) -> (Expr, Expr) {
+        let is_checked = no_signed_wrap && self.unit.shared.options.overflow;
+        if !matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul) || is_checked {
+            return (left, right);
+        }
+        let (left, right) = (self.in_var(left, width), self.in_var(right, width));
+        let signed = fits_signed(op, &left, &right, width);
+        let unsigned = fits_unsigned(op, &left, &right, width);
+        let fits = match (signed, unsigned) {
+            (signed, _) if no_signed_wrap => signed,
+            // Nothing says whether steps of types that are narrower than `int` have a sign.
+            (Some(signed), Some(unsigned)) if width < INT => Some(signed | unsigned),
+            (_, unsigned) => unsigned,
+        };
+        match fits {
+            Some(condition) => self.builder.emit(InstKind::Assume { condition }),
+            None => self.unsupported("arithmetic of that width on integers".to_string()),
+        }
+        (left, right)
+    }
+
+    /// Whether a number is an address, whose differences are no numbers of their own.
+    fn is_of_pointer(&self, operand: &Value) -> bool {
+        let Value::Local(name) = operand else { return false };
+        let of = self.definitions.get(name).map(|instruction| &instruction.operation);
+        matches!(of, Some(Operation::Cast { op: CastOp::PtrToInt, .. }))
     }
 
     fn checked_division(
