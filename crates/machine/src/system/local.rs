@@ -491,7 +491,7 @@ impl<'p> Local<'p> {
 
 impl At<'_> {
     /// What a read-modify-write stores, given the old value, if it does.
-    pub(crate) fn written(&self, old: Bits) -> Option<u128> {
+    pub fn written(&self, old: Bits) -> Option<u128> {
         match self {
             At::Rmw { op, operand, .. } => {
                 Some(modify(*op, &old, operand, &mut Concrete).unsigned())
