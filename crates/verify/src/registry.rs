@@ -117,6 +117,9 @@ fn of_programs(query: &Query<'_>) -> Vec<Entrant<'static>> {
             joining(&Bounded, HEAD_START),
         ],
     };
+    // Where reads and writes are issued before they are performed, others leave out more.
+    let is_published = query.model.facts().publishing.is_some() && !wants_schedule;
+    all.retain(|entrant| !is_published || entrant.engine.name() != States.name());
     all.push(joining(&Abstract, of_proofs));
     if query.extensions.get::<Defined>().is_some() && is_one_claim(&query.properties) {
         all.push(joining(&relief::PROOFS, SOON));
