@@ -7,14 +7,16 @@ mod common;
 mod random;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use common::{finals, globals, program, question, registers};
 use parallax_engine_enumerate::enumerate;
-use parallax_engine_states::Reduction;
+use parallax_engine_states::{Options, Reduction, search};
+use parallax_frontend_litmus::parse;
 use parallax_machine::system::MemoryKind;
 use parallax_memory::Model;
 use parallax_program::{Place, Program, VarId};
-use parallax_verdict::FinalState;
+use parallax_verdict::{Conclusion, Ending, FinalState};
 use random::Random;
 
 fn cases(usual: u64) -> u64 {
@@ -191,4 +193,34 @@ fn reads_and_writes_overtake_one_another_where_nothing_keeps_them() {
         "store.4 &x, 1:32 [A, RLX]\nstore.4 &z, 1:32 [A, REL]\n",
     ]);
     assert!(has(&late, &[(0, 0, 1), (1, 0, 1), (1, 1, 0)]));
+}
+
+/// Classic tests in C: the machine reaches what the file allows, and each execution that is shown replays.
+#[test]
+fn the_corpus_has_the_same_answers() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/c11");
+    let entries = std::fs::read_dir(folder).expect("the corpus");
+    let mut files: Vec<_> = entries.map(|entry| entry.expect("a file").path()).collect();
+    files.sort();
+    let model = Model::builtin("rc11-mca").expect("a model").expect("a right model");
+    let mut compared = 0;
+    for file in files.iter().filter(|file| file.extension().is_some_and(|end| end == "litmus")) {
+        let text = std::fs::read_to_string(file).expect("a text");
+        let test = parse(&file.display().to_string(), &text);
+        let test = test.unwrap_or_else(|errors| panic!("{}", errors[0]));
+        let outcomes = enumerate(&test.program, &test.question, &model, &Default::default());
+        let Ok(outcomes) = outcomes else { continue };
+        if outcomes.ending != Ending::Complete {
+            continue;
+        }
+        let options = Options { question: Some(test.question.clone()), ..Options::default() };
+        let verdict = search(&test.program, &model, &options).expect("a verdict");
+        let expected = match outcomes.positive {
+            0 => Conclusion::Safe,
+            _ => Conclusion::Unsafe,
+        };
+        assert_eq!(verdict.conclusion(), expected, "{} {:?}", test.name, verdict.reason);
+        compared += 1;
+    }
+    assert!(compared > 40, "{compared}");
 }

@@ -16,7 +16,7 @@ use parallax_machine::reduction::quick::QuickMap;
 use parallax_machine::reduction::summary::{Access, Kind, Process, SetId, Summaries};
 use parallax_machine::reduction::{Closure, Next, Status};
 use parallax_machine::system::{
-    Action, At, Log, MemoryKind, Readiness, Setup, System, SystemOptions, Waits, What,
+    Action, At, Log, MemoryKind, Readiness, Setup, System, SystemOptions, What,
 };
 use parallax_program::{Bits, Program, Property};
 
@@ -24,7 +24,8 @@ use crate::family::{Families, Family, Letter};
 
 /// How many views there are.
 pub struct Counted {
-    pub views: u64,
+    /// None if there are more than fit into a word.
+    pub views: Option<u64>,
     pub states: u64,
 }
 
@@ -108,6 +109,8 @@ impl<'s, 'p, 'c> Search<'s, 'p, 'c> {
     const PATIENCE: usize = 256;
     /// Steps of an execution that are followed.
     const LONGEST: usize = 100_000;
+    /// States that are looked at: where there are more, a solver may find the few views that there are.
+    const MOST_STATES: usize = 3_000_000;
     /// What a state costs, in nominal nanoseconds.
     const WORK: u64 = 4_000;
 
@@ -202,7 +205,7 @@ impl<'s, 'p, 'c> Search<'s, 'p, 'c> {
     }
 
     fn enter(&mut self, system: System<'s, 'p>, key: (u64, u64)) -> Result<(), Ended> {
-        if self.path.len() >= Self::LONGEST {
+        if self.path.len() >= Self::LONGEST || self.known.len() >= Self::MOST_STATES {
             return Err(Ended::Not(Uncounted::Beyond));
         }
         if self.known.len().is_multiple_of(Self::PATIENCE) {
@@ -243,11 +246,8 @@ impl<'s, 'p, 'c> Search<'s, 'p, 'c> {
                 Readiness::Blocked(waits) => Status::Waits(waits),
                 Readiness::Over if is_sound(&local.at) => Status::Over,
                 Readiness::Over => return Err(Ended::Not(broken(&local.at))),
-                // Others may still make it right.
-                Readiness::Failed { .. } => local.at.access().map_or(Status::Over, |access| {
-                    let (address, bytes, _) = access;
-                    Status::Waits(Waits::Bytes { address, bytes, spins: false })
-                }),
+                Readiness::Failed { .. } => return Err(Ended::Not(Uncounted::Wrong)),
+                Readiness::Unsupported(_) => return Err(Ended::Not(Uncounted::Beyond)),
                 Readiness::Escaped { context } => return Err(Ended::Escaped { context }),
                 Readiness::Forgotten => return Err(Ended::Forgotten),
             };

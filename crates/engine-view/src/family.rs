@@ -160,15 +160,15 @@ impl Families {
         prefixed
     }
 
-    /// How many views there are in a family.
-    pub fn count(&self, family: Family) -> u64 {
+    /// How many views there are in a family; None if that does not fit into a word.
+    pub fn count(&self, family: Family) -> Option<u64> {
         // A node is younger than those that it leads to.
-        let mut counts: Vec<u64> = vec![0, 1];
+        let mut counts: Vec<Option<u64>> = vec![Some(0), Some(1)];
         let last = family.0.saturating_sub(Self::CONSTANTS - 1) as usize;
         for node in &self.nodes[..last] {
-            let steps = node.steps.iter().map(|(_, then)| counts[then.0 as usize]);
-            let all = steps.fold(counts[node.end.0 as usize], u64::saturating_add);
-            counts.push(all);
+            let steps = node.steps.iter().map(|(_, then)| *then);
+            let all = steps.chain([node.end]).map(|then| counts[then.0 as usize]);
+            counts.push(all.into_iter().try_fold(0, |sum: u64, some| sum.checked_add(some?)));
         }
         counts[family.0 as usize]
     }

@@ -10,8 +10,9 @@
 //! Elsewhere, and where loops have no end, a solver is asked for an execution, and for another one in which some
 //! read has another value, until there is none: under any model that has a formula.
 //!
-//! Whether something is wrong is asked before that, of all executions at once: the search through states says so, or
-//! the [bounded engine](parallax_engine_bounded) does, as views do not tell apart who races with whom.
+//! An assertion that fails does so in an execution of some view. Whether anything else is wrong is asked of all executions at
+//! once: the search through states says so, or the [bounded engine](parallax_engine_bounded) does, as views do not tell
+//! apart who races with whom.
 
 mod counting;
 mod family;
@@ -20,11 +21,11 @@ use parallax_control::Control;
 use parallax_engine_bounded::{Bounded, with_views};
 use parallax_engine_states::{Options, States};
 use parallax_machine::system::MemoryKind;
-use parallax_program::{Diagnostic, Diagnostics, Help, Program, Setting};
+use parallax_program::{Diagnostic, Diagnostics, Help, Program, Property, Setting};
 use parallax_query::{Answer, Engine, Query};
-use parallax_verdict::{Conclusion, Reason};
+use parallax_verdict::{Conclusion, Counts, Gaps, Reason, Scope, Searched, inputs_tried};
 
-use crate::counting::{Uncounted, count};
+use crate::counting::{Counted, Uncounted, count};
 
 /// Classes of executions by the values of reads.
 pub struct View;
@@ -56,6 +57,44 @@ impl Engine for View {
     }
 }
 
+/// The same as far as the states of the program say it, for those who ask several engines: the bounded engine is one of
+/// them already.
+pub struct OfStates;
+
+impl Engine for OfStates {
+    fn name(&self) -> &'static str {
+        View.name()
+    }
+
+    fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
+        View.admits(query)?;
+        let takes_turns = query.model.facts().machine == Some(MemoryKind::Sc);
+        match takes_turns && is_seen_by_views(query) && query.unroll.is_none() {
+            true => Ok(()),
+            false => Err(Diagnostic::new("views alone do not show what is asked for")),
+        }
+    }
+
+    fn looks_for(&self, property: Property) -> bool {
+        SEEN.contains(&property)
+    }
+
+    fn run(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
+        self.admits(query).map_err(|error| vec![error])?;
+        let Some(program) = &query.subject.program else { return Err(Vec::new()) };
+        let mut answer = whole(program, query);
+        match count(program, &query.properties, query.nondet, control) {
+            Ok(counted) if counted.views != Some(0) => counts(&mut answer, &counted),
+            _ => {
+                let message = "the views of the program were not counted".to_string();
+                let reason = Reason { message, place: None, help: None };
+                answer.verdict = answer.verdict.withdrawn(reason);
+            }
+        }
+        Ok(answer)
+    }
+}
+
 /// The answer where threads take turns, unless it takes a solver.
 fn by_states(
     program: &Program,
@@ -76,15 +115,47 @@ fn by_states(
         }
         Err(Uncounted::Wrong | Uncounted::Beyond | Uncounted::Stopped) => return Ok(None),
     };
-    let mut answer = engine.run(query, control)?;
+    let mut answer = match is_seen_by_views(query) && counted.views != Some(0) {
+        true => whole(program, query),
+        false => engine.run(query, control)?,
+    };
     if answer.verdict.conclusion() == Conclusion::Safe {
-        answer.verdict.counts.executions = counted.views;
-        answer.verdict.counts.states = counted.states;
-        answer.verdict.notes.push(WHAT_COUNTS.to_string());
+        counts(&mut answer, &counted);
     }
     // What one way does not follow the other may.
     let is_open = answer.verdict.conclusion() == Conclusion::Unknown && sees_all;
     Ok(Some(answer).filter(|_| !is_open))
+}
+
+fn counts(answer: &mut Answer, counted: &Counted) {
+    answer.verdict.counts.executions = counted.views.unwrap_or(u64::MAX);
+    answer.verdict.counts.states = counted.states;
+    answer.verdict.notes.push(WHAT_COUNTS.to_string());
+    if counted.views.is_none() {
+        answer.verdict.notes.push("there are more of them than are counted".to_string());
+    }
+}
+
+/// What an execution of each class shows.
+const SEEN: [Property; 2] = [Property::Assert, Property::Overflow];
+
+fn is_seen_by_views(query: &Query<'_>) -> bool {
+    query.properties.iter().all(|property| SEEN.contains(property))
+}
+
+/// The answer where all views were found, and in none of them is anything wrong.
+fn whole(program: &Program, query: &Query<'_>) -> Answer {
+    let searched = Searched {
+        scope: Scope::Complete,
+        all: query.goes_on(),
+        gaps: Gaps::default(),
+        properties: query.properties.clone(),
+        counts: Counts::default(),
+        violations: Vec::new(),
+        notes: Vec::new(),
+    };
+    let verdict = searched.conclude().restricted(inputs_tried(program, query.nondet));
+    Answer { all: query.goes_on(), ..Answer::new(verdict, "view") }
 }
 
 /// The answer under any model that the bounded engine takes.
