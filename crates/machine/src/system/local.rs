@@ -334,11 +334,7 @@ impl<'p> Local<'p> {
         }
         let mut instructions = 0;
         for passed in 0.. {
-            let (code, limits) = (&setup.code, &setup.limits);
-            let (operation, taken) = match setup.options.memory {
-                MemoryKind::Mca => self.thread.run_counting(code, limits, &mut Followed),
-                _ => self.thread.run_counting(code, limits, &mut Concrete),
-            };
+            let (operation, taken) = self.run(setup, &setup.limits);
             instructions += taken;
             let is_long = passed >= Self::PATIENCE || instructions >= Self::MOST_INSTRUCTIONS;
             if is_long && self.is_comparable(setup) && !matches!(operation, Operation::Cut) {
@@ -351,6 +347,15 @@ impl<'p> Local<'p> {
         }
         setup.meter.add(instructions);
         self.arrive(setup, outs)
+    }
+
+    /// Goes on to the next operation, and how many instructions that takes. Where accesses are performed later than
+    /// they are issued, values know which reads they come from.
+    pub(super) fn run(&mut self, setup: &Setup<'p>, limits: &Limits) -> (Operation<'p, Bits>, u64) {
+        match setup.options.memory {
+            MemoryKind::Mca => self.thread.run_counting(&setup.code, limits, &mut Followed),
+            _ => self.thread.run_counting(&setup.code, limits, &mut Concrete),
+        }
     }
 
     /// Whether it is known which variables matter where the thread stands, so that its state can be

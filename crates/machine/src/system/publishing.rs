@@ -24,6 +24,15 @@ struct Way {
     fails: bool,
 }
 
+/// A write that is to be issued.
+struct Written {
+    place: (u64, u8),
+    value: u128,
+    marks: Marks,
+    /// Of a read-modify-write.
+    pair: Option<(Bound, Option<u8>)>,
+}
+
 /// Why the ways are not known.
 enum Obstacle {
     /// Accesses of other bytes wait that overlap.
@@ -252,7 +261,9 @@ impl<'p> System<'_, 'p> {
         let from = local.depends();
         match local.at {
             At::Store { address, bytes, value, .. } => {
-                self.issue_write(thread, (address, bytes), value, first, from, None, log);
+                let (place, pair) = ((address, bytes), None);
+                let written = Written { place, value, marks: first, pair };
+                self.issue_write(thread, written, from, log);
                 Input::Nothing
             }
             At::Load { address, bytes, .. }
@@ -283,8 +294,9 @@ impl<'p> System<'_, 'p> {
                     };
                     let value = from.value | if swaps { 0 } else { mask };
                     let from = Depends { value, ..from };
-                    let pair = Some((bound, read));
-                    self.issue_write(thread, (address, bytes), new, second, from, pair, log);
+                    let (place, pair) = ((address, bytes), Some((bound, read)));
+                    let written = Written { place, value: new, marks: second, pair };
+                    self.issue_write(thread, written, from, log);
                 }
                 match local.at {
                     At::Cas { .. } => Input::Pair(old, way.new.is_some()),
@@ -332,17 +344,8 @@ impl<'p> System<'_, 'p> {
         (way.bound, waits.then_some(id))
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn issue_write(
-        &mut self,
-        thread: u32,
-        place: (u64, u8),
-        value: u128,
-        marks: Marks,
-        from: Depends,
-        pair: Option<(Bound, Option<u8>)>,
-        log: &mut Log,
-    ) {
+    fn issue_write(&mut self, thread: u32, written: Written, from: Depends, log: &mut Log) {
+        let Written { place, value, marks, pair } = written;
         let (address, bytes) = place;
         if let Some(pool) = self.pool_mut(thread) {
             pool.write(place, marks, from, pair);
