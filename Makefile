@@ -63,7 +63,9 @@ examples: ## compile the programs in examples/x86, by all compilers at all level
 long: ## all of examples/x86, the rows that take minutes included; all of examples/c by a solver, with proofs, and by several threads
 	PARALLAX_LONG=1 $(CARGO) test --locked --release -p parallax-cli --test x86_examples \
 		--test certificates --test jobs
-	$(CARGO) test --locked --release -p parallax-engine-bounded -- --ignored
+	$(CARGO) test --locked --release -p parallax-engine-bounded -p parallax-engine-view -- --ignored
+	PARALLAX_CASES=5000 $(CARGO) test --locked --release -p parallax-engine-view \
+		-p parallax-engine-states --test classes --test publishing
 
 bench: build ## timings: whole suites and scaling families
 	$(CARGO) bench --locked -p parallax-bench

@@ -103,7 +103,10 @@ pub fn what(session: &Session<'_, '_>, out: &mut String) {
             Readiness::Failed { wrong, .. } => {
                 let _ = writeln!(out, "  --       {name}: {}", wrong.message());
             }
-            Readiness::Escaped { .. } | Readiness::Forgotten | Readiness::Over => {
+            Readiness::Escaped { .. }
+            | Readiness::Unsupported(_)
+            | Readiness::Forgotten
+            | Readiness::Over => {
                 let _ = writeln!(out, "  --       {name} {intention}");
             }
         }

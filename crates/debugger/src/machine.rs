@@ -161,15 +161,16 @@ impl<'s, 'p> Machine<'s, 'p> {
                     Readiness::Blocked(Waits::Bytes { spins: true, .. }) if choice == 0 => Ok(()),
                     Readiness::Blocked(waits) => Err(Refusal::Waits(waits)),
                     Readiness::Failed { .. } => Err(Refusal::Failed),
-                    Readiness::Escaped { .. } | Readiness::Forgotten | Readiness::Over => {
-                        match standing.at {
-                            At::Ended => Err(Refusal::Ended),
-                            At::Waiting => Err(Refusal::WaitsForEver),
-                            At::Failed { .. } => Err(Refusal::Failed),
-                            At::Stopped => Err(Refusal::Stopped),
-                            _ => Err(Refusal::Lost),
-                        }
-                    }
+                    Readiness::Escaped { .. }
+                    | Readiness::Unsupported(_)
+                    | Readiness::Forgotten
+                    | Readiness::Over => match standing.at {
+                        At::Ended => Err(Refusal::Ended),
+                        At::Waiting => Err(Refusal::WaitsForEver),
+                        At::Failed { .. } => Err(Refusal::Failed),
+                        At::Stopped => Err(Refusal::Stopped),
+                        _ => Err(Refusal::Lost),
+                    },
                 }
             }
         }

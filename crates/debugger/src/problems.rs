@@ -45,19 +45,24 @@ pub fn standing(problems: &[Problem]) -> Standing {
 
 pub fn find(now: &Machine<'_, '_>, names: &Names<'_>, question: Option<&Question>) -> Vec<Problem> {
     let mut problems = Vec::new();
+    let is_settled = now.system.is_settled();
     let mut open = Vec::new();
     for thread in now.threads() {
         let Some(standing) = now.standing(thread) else {
             continue;
         };
-        if let Some(problem) = of_thread(now, names, thread, &standing) {
+        // What a thread has been promised may yet turn out to be impossible.
+        if is_settled && let Some(problem) = of_thread(now, names, thread, &standing) {
             problems.push(problem);
         }
         if !now.system.has_ended(thread) {
             open.push(standing);
         }
     }
-    if problems.is_empty() && now.actions().is_empty() {
+    if problems.is_empty() && now.actions().is_empty() && !is_settled {
+        let text = "What a read was promised cannot come true any more: this is no execution.";
+        problems.push(Problem { kind: Kind::Over, text: text.to_string(), thread: None });
+    } else if problems.is_empty() && now.actions().is_empty() {
         problems.push(of_end(now, &open, question));
     }
     problems

@@ -63,6 +63,10 @@ fn one(names: &Names<'_>, what: &What) -> String {
         What::Read { address, bytes, value } => {
             format!("reads {}", assignment(names, *address, *bytes, *value))
         }
+        What::ReadAhead { address, bytes, value, of, .. } => {
+            let read = assignment(names, *address, *bytes, *value);
+            format!("reads {read}, which {} has not published yet", names.thread(*of))
+        }
         What::Write { address, bytes, value, is_buffered: true } => {
             format!("puts {} into its buffer", assignment(names, *address, *bytes, *value))
         }

@@ -2,7 +2,9 @@
 //!
 //! The steps are taken once more, and noted down; a [`Story`] makes a claim of that.
 
-use parallax_machine::system::{Action, At, Log, Readiness, Record, Setup, System, Waits, What};
+use parallax_machine::system::{
+    Action, At, Log, MemoryKind, Readiness, Record, Setup, System, Waits, What,
+};
 use parallax_verdict::{Claim, Step, StepId, Story, ThreadClaim, ThreadEnding};
 
 /// The claim that the actions happened; `failed` is the thread that stands at a violation. The
@@ -83,7 +85,7 @@ fn ending(
         None => return ThreadEnding::Stopped,
         Some(At::Ended) => return ThreadEnding::Ended,
         Some(At::Waiting) => return ThreadEnding::Waiting,
-        _ if failed.is_some() => return ThreadEnding::Stopped,
+        _ if failed.is_some() || is_published(system) => return ThreadEnding::Stopped,
         _ => {}
     }
     match system.readiness(thread) {
@@ -101,6 +103,11 @@ fn ending(
         Readiness::Ready { choices: 1 } => go_round(system, thread, log),
         _ => ThreadEnding::Stopped,
     }
+}
+
+/// Whether threads issue accesses that are performed later: nobody asks there who waits for ever.
+fn is_published(system: &System<'_, '_>) -> bool {
+    system.setup().options.memory == MemoryKind::Mca
 }
 
 /// A thread that goes round a loop of several steps, and changes nothing.

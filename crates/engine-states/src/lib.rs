@@ -31,9 +31,9 @@ use crate::search::{Search, Stopped};
 
 /// The machine that runs programs as a model has it, if there is one.
 pub fn machine(model: &Model) -> Result<MemoryKind, Diagnostic> {
-    model.facts().machine.ok_or_else(|| {
+    model.facts().any_machine().ok_or_else(|| {
         let message = format!("there is no machine for the model '{}'", model.name());
-        let names = Facts::names(|facts| facts.machine.is_some());
+        let names = Facts::names(|facts| facts.any_machine().is_some());
         Diagnostic::new(message).with_help(format!("models with a machine are {names}"))
     })
 }
@@ -46,15 +46,18 @@ pub fn search(
 ) -> Result<Verdict, Diagnostics> {
     let memory = machine(model).map_err(|error| vec![error])?;
     let start = Instant::now();
+    // What is issued in another order may be read in another way: no order is left out.
+    let publishes = memory == MemoryKind::Mca;
+    let reduction = if publishes { Reduction::None } else { options.reduction };
     let Some(mut setup) = setup(program, memory, options) else {
         return Ok(too_large(options));
     };
-    let is_plain = options.question.is_none() && options.reduction == Reduction::Order;
+    let is_plain = options.question.is_none() && reduction == Reduction::Order;
     let mut stages = Few::STAGES.into_iter().filter(|_| is_plain && !options.all);
     let mut stage = stages.next();
     loop {
         let mut observer = Observer::new(options, start);
-        let mut search = Search::new(&setup, options.reduction, &mut observer);
+        let mut search = Search::new(&setup, reduction, &mut observer);
         if let Some(most) = stage {
             search = search.with_few(most);
         }
@@ -156,7 +159,8 @@ impl Answer<'_, '_> {
             events: counts.steps,
         };
         let mut gaps = observer.gaps;
-        let sees = |property: &&Property| Options::PROPERTIES.contains(property);
+        let memory = self.setup.options.memory;
+        let sees = |property: &&Property| Options::looked_for(memory).contains(property);
         let properties: Vec<Property> =
             self.options.properties.iter().filter(sees).copied().collect();
         let ended =

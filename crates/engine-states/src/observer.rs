@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use parallax_control::Progress;
-use parallax_machine::system::{Action, At, BadAccess, Entry, Readiness, System, Waits};
+use parallax_machine::system::{
+    Action, At, BadAccess, Entry, MemoryKind, Readiness, System, Waits,
+};
 use parallax_machine::{Fault, Site};
 use parallax_program::{AllocKind, Help, Location, Property};
 use parallax_verdict::{Endings, Gaps, Reason, stopped};
@@ -205,6 +207,9 @@ impl<'a> Observer<'a> {
                 Readiness::Failed { property, wrong } => {
                     self.report(system, property, wrong.message(), Some(thread), None, path)?;
                 }
+                Readiness::Unsupported(what) => {
+                    self.unsupported(system, thread, not_here(what), None);
+                }
                 Readiness::Blocked(Waits::Buffer)
                     if matches!(&local.at, At::Store { marks, .. } if !marks.is_locked())
                         && system.buffer(thread).len() >= system.setup().options.buffer =>
@@ -329,7 +334,11 @@ impl<'s, 'p> Sight<'s, 'p> for Observer<'_> {
         for thread in troubled {
             self.look_at_thread(system, *thread, path)?;
         }
-        if stores_too_late(system) {
+        if let Some(thread) = (0..system.thread_count()).find(|it| system.is_full(*it)) {
+            let what = "so many accesses of a thread that wait: not supported by this engine";
+            self.unsupported(system, thread, what.to_string(), None);
+        }
+        if system.setup().options.memory != MemoryKind::Mca && stores_too_late(system) {
             let message = BadAccess::Freed.message();
             self.report(system, Property::Memory, message, None, None, path)?;
         }

@@ -1,7 +1,7 @@
 //! What a user of the engine decides.
 
 use parallax_control::Control;
-use parallax_machine::system::{Action, Setup};
+use parallax_machine::system::{Action, MemoryKind, Setup};
 use parallax_program::{Property, Question};
 
 /// How much of the state space is left out.
@@ -34,6 +34,15 @@ pub struct Options<'a> {
 }
 
 impl Options<'_> {
+    /// What is looked for on a machine. Where accesses are performed later than they are issued, whether an object is
+    /// still there then, and who waits for ever, is not.
+    pub fn looked_for(memory: MemoryKind) -> &'static [Property] {
+        match memory {
+            MemoryKind::Mca => &[Property::Assert, Property::Overflow, Property::Lock],
+            _ => &Self::PROPERTIES,
+        }
+    }
+
     /// Races are no notion of machines that run one step after the other.
     pub const PROPERTIES: [Property; 7] = [
         Property::Assert,

@@ -179,6 +179,10 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
             Reduction::None => !frame.choose_all(),
             Reduction::Order => !frame.choose_one(&self.known),
         };
+        // What waits and can never be performed was promised in vain: there is no such execution.
+        let is_settled = frame.system.is_settled();
+        let is_final = is_final && is_settled;
+        let troubled = if is_settled { troubled } else { Vec::new() };
         for next in frame.nexts.iter().filter(|_| is_final) {
             frame.future = self.known.union(frame.future, next.accesses);
         }
@@ -232,7 +236,7 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
                     Status::Ready(u32::try_from(choices).unwrap_or(u32::MAX))
                 }
                 Readiness::Blocked(waits) => Status::Waits(waits),
-                Readiness::Over => Status::Over,
+                Readiness::Over | Readiness::Unsupported(_) => Status::Over,
                 // Others may still make it right.
                 Readiness::Failed { .. } => local.at.access().map_or(Status::Over, |access| {
                     let (address, bytes, _) = access;
@@ -415,7 +419,7 @@ impl<'s, 'p> Frame<'s, 'p> {
 /// Whether somebody should look at where a thread stands.
 fn is_trouble(at: &At<'_>, readiness: &Readiness) -> bool {
     match readiness {
-        Readiness::Failed { .. } => true,
+        Readiness::Failed { .. } | Readiness::Unsupported(_) => true,
         Readiness::Over => matches!(at, At::Failed { .. } | At::Fault(_) | At::Cut),
         Readiness::Blocked(Waits::Buffer) => matches!(at, At::Store { .. }),
         _ => false,

@@ -13,6 +13,7 @@ mod domain;
 mod effect;
 mod finals;
 mod float;
+mod followed;
 mod globals;
 mod live;
 mod loops;
@@ -33,6 +34,7 @@ pub use effect::{
     wrong_access, wrong_end, wrong_free,
 };
 pub use finals::holds;
+pub use followed::Followed;
 pub use globals::{GlobalObject, Globals};
 pub use live::Live;
 pub use merge::Merge;

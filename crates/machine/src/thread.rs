@@ -600,6 +600,32 @@ impl<V: Clone> Thread<V> {
 }
 
 impl Thread<Bits> {
+    /// Forgets that values come from these reads.
+    pub(crate) fn performed(&mut self, reads: u64) {
+        let done = |value: &mut Bits| *value = value.coming_from(value.from() & !reads);
+        for frame in &mut self.frames {
+            frame.vars.iter_mut().for_each(done);
+        }
+        self.registers.iter_mut().for_each(done);
+        self.control.iter_mut().for_each(|control| done(&mut control.condition));
+        self.control.retain(|control| control.condition.from() != 0);
+    }
+
+    /// Which reads what comes next depends on, as words.
+    pub(crate) fn add_reads_to(&self, code: &Code<'_>, live: &Live, add: &mut impl FnMut(u64)) {
+        self.for_each_part(code, live, &mut |part| {
+            if let Part::Value(value) = part {
+                add(value.from());
+            }
+        });
+        for control in &self.control {
+            add(control.condition.from());
+            let until =
+                control.until.map(|(depth, block)| (depth as u64) << 32 | u64::from(block.0));
+            add(until.unwrap_or(u64::MAX));
+        }
+    }
+
     /// What a register of the thread holds.
     pub fn register(&self, code: &Code<'_>, register: usize) -> Option<Bits> {
         let top = self.frames.last()?;

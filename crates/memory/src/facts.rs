@@ -56,6 +56,9 @@ pub enum ProgramOrder {
 pub struct Facts {
     /// The operational machine that has the executions of the model.
     pub machine: Option<MemoryKind>,
+    /// The same where reads and writes are issued first and performed later, which only those follow who take
+    /// the machine as it is.
+    pub publishing: Option<MemoryKind>,
     pub native: Option<Native>,
     /// Rules whose happens-before is a part of that of the file. What they forbid is forbidden, and
     /// what comes last in all orders of the file never closes a cycle.
@@ -71,6 +74,7 @@ impl Facts {
     /// Of a model of which nothing is known.
     pub const NONE: Facts = Facts {
         machine: None,
+        publishing: None,
         native: None,
         refines: None,
         is_grounded: false,
@@ -82,6 +86,11 @@ impl Facts {
     /// between the two is as good as a full one.
     pub fn keeps_all_but_store_load(&self) -> bool {
         matches!(self.machine, Some(MemoryKind::Sc | MemoryKind::Tso))
+    }
+
+    /// The machine that has the executions of the model, of whatever kind.
+    pub fn any_machine(&self) -> Option<MemoryKind> {
+        self.machine.or(self.publishing)
     }
 
     /// Of the built-in model of that name.
@@ -163,6 +172,7 @@ const TABLE: [(&str, Facts); 16] = [
     (
         "rc11-mca",
         Facts {
+            publishing: Some(MemoryKind::Mca),
             refines: Some(Native::Rc11),
             program_order: Some(ProgramOrder::MemoryOrders),
             ..GROUNDED

@@ -11,6 +11,8 @@ use std::fmt;
 pub struct Bits {
     width: u32,
     open: Open,
+    /// The reads that it comes from, by a number for each, where somebody follows that.
+    from: u64,
     value: u128,
 }
 
@@ -29,7 +31,7 @@ impl Bits {
     /// The low `width` bits of `value`. A width outside 1..=128 is clamped into it.
     pub fn new(width: u32, value: u128) -> Bits {
         let width = width.clamp(1, Self::MAX_WIDTH);
-        Bits { width, open: Open::Nothing, value: value & mask(width) }
+        Bits { width, open: Open::Nothing, from: 0, value: value & mask(width) }
     }
 
     /// A value that nobody has given.
@@ -52,6 +54,17 @@ impl Bits {
             Open::Nothing => self,
             open => Bits { open, ..Bits::zero(self.width) },
         }
+    }
+
+    /// The reads that the value comes from. Nothing that is done here with values keeps them.
+    pub fn from(self) -> u64 {
+        self.from
+    }
+
+    /// The same value, from these reads.
+    #[inline]
+    pub fn coming_from(self, from: u64) -> Bits {
+        Bits { from, ..self }
     }
 
     /// The same, or a value that nobody knows where what it was computed from is one.

@@ -37,8 +37,9 @@ impl Story {
     pub fn new(records: &[Record], threads: usize) -> Story {
         let mut cuts = BTreeSet::new();
         for record in records {
-            if let What::Read { address, bytes, .. } | What::Write { address, bytes, .. } =
-                record.what
+            if let What::Read { address, bytes, .. }
+            | What::ReadAhead { address, bytes, .. }
+            | What::Write { address, bytes, .. } = record.what
             {
                 cuts.insert(address);
                 cuts.insert(address.wrapping_add(u64::from(bytes)));
@@ -85,6 +86,9 @@ impl Story {
         let thread = record.thread;
         let step = match record.what {
             What::Read { address, bytes, .. } => return self.read(thread, address, bytes),
+            What::ReadAhead { address, bytes, of, index, .. } => {
+                return self.read_ahead(thread, (address, bytes), of, index);
+            }
             What::Write { address, bytes, is_buffered, .. } => {
                 return self.write(thread, address, bytes, is_buffered);
             }
@@ -149,6 +153,17 @@ impl Story {
             let own = own.clone().find(|(place, _)| *place == start).map(|(_, id)| *id);
             let source = own.or_else(|| self.last.get(&start).copied());
             let source = source.map_or(Source::Initial, Source::Step);
+            (start, self.step(thread, Step::Read { source, bytes: part }))
+        });
+        parts.collect()
+    }
+
+    /// Of a store that waits in the buffer of a thread.
+    fn read_ahead(&mut self, thread: u32, place: (u64, u8), of: u32, index: usize) -> Parts {
+        let stores = self.buffers[of as usize].get(index).cloned().unwrap_or_default();
+        let parts = self.parts(place.0, place.1).into_iter().map(|(start, part)| {
+            let store = stores.iter().find(|(at, _)| *at == start).map(|(_, id)| *id);
+            let source = store.map_or(Source::Initial, Source::Step);
             (start, self.step(thread, Step::Read { source, bytes: part }))
         });
         parts.collect()

@@ -11,7 +11,7 @@ use parallax_engine_inductive::Inductive;
 use parallax_engine_states::{Schedules, States};
 use parallax_engine_static::{Defined, Static};
 use parallax_engine_symbolic::Symbolic;
-use parallax_engine_view::View;
+use parallax_engine_view::{OfStates, View};
 use parallax_program::Property;
 use parallax_query::{Engine, Query, Tracked};
 use parallax_verdict::inputs_tried;
@@ -117,7 +117,11 @@ fn of_programs(query: &Query<'_>) -> Vec<Entrant<'static>> {
             joining(&Bounded, HEAD_START),
         ],
     };
+    // Where reads and writes are issued before they are performed, others leave out more.
+    let is_published = query.model.facts().publishing.is_some() && !wants_schedule;
+    all.retain(|entrant| !is_published || entrant.engine.name() != States.name());
     all.push(joining(&Abstract, of_proofs));
+    all.push(joining(&OfStates, HEAD_START));
     if query.extensions.get::<Defined>().is_some() && is_one_claim(&query.properties) {
         all.push(joining(&relief::PROOFS, SOON));
     }

@@ -154,11 +154,11 @@ fn load(
     let name = model.unwrap_or(usual);
     let memory = match (model, said) {
         (None, Some(memory)) => Some(memory),
-        _ => Facts::of(name).and_then(|facts| facts.machine),
+        _ => Facts::of(name).and_then(|facts| facts.any_machine()),
     };
     let memory = memory.ok_or_else(|| {
         let error = Diagnostic::new(format!("there is no machine for the model '{name}'"));
-        let names = Facts::names(|facts| facts.machine.is_some());
+        let names = Facts::names(|facts| facts.any_machine().is_some());
         vec![error.with_help(format!("machines are {names}: say which with --model"))]
     })?;
     Ok(Loaded { program, question, memory, properties })

@@ -48,7 +48,7 @@ impl Conditions {
             Some(MemoryKind::Sc) => Ok(Conditions::Sc),
             Some(MemoryKind::Tso) => Ok(Conditions::Tso),
             Some(MemoryKind::Pso) => Ok(Conditions::Pso),
-            None => {
+            Some(MemoryKind::Mca) | None => {
                 let message = format!(
                     "the framework 'gharachorloo' has no conditions for the model '{}'",
                     model.name()

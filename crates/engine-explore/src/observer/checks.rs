@@ -173,7 +173,7 @@ impl<'p> Observer<'_, 'p> {
             || match model.facts().machine {
                 Some(MemoryKind::Sc | MemoryKind::Tso) => true,
                 Some(MemoryKind::Pso) => !is_write,
-                None => false,
+                Some(MemoryKind::Mca) | None => false,
             }
     }
 

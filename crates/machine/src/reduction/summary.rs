@@ -47,6 +47,10 @@ pub enum Kind {
     /// With the buffer empty: a read, or a read and a write.
     LockedRead,
     Write,
+    /// A write of that value.
+    Sets(u128),
+    /// Finds that value, and leaves it.
+    Confirms(u128),
     ReadWrite,
     /// As `ReadWrite`, but where it fails it is a plain read.
     CompareAndSwap,
@@ -62,11 +66,19 @@ pub enum Kind {
 
 impl Kind {
     fn reads(self) -> bool {
-        matches!(self, Kind::Read | Kind::LockedRead) || self.swaps()
+        matches!(self, Kind::Read | Kind::LockedRead | Kind::Confirms(_)) || self.swaps()
     }
 
     fn writes(self) -> bool {
-        matches!(self, Kind::Write) || self.swaps()
+        matches!(self, Kind::Write | Kind::Sets(_)) || self.swaps()
+    }
+
+    /// The value that is there after it, where that is known.
+    fn value(self) -> Option<u128> {
+        match self {
+            Kind::Sets(value) | Kind::Confirms(value) => Some(value),
+            _ => None,
+        }
     }
 
     fn swaps(self) -> bool {
@@ -103,6 +115,11 @@ impl Access {
         }
         if self.kind == Kind::All || other.kind == Kind::All {
             return true;
+        }
+        // Who is second leaves what the first has left.
+        let is_same = self.start == other.start && self.size == other.size;
+        if is_same && self.kind.value().is_some() && self.kind.value() == other.kind.value() {
+            return false;
         }
         let free = self.kind == Kind::Free || other.kind == Kind::Free;
         let data = self.kind.writes() && (other.kind.reads() || other.kind.writes())
@@ -277,6 +294,19 @@ mod tests {
         assert!(!write.conflicts(&access(1, 8, 4, Kind::Write)));
         assert!(!write.conflicts(&access(2, 8, 4, Kind::Touch)));
         assert!(access(2, 0, 64, Kind::Free).conflicts(&access(4, 8, 4, Kind::Touch)));
+    }
+
+    #[test]
+    fn who_writes_the_same_is_no_rival() {
+        let sets = |process, value| access(process, 8, 4, Kind::Sets(value));
+        let confirms = |process, value| access(process, 8, 4, Kind::Confirms(value));
+        assert!(!sets(0, 1).conflicts(&sets(2, 1)) && sets(0, 1).conflicts(&sets(2, 2)));
+        assert!(!sets(0, 1).conflicts(&confirms(2, 1)) && sets(0, 1).conflicts(&confirms(2, 2)));
+        assert!(!confirms(0, 1).conflicts(&confirms(2, 1)));
+        assert!(sets(0, 1).conflicts(&access(2, 8, 4, Kind::Read)));
+        assert!(confirms(0, 1).conflicts(&access(2, 8, 4, Kind::ReadWrite)));
+        assert!(!confirms(0, 1).conflicts(&access(2, 8, 4, Kind::Read)));
+        assert!(sets(0, 1).conflicts(&access(2, 8, 2, Kind::Sets(1))));
     }
 
     #[test]

@@ -5,20 +5,22 @@
 //! passage that is depends on nothing but the thread's own part and on what its operation
 //! returned, so passages are remembered: most steps of a search are a look into a table.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parallax_program::{AllocKind, Bits, FunctionId, InstKind, Property, RmwOp, VarId};
 
 use super::fingerprint::Digest;
-use super::marks::Marks;
+use super::marks::{Marks, MemoryKind};
 use super::objects::Object;
 use super::pages::Pages;
+use super::pool::Depends;
 use super::private::initial_page;
 use super::record::{Log, What};
 use super::setup::Setup;
 use crate::{
-    Choice, Chosen, Concrete, Fault, Limits, NESTED_SECTION, NO_SECTION, Operation, RESERVATIONS,
-    Site, TOO_LARGE, TOO_MANY_THREADS, Thread, modify,
+    Choice, Chosen, Concrete, Fault, Followed, Limits, NESTED_SECTION, NO_SECTION, Operation,
+    RESERVATIONS, Site, TOO_LARGE, TOO_MANY_THREADS, Thread, modify,
 };
 
 /// An operation that others may notice or that depends on them, or why there is none.
@@ -110,9 +112,22 @@ pub(crate) enum Input {
 /// What a passage does to what threads share.
 #[derive(Clone, Debug)]
 pub(crate) enum Out {
-    Store { address: u64, bytes: u8, value: u128, is_release: bool },
+    Store {
+        address: u64,
+        bytes: u8,
+        value: u128,
+        is_release: bool,
+    },
     Barrier,
-    Spawn { child: u32, function: FunctionId, args: Arc<[Bits]> },
+    /// Where a write is published by a step of its own: a fence; a private access whose address comes from reads that
+    /// wait.
+    Fence(Marks),
+    Addressed(u64),
+    Spawn {
+        child: u32,
+        function: FunctionId,
+        args: Arc<[Bits]>,
+    },
     Leave,
 }
 
@@ -146,6 +161,10 @@ pub struct Local<'p> {
     pub(super) is_drained: bool,
     /// Whether a look at something may leave the thread where it is.
     pub(crate) may_wait: bool,
+    /// The reads that wait, of those that the operation comes from.
+    depends: Depends,
+    /// The same of bytes of objects that only this thread uses.
+    pub(super) private_reads: Arc<BTreeMap<u64, u64>>,
     pub(crate) fingerprint: u128,
 }
 
@@ -176,6 +195,8 @@ impl<'p> Local<'p> {
             in_section: false,
             is_drained: false,
             may_wait: false,
+            depends: Depends::default(),
+            private_reads: Arc::default(),
             fingerprint: 0,
         };
         local.go_on(setup, log)
@@ -211,10 +232,12 @@ impl<'p> Local<'p> {
             Input::Value(value) => {
                 key.add_wide(value.unsigned());
                 key.add(u64::from(value.is_undefined()));
+                key.add(value.from());
             }
             Input::Pair(value, ok) => {
                 key.add_wide(value.unsigned());
                 key.add(u64::from(ok));
+                key.add(value.from());
             }
         }
         setup.remember(key.finish(), || self.passage(setup, input, log))
@@ -240,7 +263,9 @@ impl<'p> Local<'p> {
             Input::Nothing => local.thread.done(),
             Input::Value(value) => local.thread.result(&setup.code, value),
             Input::Pair(value, ok) => {
-                local.thread.results(&setup.code, value, Some(Bits::bool(ok)));
+                let from = value.from() | local.depends.expected;
+                let ok = Bits::bool(ok).coming_from(from);
+                local.thread.results(&setup.code, value, Some(ok));
             }
         }
         local.go_on(setup, log)
@@ -309,8 +334,7 @@ impl<'p> Local<'p> {
         }
         let mut instructions = 0;
         for passed in 0.. {
-            let (operation, taken) =
-                self.thread.run_counting(&setup.code, &setup.limits, &mut Concrete);
+            let (operation, taken) = self.run(setup, &setup.limits);
             instructions += taken;
             let is_long = passed >= Self::PATIENCE || instructions >= Self::MOST_INSTRUCTIONS;
             if is_long && self.is_comparable(setup) && !matches!(operation, Operation::Cut) {
@@ -323,6 +347,15 @@ impl<'p> Local<'p> {
         }
         setup.meter.add(instructions);
         self.arrive(setup, outs)
+    }
+
+    /// Goes on to the next operation, and how many instructions that takes. Where accesses are performed later than
+    /// they are issued, values know which reads they come from.
+    pub(super) fn run(&mut self, setup: &Setup<'p>, limits: &Limits) -> (Operation<'p, Bits>, u64) {
+        match setup.options.memory {
+            MemoryKind::Mca => self.thread.run_counting(&setup.code, limits, &mut Followed),
+            _ => self.thread.run_counting(&setup.code, limits, &mut Concrete),
+        }
     }
 
     /// Whether it is known which variables matter where the thread stands, so that its state can be
@@ -340,6 +373,32 @@ impl<'p> Local<'p> {
     pub(super) fn arrive(mut self, setup: &Setup<'p>, outs: Vec<Out>) -> Passage<'p> {
         self.forget_stack(setup);
         self.may_wait = self.can_wait(setup);
+        self.fingerprint = self.digest(setup);
+        Passage { next: Arc::new(self), outs }
+    }
+
+    /// These reads were performed.
+    pub(super) fn performed(&self, setup: &Setup<'p>, reads: u64) -> Local<'p> {
+        let mut local = self.clone();
+        if local.at == At::Ended {
+            return local;
+        }
+        local.thread.performed(reads);
+        local.depends = local.depends.without(reads);
+        let private = Arc::make_mut(&mut local.private_reads);
+        private.values_mut().for_each(|from| *from &= !reads);
+        private.retain(|_, from| *from != 0);
+        local.fingerprint = local.digest(setup);
+        local
+    }
+
+    /// What the next operation depends on, of what waits.
+    pub(super) fn depends(&self) -> Depends {
+        let control = self.thread.control().fold(0, |all, condition| all | condition.from());
+        Depends { control, ..self.depends }
+    }
+
+    fn digest(&self, setup: &Setup<'p>) -> u128 {
         let mut digest = Digest::new(5);
         // One that has not looked yet at what it stands at is no round of a loop behind one that has.
         let is_local = u64::from(self.at == At::Local);
@@ -349,9 +408,15 @@ impl<'p> Local<'p> {
         digest.add_wide(self.private.fingerprint);
         self.held.iter().for_each(|held| digest.add(*held));
         self.thread.add_to(&setup.code, &setup.live, &mut |word| digest.add_wide(word));
+        if setup.options.memory == MemoryKind::Mca {
+            self.thread.add_reads_to(&setup.code, &setup.live, &mut |word| digest.add(word));
+            for (address, from) in &*self.private_reads {
+                digest.add(*address);
+                digest.add(*from);
+            }
+        }
         self.add_observed(setup, &mut digest);
-        self.fingerprint = digest.finish();
-        Passage { next: Arc::new(self), outs }
+        digest.finish()
     }
 
     /// Whether the thread is in a loop, or about to wait.
@@ -380,6 +445,12 @@ impl<'p> Local<'p> {
         if let Some(what) = operation.decided_by() {
             return unsupported(what);
         }
+        self.depends = Depends::of(&operation);
+        if setup.options.memory == MemoryKind::Mca
+            && let Some(what) = beyond_publishing(&operation, first)
+        {
+            return unsupported(what);
+        }
         match operation {
             Operation::Store { value, .. } if value.is_undefined() => {
                 unsupported("a store of a value that nobody has written")
@@ -390,7 +461,7 @@ impl<'p> Local<'p> {
             }
             Operation::Load { address, size, .. } | Operation::LoadLinked { address, size, .. } => {
                 let (address, bytes, marks) = (place(address), size.bytes() as u8, first);
-                self.load(setup, At::Load { address, bytes, marks }, log)
+                self.load(setup, At::Load { address, bytes, marks }, outs, log)
             }
             Operation::Store { address, value, size, .. } => {
                 let (address, bytes) = (place(address), size.bytes() as u8);
@@ -399,6 +470,7 @@ impl<'p> Local<'p> {
             }
             Operation::Rmw { address, op, operand, size, .. } => {
                 let (address, bytes) = (place(address), size.bytes() as u8);
+                let operand = operand.coming_from(0);
                 self.modify(setup, At::Rmw { address, bytes, op, operand, marks: second }, log)
             }
             Operation::Cas { address, expected, desired, size, weak, .. } => {
@@ -491,7 +563,7 @@ impl<'p> Local<'p> {
 
 impl At<'_> {
     /// What a read-modify-write stores, given the old value, if it does.
-    pub(crate) fn written(&self, old: Bits) -> Option<u128> {
+    pub fn written(&self, old: Bits) -> Option<u128> {
         match self {
             At::Rmw { op, operand, .. } => {
                 Some(modify(*op, &old, operand, &mut Concrete).unsigned())
@@ -510,6 +582,16 @@ impl At<'_> {
             | At::Cas { address, bytes, .. } => (*address, *bytes, true),
             _ => return None,
         })
+    }
+}
+
+/// What the machine that publishes writes by steps of their own does not follow.
+fn beyond_publishing(operation: &Operation<'_, Bits>, marks: Marks) -> Option<&'static str> {
+    match operation {
+        Operation::AtomicBegin => Some("an atomic section on this machine"),
+        Operation::LoadLinked { .. } => Some(RESERVATIONS),
+        Operation::Fence { .. } if marks.is_fence_of_all() => Some(crate::FENCE_OF_ALL),
+        _ => None,
     }
 }
 

@@ -1,5 +1,5 @@
 //! What the tags of an instruction mean to the operational machines. It is what `models/sc.cat`,
-//! `tso.cat` and `pso.cat` say of them: a locked access, and a full fence, find the buffer of their
+//! `tso.cat`, `pso.cat` and `lib/mca.cat` say of them: a locked access, and a full fence, find the buffer of their
 //! thread empty; a store barrier, and a release under PSO, keep earlier stores before later ones.
 
 use parallax_program::{InstKind, Order, Tags};
@@ -13,10 +13,14 @@ pub enum MemoryKind {
     Tso,
     /// Stores of a thread to different places may overtake one another.
     Pso,
+    /// Accesses wait until all that C and multi-copy atomicity put before them is done; a write is
+    /// published to all other threads at once.
+    Mca,
 }
 
 impl MemoryKind {
-    pub const ALL: [MemoryKind; 3] = [MemoryKind::Sc, MemoryKind::Tso, MemoryKind::Pso];
+    pub const ALL: [MemoryKind; 4] =
+        [MemoryKind::Sc, MemoryKind::Tso, MemoryKind::Pso, MemoryKind::Mca];
 
     /// As schedules have it.
     pub fn name(self) -> &'static str {
@@ -24,6 +28,7 @@ impl MemoryKind {
             MemoryKind::Sc => "sc",
             MemoryKind::Tso => "tso",
             MemoryKind::Pso => "pso",
+            MemoryKind::Mca => "rc11-mca",
         }
     }
 
@@ -54,6 +59,9 @@ impl Marks {
     const FENCE_OF_ALL: Marks = Marks(128);
     /// A read that finds 0 where nobody has written.
     const FRESH: Marks = Marks(256);
+    /// Memory orders of C.
+    const ACQUIRE: Marks = Marks(512);
+    const SEQUENTIAL: Marks = Marks(1024);
 
     fn has(self, mark: Marks) -> bool {
         self.0 & mark.0 != 0
@@ -73,6 +81,14 @@ impl Marks {
 
     pub fn is_barrier(self) -> bool {
         self.has(Marks::BARRIER)
+    }
+
+    pub fn is_acquire(self) -> bool {
+        self.has(Marks::ACQUIRE)
+    }
+
+    pub fn is_sequential(self) -> bool {
+        self.has(Marks::SEQUENTIAL)
     }
 
     pub fn is_copy(self) -> bool {
@@ -98,8 +114,9 @@ impl Marks {
     fn of(tags: &Tags) -> Marks {
         let orders = tags.orders().fold(0, |marks, order| {
             let is_full = order == Order::SequentiallyConsistent;
-            let flush = if is_full { Marks::FLUSH.0 } else { 0 };
-            marks | flush | if order.releases() { Marks::BARRIER.0 } else { 0 }
+            let full = if is_full { Marks::FLUSH.0 | Marks::SEQUENTIAL.0 } else { 0 };
+            let acquire = if order.acquires() { Marks::ACQUIRE.0 } else { 0 };
+            marks | full | acquire | if order.releases() { Marks::BARRIER.0 } else { 0 }
         });
         tags.iter().fold(Marks(orders), |marks, tag| {
             let more = match tag.as_str() {

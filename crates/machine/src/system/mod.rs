@@ -36,7 +36,9 @@ mod local;
 mod marks;
 mod objects;
 mod pages;
+mod pool;
 mod private;
+mod publishing;
 mod readiness;
 mod record;
 mod setup;
@@ -59,6 +61,7 @@ use crate::{Concrete, wrong_end};
 use fingerprint::fingerprint;
 use local::{Input, Out, Passage};
 use pages::{Content, Page, Pages};
+use pool::{Bound, Pool};
 use private::initial_page;
 
 /// One state of a program.
@@ -79,6 +82,8 @@ pub struct System<'s, 'p> {
 struct Slot<'p> {
     local: Arc<Local<'p>>,
     buffer: Buffer,
+    /// What was issued and not performed, where these are two things.
+    pool: Arc<Pool>,
 }
 
 /// Something that can happen.
@@ -113,7 +118,7 @@ impl<'s, 'p> System<'s, 'p> {
         for (number, thread) in code.program.threads.iter().enumerate() {
             let args: Vec<Bits> =
                 thread.args.iter().map(|arg| code.evaluate(arg, &[], &mut Concrete)).collect();
-            system.begin(number as u32, thread.function, &args, log);
+            system.begin(number as u32, thread.function, &args, None, log);
         }
         system
     }
@@ -137,7 +142,7 @@ impl<'s, 'p> System<'s, 'p> {
     }
 
     pub fn has_ended(&self, number: u32) -> bool {
-        self.slot(number).is_some_and(|slot| slot.local.at == At::Ended)
+        self.slot(number).is_some_and(|slot| slot.local.at == At::Ended && slot.pool.is_empty())
     }
 
     /// The thread that is in an atomic section.
@@ -163,6 +168,12 @@ impl<'s, 'p> System<'s, 'p> {
                 slot.buffer.add_to(&mut digest);
                 whole ^= digest.finish();
             }
+            if !slot.pool.is_empty() {
+                let mut digest = Digest::new(10);
+                digest.add(number as u64);
+                slot.pool.add_to(&mut digest);
+                whole ^= digest.finish();
+            }
         }
         whole = self.freed.iter().fold(whole, |sum, (address, thread)| {
             sum ^ fingerprint(8, [*address, u64::from(*thread)])
@@ -179,6 +190,7 @@ impl<'s, 'p> System<'s, 'p> {
         if !Arc::ptr_eq(&now.local, &then.local)
             || !now.buffer.is_same(&then.buffer)
             || !Arc::ptr_eq(&self.freed, &before.freed)
+            || self.publishes()
             || self.section.is_some()
             || before.section.is_some()
         {
@@ -210,8 +222,10 @@ impl<'s, 'p> System<'s, 'p> {
         let may = self.section.is_none_or(|owner| owner == thread);
         let buffer = self.slot(thread).map(|slot| &slot.buffer).filter(|_| may);
         let kind = self.setup.options.memory;
+        let published = if self.publishes() { self.publications(thread) } else { Vec::new() };
+        let buffer = buffer.filter(|_| !self.publishes());
         let ready = buffer.into_iter().flat_map(move |buffer| buffer.ready(kind));
-        ready.map(move |index| Action::Flush { thread, index: index as u32 })
+        ready.chain(published).map(move |index| Action::Flush { thread, index: index as u32 })
     }
 
     /// What some bytes of memory hold, as a thread sees them, or as all do.
@@ -268,6 +282,9 @@ impl<'s, 'p> System<'s, 'p> {
         self.changed = None;
         match action {
             Action::Step { thread, choice } => self.step(thread, choice, log),
+            Action::Flush { thread, index } if self.publishes() => {
+                self.publish(thread, index as usize, log);
+            }
             Action::Flush { thread, index } => self.flush(thread, index as usize, log),
         }
         debug_assert!(self.has_owner(), "an atomic section without the thread that is in it");
@@ -302,7 +319,19 @@ impl<'s, 'p> System<'s, 'p> {
             return;
         };
         let local = slot.local.clone();
-        let input = self.serve(thread, &local, choice, log);
+        let input = match local.at {
+            At::Load { .. }
+            | At::Store { .. }
+            | At::Rmw { .. }
+            | At::Cas { .. }
+            | At::Join { .. }
+                if self.publishes() =>
+            {
+                self.issue(thread, &local, choice, log)
+            }
+            _ => self.serve(thread, &local, choice, log),
+        };
+        let local = self.slot(thread).map_or(local, |slot| slot.local.clone());
         let passage = local.pass(self.setup, input, log);
         self.go_on(thread, &passage, log);
     }
@@ -489,11 +518,18 @@ impl<'s, 'p> System<'s, 'p> {
             && let Some(Entry::Spawn { .. }) = slot.buffer.entries().first()
             && let Some(Entry::Spawn { child, function, args }) = slot.buffer.take(0)
         {
-            self.begin(child, function, &args, log);
+            self.begin(child, function, &args, None, log);
         }
     }
 
-    fn begin(&mut self, number: u32, function: FunctionId, args: &[Bits], log: &mut Log) {
+    fn begin(
+        &mut self,
+        number: u32,
+        function: FunctionId,
+        args: &[Bits],
+        bound: Option<Bound>,
+        log: &mut Log,
+    ) {
         let spawned = number as usize >= self.setup.code.program.threads.len();
         if spawned {
             log.add(number, What::Begin);
@@ -502,8 +538,12 @@ impl<'s, 'p> System<'s, 'p> {
         if self.threads.len() <= number as usize {
             self.threads.resize_with(number as usize + 1, || None);
         }
-        let slot = Slot { local: passage.next.clone(), buffer: Buffer::default() };
+        let (buffer, pool) = (Buffer::default(), Arc::default());
+        let slot = Slot { local: passage.next.clone(), buffer, pool };
         self.threads[number as usize] = Some(slot);
+        if let Some(bound) = bound {
+            self.issue_begin(number, bound);
+        }
         self.go_on(number, &passage, log);
     }
 
@@ -522,8 +562,14 @@ impl<'s, 'p> System<'s, 'p> {
                 }
                 Out::Barrier if is_empty => {}
                 Out::Barrier => self.push(thread, Entry::Barrier),
+                Out::Fence(marks) => self.issue_fence(thread, *marks),
+                Out::Addressed(from) => self.issue_addressed(thread, *from),
+                Out::Spawn { child, function, args } if self.publishes() => {
+                    let bound = self.issue_spawn(thread, *child);
+                    self.begin(*child, *function, args, bound, log);
+                }
                 Out::Spawn { child, function, args } if is_empty => {
-                    self.begin(*child, *function, args, log);
+                    self.begin(*child, *function, args, None, log);
                 }
                 Out::Spawn { child, function, args } => {
                     let (child, function, args) = (*child, *function, args.clone());
@@ -537,6 +583,10 @@ impl<'s, 'p> System<'s, 'p> {
 
     /// Has a thread go on past what only waits for its buffer, when that is empty.
     fn settle(&mut self, thread: u32, log: &mut Log) {
+        if self.publishes() {
+            self.settle_issued(thread, log);
+            return;
+        }
         while let Some(slot) = self.slot(thread).filter(|slot| slot.buffer.is_empty()) {
             let local = slot.local.clone();
             match local.at {

@@ -65,7 +65,13 @@ impl<'p> Local<'p> {
         })
     }
 
-    pub(super) fn load(&mut self, setup: &Setup<'p>, at: At<'p>, log: &mut Log) -> Option<At<'p>> {
+    pub(super) fn load(
+        &mut self,
+        setup: &Setup<'p>,
+        at: At<'p>,
+        outs: &mut Vec<Out>,
+        log: &mut Log,
+    ) -> Option<At<'p>> {
         let At::Load { address, bytes, marks } = at else {
             return Some(at);
         };
@@ -96,8 +102,30 @@ impl<'p> Local<'p> {
             return Some(failed(BadAccess::Undefined));
         }
         log.add(self.number, What::Read { address, bytes, value: content.value });
-        self.thread.result(&setup.code, content.bits(u32::from(bytes), marks));
+        let from = self.from_private(address, bytes) | self.depends().address;
+        if self.depends().address != 0 {
+            outs.push(Out::Addressed(self.depends().address));
+        }
+        let value = content.bits(u32::from(bytes), marks).coming_from(from);
+        self.thread.result(&setup.code, value);
         None
+    }
+
+    /// The reads that wait, of those that some bytes come from.
+    fn from_private(&self, address: u64, bytes: u8) -> u64 {
+        let all = self.private_reads.range(address..address.saturating_add(u64::from(bytes)));
+        all.fold(0, |all, (_, from)| all | from)
+    }
+
+    fn note_private(&mut self, address: u64, bytes: u8, from: u64) {
+        if from == 0 && self.private_reads.is_empty() {
+            return;
+        }
+        let all = Arc::make_mut(&mut self.private_reads);
+        for byte in address..address.saturating_add(u64::from(bytes)) {
+            all.insert(byte, from);
+        }
+        all.retain(|_, from| *from != 0);
     }
 
     /// Whether what is there may have been forgotten.
@@ -130,11 +158,18 @@ impl<'p> Local<'p> {
         }
         match self.own(setup, address, bytes, marks) {
             Some(Err(wrong)) => return Some(failed(wrong)),
-            Some(Ok(())) => self.write(address, bytes, value, log),
+            Some(Ok(())) => {
+                let from = self.depends();
+                self.note_private(address, bytes, from.value | from.address);
+                if from.address != 0 {
+                    outs.push(Out::Addressed(from.address));
+                }
+                self.write(address, bytes, value, log);
+            }
             None => {
                 // Into the buffer, where nobody sees it. What may be gone by then is looked at.
                 let waits = setup.options.merges
-                    && setup.options.memory != MemoryKind::Sc
+                    && matches!(setup.options.memory, MemoryKind::Tso | MemoryKind::Pso)
                     && !marks.is_locked()
                     && !self.in_section
                     && outs.len() < setup.options.buffer;
@@ -177,7 +212,10 @@ impl<'p> Local<'p> {
             None => return Some(at),
             Some(Err(wrong)) => return Some(failed(wrong)),
             // It empties the buffer like any other.
-            Some(Ok(())) if setup.options.memory != MemoryKind::Sc && !self.is_drained => {
+            Some(Ok(()))
+                if matches!(setup.options.memory, MemoryKind::Tso | MemoryKind::Pso)
+                    && !self.is_drained =>
+            {
                 return Some(At::Drain);
             }
             Some(Ok(())) => self.is_drained = false,
@@ -191,15 +229,19 @@ impl<'p> Local<'p> {
             return Some(failed(BadAccess::Undefined));
         }
         log.add(self.number, What::Read { address, bytes, value: content.value });
-        let old = Bits::new(u32::from(bytes) * 8, content.value);
+        let from = self.depends();
+        let known = self.from_private(address, bytes) | from.address;
+        let old = Bits::new(u32::from(bytes) * 8, content.value).coming_from(known);
         let new = at.written(old);
         if let Some(new) = new {
+            self.note_private(address, bytes, known | from.value);
             self.write(address, bytes, new, log);
             self.note_write(address, marks);
         }
         match at {
             At::Cas { .. } => {
-                self.thread.results(&setup.code, old, Some(Bits::bool(new.is_some())));
+                let ok = Bits::bool(new.is_some()).coming_from(known | from.expected);
+                self.thread.results(&setup.code, old, Some(ok));
             }
             _ => self.thread.result(&setup.code, old),
         }
@@ -213,7 +255,10 @@ impl<'p> Local<'p> {
         outs: &mut Vec<Out>,
         log: &mut Log,
     ) -> Option<At<'p>> {
-        let has_buffers = setup.options.memory != MemoryKind::Sc;
+        let has_buffers = matches!(setup.options.memory, MemoryKind::Tso | MemoryKind::Pso);
+        if setup.options.memory == MemoryKind::Mca {
+            outs.push(Out::Fence(marks));
+        }
         if marks.is_fence_of_all() && has_buffers {
             return Some(At::FenceOfAll);
         }

@@ -28,6 +28,8 @@ pub enum Readiness {
     },
     /// It reads below the end of its stack; see [`super::Setup::keep_stacks`].
     Forgotten,
+    /// The machine cannot follow it.
+    Unsupported(&'static str),
     /// There is none.
     Over,
 }
@@ -53,7 +55,7 @@ pub enum Waits {
 impl Readiness {
     const READY: Readiness = Readiness::Ready { choices: 1 };
 
-    fn bad(wrong: BadAccess) -> Readiness {
+    pub(super) fn bad(wrong: BadAccess) -> Readiness {
         Readiness::Failed { property: Property::Memory, wrong }
     }
 }
@@ -78,7 +80,12 @@ impl<'p> System<'_, 'p> {
         }
         match &local.at {
             At::Join { thread: other } => {
-                match u32::try_from(*other).is_ok_and(|other| self.has_ended(other)) {
+                let has_ended = |other| match self.publishes() {
+                    // Its end waits, as a write does.
+                    true => self.thread(other).is_some_and(|local| local.at == At::Ended),
+                    false => self.has_ended(other),
+                };
+                match u32::try_from(*other).is_ok_and(has_ended) {
                     true => Readiness::READY,
                     false => Readiness::Blocked(Waits::Thread(*other)),
                 }
@@ -103,6 +110,10 @@ impl<'p> System<'_, 'p> {
     fn ready_to_free(&self, thread: u32, address: u64, kind: AllocKind) -> Readiness {
         if let Some(escaped) = self.escape(thread, address) {
             return escaped;
+        }
+        // Nothing must be left of what was done to it.
+        if self.publishes() && !self.is_settled() {
+            return Readiness::Blocked(Waits::Buffers);
         }
         self.bad_free(address, kind).map_or(Readiness::READY, Readiness::bad)
     }
@@ -134,6 +145,9 @@ impl<'p> System<'_, 'p> {
             && !(farewell && wrong == BadAccess::Freed)
         {
             return Readiness::bad(wrong);
+        }
+        if self.publishes() {
+            return self.ready_to_issue(thread, slot);
         }
         match &local.at {
             At::Load { marks, .. } if marks.is_locked() && !slot.buffer.is_empty() => {
@@ -221,7 +235,12 @@ impl<'p> System<'_, 'p> {
 
     /// A step that changes nothing that others see. It is none where it leads to a false wait, or
     /// back to where the thread is: the thread waits until it would find something else.
-    fn unless_stuck(&self, slot: &Slot<'p>, input: Input, read: Option<(u64, u8)>) -> Readiness {
+    pub(super) fn unless_stuck(
+        &self,
+        slot: &Slot<'p>,
+        input: Input,
+        read: Option<(u64, u8)>,
+    ) -> Readiness {
         let local: &std::sync::Arc<Local<'p>> = &slot.local;
         if !local.may_wait && local.at != At::Local {
             return Readiness::READY;

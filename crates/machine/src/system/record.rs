@@ -16,6 +16,14 @@ pub enum What {
         bytes: u8,
         value: u128,
     },
+    /// A read of a write that waits in the buffer of another thread, so many places behind the oldest.
+    ReadAhead {
+        address: u64,
+        bytes: u8,
+        value: u128,
+        of: u32,
+        index: usize,
+    },
     /// A write that took effect at once, or went into the buffer.
     Write {
         address: u64,

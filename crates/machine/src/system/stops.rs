@@ -10,7 +10,7 @@ use parallax_program::InstKind;
 use super::local::{At, Input, Local, Out, Passage};
 use super::record::Log;
 use super::setup::Setup;
-use crate::{Concrete, Limits, Operation};
+use crate::{Limits, Operation};
 
 /// Instructions of its own that a thread is followed for, to see whether it comes to wait.
 const FAR: u32 = 1 << 12;
@@ -20,7 +20,7 @@ impl<'p> Local<'p> {
     pub(super) fn compute(mut self, setup: &Setup<'p>, log: &mut Log) -> Passage<'p> {
         let mut outs = Vec::new();
         let limits = Limits { steps: 1, ..setup.limits };
-        match self.thread.run(&setup.code, &limits, &mut Concrete) {
+        match self.run(setup, &limits).0 {
             Operation::Cut => self.look(setup, &mut outs, log),
             operation => match self.serve(setup, operation, &mut outs, log) {
                 Some(at) => self.at = at,
@@ -37,7 +37,7 @@ impl<'p> Local<'p> {
             return;
         }
         let limits = Limits { steps: 1, ..setup.limits };
-        let operation = self.thread.run(&setup.code, &limits, &mut Concrete);
+        let operation = self.run(setup, &limits).0;
         // An assertion that holds is gone past without an operation.
         if !matches!(operation, Operation::Cut)
             && let Some(at) = self.serve(setup, operation, outs, log)
