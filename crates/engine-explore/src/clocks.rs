@@ -52,7 +52,6 @@ impl Clocks {
     }
 
     /// Whether there are other clocks than that of the prefix.
-    #[cfg(test)]
     pub fn follows_synchronisation(&self) -> bool {
         self.kinds() > 1
     }

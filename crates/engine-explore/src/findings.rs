@@ -22,6 +22,8 @@ pub enum End {
     Found,
     /// The order of arrival at a barrier makes a difference.
     BarrierOrder,
+    /// The order of critical sections that change nothing makes a difference.
+    LockOrder,
     /// Symmetric threads can be distinguished.
     Asymmetric,
     /// A cell was split.
@@ -49,6 +51,10 @@ pub struct Findings {
     pub skips: Skips,
     /// Threads that stand for others which do the same; see [`crate::symmetry`].
     pub twins: BTreeSet<usize>,
+    /// Locks of which somebody may notice in which order they are taken; see [`crate::locks`].
+    pub ordered: BTreeSet<u64>,
+    /// Whether there were critical sections that were left unordered.
+    pub has_looked: bool,
     pub end: Option<End>,
 }
 
@@ -66,6 +72,8 @@ impl Findings {
             buffering: Seen::default(),
             skips: Skips::new(order),
             twins: BTreeSet::new(),
+            ordered: BTreeSet::new(),
+            has_looked: false,
             end: None,
         }
     }
@@ -120,6 +128,8 @@ impl Findings {
         self.buffering.add(next.buffering);
         self.skips.join(&next.skips);
         self.twins.extend(next.twins);
+        self.ordered.extend(next.ordered);
+        self.has_looked |= next.has_looked;
         self.end = next.end;
     }
 }

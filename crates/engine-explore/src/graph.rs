@@ -30,6 +30,8 @@ pub struct Graph<'p> {
     pub has_twins: bool,
     /// Whether the order in which threads arrive at barriers is left out; see [`crate::barriers`].
     pub has_barriers: bool,
+    /// Whether critical sections that change nothing are left unordered; see [`crate::locks`].
+    pub has_locks: bool,
     removed: Vec<Removed<'p>>,
     removed_order: Vec<Id>,
 }
@@ -154,6 +156,7 @@ impl<'p> Graph<'p> {
             has_sections: false,
             has_twins: false,
             has_barriers: false,
+            has_locks: false,
             removed: Vec::new(),
             removed_order: Vec::new(),
         }

@@ -19,6 +19,7 @@ mod graph;
 mod invariants;
 mod judge;
 mod known;
+mod locks;
 mod memory;
 mod model;
 mod observer;
@@ -94,6 +95,11 @@ pub fn explore(
     let (mut observable, mut may_skip) = (BTreeSet::new(), spins);
     let mut has_barriers =
         options.reductions.contains(Reduction::Barriers) && barriers::are_in(program);
+    // Who gets every bad execution gets no graph that the replayer refuses.
+    let mut has_locks = options.reductions.contains(Reduction::Locks)
+        && native.is_some()
+        && options.every.is_none();
+    let mut ordered = BTreeSet::new();
     for _ in 0..MOST_SPLITS {
         let watched = admission.watched;
         let exploration = Exploration {
@@ -107,6 +113,8 @@ pub fn explore(
             observable: &observable,
             may_skip,
             has_barriers,
+            has_locks,
+            ordered: &ordered,
             start,
         };
         match exploration.run(cells) {
@@ -114,6 +122,11 @@ pub fn explore(
             Run::Split(finer) => cells = finer,
             Run::Asymmetric => (cells, has_twins) = (Cells::default(), false),
             Run::BarrierOrder => (cells, has_barriers) = (Cells::default(), false),
+            Run::LockOrder(more) => {
+                has_locks = !more.is_empty();
+                ordered.extend(more);
+                cells = Cells::default();
+            }
             Run::Observable(more) => {
                 observable.extend(more);
                 cells = Cells::default();
@@ -172,6 +185,9 @@ struct Exploration<'a, 'p> {
     may_skip: bool,
     /// Whether the order in which threads arrive at barriers is left out.
     has_barriers: bool,
+    /// Whether the order of critical sections that change nothing is left out, but for these locks.
+    has_locks: bool,
+    ordered: &'a BTreeSet<u64>,
     start: Instant,
 }
 
@@ -183,6 +199,9 @@ enum Run {
     Asymmetric,
     /// The order of arrival at a barrier makes a difference: once more with it.
     BarrierOrder,
+    /// The order in which these locks are taken makes a difference: once more with it. With none, it
+    /// is not known which.
+    LockOrder(BTreeSet<u64>),
     /// Stores that were taken for quiet can be observed: once more without quiet stores there.
     Observable(BTreeSet<u64>),
     /// What rounds do that were left out may matter: once more with one of them for each loop.
@@ -223,11 +242,24 @@ impl<'p> Exploration<'_, 'p> {
             Some(End::Split) => Run::Split(known.into_cells()),
             Some(End::Asymmetric) => Run::Asymmetric,
             Some(End::BarrierOrder) => Run::BarrierOrder,
-            Some(End::Found) => Run::Done(Box::new(self.verdict(findings))),
+            Some(End::LockOrder) => Run::LockOrder(findings.ordered),
+            Some(End::Found) => self.judged(findings),
             None => {
                 let again = self.is_too_short(&findings);
-                again.unwrap_or_else(|| Run::Done(Box::new(self.verdict(findings))))
+                again.unwrap_or_else(|| self.judged(findings))
             }
+        }
+    }
+
+    /// The verdict on all that was found; or once more, if some of it comes of there being more graphs
+    /// than executions.
+    fn judged(&self, findings: Findings) -> Run {
+        let has_looked = findings.has_looked;
+        let verdict = self.verdict(findings);
+        let is_whole = verdict.scope.is_some() || verdict.reason.is_none() && !self.options.all;
+        match has_looked && !is_whole {
+            true => Run::LockOrder(BTreeSet::new()),
+            false => Run::Done(Box::new(verdict)),
         }
     }
 
@@ -236,7 +268,7 @@ impl<'p> Exploration<'_, 'p> {
     fn search(&self, memory: &Memory) -> (Whole, Option<Reason>) {
         let findings = Findings::new(self.order());
         let (crew, first) = Crew::new(findings, memory.known.clone());
-        let mut shared = Shared::new(self.options, self.start, self.observable);
+        let mut shared = Shared::new(self.options, self.start, self.observable, self.ordered);
         if self.options.estimate {
             shared.estimate = self.estimate(self.searcher(memory, &shared, &crew));
         }
@@ -361,6 +393,7 @@ impl<'p> Exploration<'_, 'p> {
         let mut graph = Graph::new(self.synchronisation(), self.program.slots());
         graph.has_twins = self.has_twins;
         graph.has_barriers = self.has_barriers;
+        graph.has_locks = self.has_locks;
         let code = &self.runner.code;
         for (number, thread) in self.program.threads.iter().enumerate() {
             let args: Vec<_> =

@@ -12,7 +12,9 @@ use parallax_machine::{
     PERHAPS_BY_UNDEFINED, RESERVATIONS, Site, Thread, modify,
 };
 use parallax_memory::Native;
-use parallax_program::{AllocKind, Bits, FunctionId, InstKind, Program, Property, RmwOp, Tags};
+use parallax_program::{
+    AllocKind, Bits, FunctionId, Inst, InstKind, Program, Property, RmwOp, Tags,
+};
 
 use crate::event::{Id, Marks};
 use crate::model::Strength;
@@ -162,7 +164,11 @@ impl<'p> Runner<'p> {
         let of = |kind: &InstKind| marks_of(kind, strength);
         let marks = code.program.functions.iter().map(|function| {
             let block = |block: &parallax_program::Block| {
-                block.insts.iter().map(|inst| of(&inst.kind)).collect()
+                let mut marks: Vec<_> = block.insts.iter().map(|inst| of(&inst.kind)).collect();
+                let waits = |inst: &Inst| matches!(inst.kind, InstKind::Wait { .. });
+                let until = block.insts.iter().rposition(waits).unwrap_or(0);
+                marks[..until].iter_mut().for_each(|marks| *marks = awaited(*marks));
+                marks
             };
             function.blocks.iter().map(block).collect()
         });
@@ -248,6 +254,17 @@ impl<'p> Runner<'p> {
             thread.leaves_no_trace();
         }
         thread.choose(&self.code, old, Some(Bits::bool(ok)));
+        self.stand(number, thread, from.has_asked)
+    }
+
+    /// Past taking a lock, or giving it back, where nobody notices.
+    pub fn pass_unnoticed(&self, number: u32, from: &Standing<'p>) -> Standing<'p> {
+        let At::Cas(cas) = &from.at else {
+            return self.pass_quietly(number, from);
+        };
+        let mut thread = Thread::clone(&from.thread);
+        thread.leaves_no_trace();
+        thread.choose(&self.code, cas.expected, Some(Bits::bool(true)));
         self.stand(number, thread, from.has_asked)
     }
 
@@ -439,6 +456,12 @@ fn marks_of(kind: &InstKind, strength: Strength) -> [Marks; 3] {
         }
         _ => [none; 3],
     }
+}
+
+/// The same, for an instruction before a wait: where it takes a lock, it does so in the end.
+fn awaited(marks: [Marks; 3]) -> [Marks; 3] {
+    let takes = marks[1].is_lock() && marks[1].is_rmw();
+    marks.map(|marks| marks.with(Marks::AWAITED.when(takes)))
 }
 
 impl At<'_> {

@@ -19,11 +19,18 @@ pub enum Reduction {
     Symmetry,
     /// Executions that differ only in the order in which threads arrive at a barrier are one.
     Barriers,
+    /// Executions that differ only in the order of critical sections that change nothing are one.
+    Locks,
 }
 
 impl Reduction {
-    pub const ALL: [Reduction; 4] =
-        [Reduction::SpinLoops, Reduction::Waits, Reduction::Symmetry, Reduction::Barriers];
+    pub const ALL: [Reduction; 5] = [
+        Reduction::SpinLoops,
+        Reduction::Waits,
+        Reduction::Symmetry,
+        Reduction::Barriers,
+        Reduction::Locks,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -31,6 +38,7 @@ impl Reduction {
             Reduction::Waits => "waits",
             Reduction::Symmetry => "symmetry",
             Reduction::Barriers => "barriers",
+            Reduction::Locks => "locks",
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::claim::{claim, step_of};
 use crate::clocks::{Clock, Clocks};
 use crate::event::{Event, Id, Kind, Loc};
 use crate::graph::Graph;
+use crate::locks;
 use crate::memory::{BadAccess, Memory};
 use crate::standing::{At, SECTIONS};
 
@@ -50,6 +51,7 @@ impl<'p> Observer<'_, 'p> {
         let clock = graph.clocks.get(Clock::Happens, id);
         let races = |other: &&Id| {
             other.thread() != id.thread()
+                && !is_excluded(event, graph.event(**other))
                 && (event.marks.is_non_atomic() || graph.event(**other).marks.is_non_atomic())
                 && !Clocks::covers(clock, **other)
         };
@@ -75,6 +77,22 @@ impl<'p> Observer<'_, 'p> {
         if undefined {
             let message = BadAccess::Undefined.message().to_string();
             self.report(graph, memory, Property::Memory, message, None, vec![id]);
+        }
+    }
+
+    /// Nobody notices in which order critical sections come that change nothing.
+    pub(super) fn look_at_locks(
+        &mut self,
+        graph: &Graph<'p>,
+        memory: &Memory,
+        id: Id,
+        event: &Event,
+    ) {
+        self.findings.has_looked |= event.looks;
+        if event.loc != Loc::NONE
+            && let Some(lock) = locks::noticed(graph, id, event)
+        {
+            self.keep_order([memory.address(lock)]);
         }
     }
 
@@ -196,6 +214,8 @@ impl<'p> Observer<'_, 'p> {
         // Threads that spin may put the same again and again.
         let mut spinners = Vec::new();
         let (mut stuck, mut endless) = (false, false);
+        // Threads that take a lock in each round do more than to wait.
+        let mut takes = Vec::new();
         for (number, thread) in graph.threads.iter().enumerate() {
             let length = thread.events.len();
             match thread.standings.last().map(|now| &now.at) {
@@ -220,6 +240,9 @@ impl<'p> Observer<'_, 'p> {
                     for id in round.map(|index| Id::new(number, index)) {
                         match graph.event(id).kind {
                             Kind::Read => spinning.push(id),
+                            Kind::Write if locks::is_in_looking_section(graph.event(id)) => {
+                                takes.push(graph.event(id).under);
+                            }
                             Kind::Write if !is_settled(graph, id) => return,
                             _ => {}
                         }
@@ -245,6 +268,9 @@ impl<'p> Observer<'_, 'p> {
         if !waiting.iter().chain(&spinning).all(is_latest) {
             return;
         }
+        if !takes.is_empty() {
+            return self.keep_order(takes.into_iter().map(|lock| memory.address(lock)));
+        }
         #[cfg(test)]
         crate::symmetry::tests::record(graph);
         let (property, message, involved) = match (endless, stuck) {
@@ -269,6 +295,11 @@ impl<'p> Observer<'_, 'p> {
             self.report(graph, memory, Property::Leak, message, None, involved);
         }
     }
+}
+
+/// Whether two accesses are in critical sections of the same lock.
+fn is_excluded(one: &Event, other: &Event) -> bool {
+    one.under != Loc::NONE && one.under == other.under
 }
 
 /// Whether a write puts what is there already, and nobody puts something else after it.

@@ -36,6 +36,8 @@ pub struct Shared<'a> {
     pub start: Instant,
     /// Where stores are not quiet; see [`crate::quiet`].
     pub observable: &'a BTreeSet<u64>,
+    /// Locks that are taken in every order; see [`crate::locks`].
+    pub ordered: &'a BTreeSet<u64>,
     /// Why the search has to end though not all is explored.
     limit: OnceLock<Reason>,
     executions: AtomicU64,
@@ -48,11 +50,13 @@ impl<'a> Shared<'a> {
         options: &'a Options<'a>,
         start: Instant,
         observable: &'a BTreeSet<u64>,
+        ordered: &'a BTreeSet<u64>,
     ) -> Shared<'a> {
         Shared {
             options,
             start,
             observable,
+            ordered,
             limit: OnceLock::new(),
             executions: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
@@ -196,6 +200,12 @@ impl<'a, 'p> Observer<'a, 'p> {
         self.is_over = true;
     }
 
+    /// Somebody may notice in which order these locks are taken.
+    pub fn keep_order(&mut self, locks: impl IntoIterator<Item = u64>) {
+        self.findings.ordered.extend(locks);
+        self.end_by(End::LockOrder);
+    }
+
     /// Adds what is new to the totals.
     fn update_totals(&mut self) -> (u64, u64) {
         let more = |total: &AtomicU64, now: u64, before: &mut u64| {
@@ -331,6 +341,9 @@ impl<'a, 'p> Observer<'a, 'p> {
         self.patience = self.patience.saturating_sub(cost(graph.order.len())).max(1);
         let event = graph.event(id);
         self.findings.skips.note(graph, id, event);
+        if graph.has_locks {
+            self.look_at_locks(graph, memory, id, event);
+        }
         if event.loc != Loc::NONE {
             self.look_for_races(graph, memory, id, event);
             self.look_at_initial(graph, memory, id, event);

@@ -6,6 +6,7 @@ use parallax_program::Bits;
 use super::{Node, Search};
 use crate::event::{Event, Id, Kind, Loc, Marks};
 use crate::graph::ThreadGraph;
+use crate::locks;
 use crate::memory::Parts;
 use crate::standing::{At, SECTIONS, Standing};
 
@@ -13,8 +14,13 @@ impl<'p> Search<'_, 'p> {
     /// A thread in the middle of an operation, or else the first that can go on. One that would
     /// wait at once lets the others go first: perhaps they do what it waits for.
     pub(super) fn next_thread(&mut self) -> Option<usize> {
-        let halfway =
-            |thread: &ThreadGraph<'_>| thread.standings.last().is_some_and(Standing::is_halfway);
+        let halfway = |thread: &ThreadGraph<'p>| {
+            let is_looking = || self.graph.has_locks && locks::is_looking(thread);
+            let now = thread.standings.last();
+            now.is_some_and(|now| {
+                now.is_halfway() || is_looking() && now.is_ready() && self.can_go_on(now)
+            })
+        };
         if let Some(thread) = self.graph.threads.iter().position(halfway) {
             return Some(thread);
         }
@@ -77,6 +83,9 @@ impl<'p> Search<'_, 'p> {
     /// What there is to try for the next event of a thread; None where it is beyond the engine.
     pub(super) fn node(&mut self, thread: usize) -> Option<Node> {
         let now = self.graph.now(thread)?.clone();
+        if self.graph.has_locks && self.goes_further(thread, &now.at) {
+            return None;
+        }
         match &now.at {
             At::Rmw { .. } | At::Cas(_) | At::Enter if now.done > 0 => {
                 self.write_half(thread, &now)
@@ -101,7 +110,7 @@ impl<'p> Search<'_, 'p> {
                     .with(Marks::PART.when(parts.count > 1));
                 let value = value.extract(below, width);
                 let event = Event::new(Kind::Write, marks, parts.loc(now.done), value);
-                self.write_node(thread, event)
+                self.section_or_write_node(thread, locks::giving(&self.graph, thread, event))
             }
             At::Enter | At::Leave => self.section_node(thread, &now),
             At::Choice { below, .. } => {
@@ -197,6 +206,10 @@ impl<'p> Search<'_, 'p> {
         let probe = Event::new(Kind::Read, marks, loc, Bits::zero(1));
         let low = self.judge.must_know(&self.graph, thread, &probe);
         let next = self.graph.place(loc).co.len() + 1;
+        if self.graph.has_locks && locks::is_looking(&self.graph.threads[thread]) {
+            let (live, next, fails) = (false, low + 1, false);
+            return Some(Node::Read { live, thread, next, low, fails });
+        }
         if self.graph.has_barriers && marks.is_at_barrier() {
             let low = self.only_source(thread, low)?;
             let (live, fails) = (false, false);
@@ -238,7 +251,19 @@ impl<'p> Search<'_, 'p> {
         let old = Bits::new(u32::from(bytes) * 8, now.seen);
         let value = now.written(old)?;
         let loc = self.memory.parts(address, bytes).loc(0);
-        self.write_node(thread, Event::new(Kind::Write, marks, loc, value))
+        let event = Event::new(Kind::Write, marks, loc, value);
+        match self.is_followed(&event) {
+            true => self.section_or_write_node(thread, locks::taking(&self.graph, thread, event)),
+            false => self.write_node(thread, event),
+        }
+    }
+
+    /// A write, or the beginning or end of a critical section that changes nothing, which is none.
+    fn section_or_write_node(&mut self, thread: usize, event: Event) -> Option<Node> {
+        match event.loc {
+            Loc::NONE => Some(Node::Step { live: false, thread, event }),
+            _ => self.write_node(thread, event),
+        }
     }
 
     /// Lowest and highest place in coherence order for a write that is next in its thread.

@@ -10,6 +10,7 @@ use parallax_program::Bits;
 use super::{Node, Revisiting, Search};
 use crate::clocks::{Clock, Clocks};
 use crate::event::{Event, Id, Kind, Loc, Marks};
+use crate::locks;
 use crate::retries;
 use crate::symmetry;
 
@@ -43,6 +44,9 @@ impl<'p> Search<'_, 'p> {
     /// Whether a write may be what a read should see. One that arrives at a barrier is that only for
     /// threads that wait for it.
     fn may_revisit(&self, write: &Event, read: Id) -> bool {
+        if locks::is_in_looking_section(self.graph.event(read)) {
+            return false;
+        }
         if !self.graph.has_barriers || !write.marks.arrives() {
             return true;
         }
@@ -70,6 +74,8 @@ impl<'p> Search<'_, 'p> {
         match event.kind {
             Kind::Choice { is_default } => is_default,
             Kind::Read if event.marks.is_spurious() => false,
+            // There is nothing to choose.
+            Kind::Read if locks::is_in_looking_section(event) => true,
             Kind::Read | Kind::Write if event.loc != Loc::NONE => {
                 let place = self.graph.place(event.loc);
                 let write = if event.is_read() { event.rf } else { id };

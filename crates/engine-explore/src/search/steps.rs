@@ -148,7 +148,10 @@ impl<'p> Search<'_, 'p> {
                     .with(Marks::PART.when(part != *bytes))
             }
             At::Rmw { read, .. } => *read,
-            At::Cas(cas) if value == cas.expected => cas.read,
+            At::Cas(cas) if value == cas.expected => {
+                let is_followed = cas.write.is_awaited() && self.follows(loc);
+                cas.read.with(Marks::SEQ_CST.when(is_followed))
+            }
             At::Cas(cas) => cas.fail,
             At::Enter if value.is_zero() => Marks::section_lock(),
             At::Enter => Marks::ATOMIC,
@@ -162,7 +165,7 @@ impl<'p> Search<'_, 'p> {
         Some(self.memory.known_parts(address, bytes)?.loc(now.done))
     }
 
-    fn value_of(&self, source: Id, loc: Loc) -> Bits {
+    pub(super) fn value_of(&self, source: Id, loc: Loc) -> Bits {
         match source.is_init() {
             true => {
                 let initial = self.memory.initial(&self.graph, loc);
@@ -242,6 +245,9 @@ impl<'p> Search<'_, 'p> {
 
     /// Where the thread stands after an event that was just added; what is wrong with it.
     pub(super) fn go_on(&mut self, id: Id) {
+        if self.graph.has_locks {
+            self.look_ahead(id);
+        }
         let next = self.after(id);
         self.graph.threads[id.thread()].standings.push(next);
         self.observer.added(&self.graph, &self.memory, id);
@@ -272,6 +278,9 @@ impl<'p> Search<'_, 'p> {
                         runner.pass_load(number, standing, whole)
                     }
                 }
+            }
+            At::Store { .. } | At::Cas(_) if event.is_write() && event.loc == Loc::NONE => {
+                runner.pass_unnoticed(number, standing)
             }
             At::Store { address, bytes, .. } => {
                 let parts = self.memory.parts(*address, *bytes);
