@@ -120,6 +120,9 @@ marks! {
     // followed; see `locks`.
     24 AWAITED is_awaited,
     25 GIVES gives,
+    // Halves of a read-modify-write that commutes with others, and of whose result nobody makes use;
+    // see `updates`.
+    26 UPDATES updates,
 }
 
 impl Marks {

@@ -22,8 +22,9 @@ pub enum End {
     Found,
     /// The order of arrival at a barrier makes a difference.
     BarrierOrder,
-    /// The order of critical sections that change nothing makes a difference.
-    LockOrder,
+    /// The order of critical sections that change nothing, or of read-modify-writes whose results are
+    /// not used, makes a difference.
+    Noticed,
     /// Symmetric threads can be distinguished.
     Asymmetric,
     /// A cell was split.
@@ -51,10 +52,11 @@ pub struct Findings {
     pub skips: Skips,
     /// Threads that stand for others which do the same; see [`crate::symmetry`].
     pub twins: BTreeSet<usize>,
-    /// Locks of which somebody may notice in which order they are taken; see [`crate::locks`].
+    /// Places of which somebody may notice in which order they are used; see [`crate::locks`] and
+    /// [`crate::updates`].
     pub ordered: BTreeSet<u64>,
-    /// Whether there were critical sections that were left unordered.
-    pub has_looked: bool,
+    /// Whether something was left unordered.
+    pub has_unordered: bool,
     pub end: Option<End>,
 }
 
@@ -73,7 +75,7 @@ impl Findings {
             skips: Skips::new(order),
             twins: BTreeSet::new(),
             ordered: BTreeSet::new(),
-            has_looked: false,
+            has_unordered: false,
             end: None,
         }
     }
@@ -129,7 +131,7 @@ impl Findings {
         self.skips.join(&next.skips);
         self.twins.extend(next.twins);
         self.ordered.extend(next.ordered);
-        self.has_looked |= next.has_looked;
+        self.has_unordered |= next.has_unordered;
         self.end = next.end;
     }
 }

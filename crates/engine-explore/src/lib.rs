@@ -33,6 +33,7 @@ mod skips;
 mod standing;
 mod symmetry;
 mod threads;
+mod updates;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -68,6 +69,9 @@ use crate::standing::Runner;
 /// How often cells may be split before giving up; each split starts the exploration anew.
 const MOST_SPLITS: usize = 10_000;
 
+/// After so many restarts because of places whose order makes a difference, all order is kept.
+const MOST_ORDERED: usize = 64;
+
 /// Deeply nested programs make deep recursion; address space costs nothing until it is used.
 const STACK_BYTES: usize = 256 << 20;
 
@@ -96,9 +100,7 @@ pub fn explore(
     let mut has_barriers =
         options.reductions.contains(Reduction::Barriers) && barriers::are_in(program);
     // Who gets every bad execution gets no graph that the replayer refuses.
-    let mut has_locks = options.reductions.contains(Reduction::Locks)
-        && native.is_some()
-        && options.every.is_none();
+    let mut may_unorder = native.is_some() && options.every.is_none();
     let mut ordered = BTreeSet::new();
     for _ in 0..MOST_SPLITS {
         let watched = admission.watched;
@@ -113,7 +115,7 @@ pub fn explore(
             observable: &observable,
             may_skip,
             has_barriers,
-            has_locks,
+            may_unorder,
             ordered: &ordered,
             start,
         };
@@ -122,8 +124,8 @@ pub fn explore(
             Run::Split(finer) => cells = finer,
             Run::Asymmetric => (cells, has_twins) = (Cells::default(), false),
             Run::BarrierOrder => (cells, has_barriers) = (Cells::default(), false),
-            Run::LockOrder(more) => {
-                has_locks = !more.is_empty();
+            Run::Noticed(more) => {
+                may_unorder = !more.is_empty() && ordered.len() < MOST_ORDERED;
                 ordered.extend(more);
                 cells = Cells::default();
             }
@@ -185,8 +187,9 @@ struct Exploration<'a, 'p> {
     may_skip: bool,
     /// Whether the order in which threads arrive at barriers is left out.
     has_barriers: bool,
-    /// Whether the order of critical sections that change nothing is left out, but for these locks.
-    has_locks: bool,
+    /// Whether critical sections that change nothing, and read-modify-writes of whose results nobody
+    /// makes use, may be left unordered, but at these places.
+    may_unorder: bool,
     ordered: &'a BTreeSet<u64>,
     start: Instant,
 }
@@ -199,9 +202,9 @@ enum Run {
     Asymmetric,
     /// The order of arrival at a barrier makes a difference: once more with it.
     BarrierOrder,
-    /// The order in which these locks are taken makes a difference: once more with it. With none, it
-    /// is not known which.
-    LockOrder(BTreeSet<u64>),
+    /// The order in which these places are used makes a difference: once more with it. With none, it
+    /// is not known where.
+    Noticed(BTreeSet<u64>),
     /// Stores that were taken for quiet can be observed: once more without quiet stores there.
     Observable(BTreeSet<u64>),
     /// What rounds do that were left out may matter: once more with one of them for each loop.
@@ -242,7 +245,7 @@ impl<'p> Exploration<'_, 'p> {
             Some(End::Split) => Run::Split(known.into_cells()),
             Some(End::Asymmetric) => Run::Asymmetric,
             Some(End::BarrierOrder) => Run::BarrierOrder,
-            Some(End::LockOrder) => Run::LockOrder(findings.ordered),
+            Some(End::Noticed) => Run::Noticed(findings.ordered),
             Some(End::Found) => self.judged(findings),
             None => {
                 let again = self.is_too_short(&findings);
@@ -254,11 +257,11 @@ impl<'p> Exploration<'_, 'p> {
     /// The verdict on all that was found; or once more, if some of it comes of there being more graphs
     /// than executions.
     fn judged(&self, findings: Findings) -> Run {
-        let has_looked = findings.has_looked;
+        let has_unordered = findings.has_unordered;
         let verdict = self.verdict(findings);
         let is_whole = verdict.scope.is_some() || verdict.reason.is_none() && !self.options.all;
-        match has_looked && !is_whole {
-            true => Run::LockOrder(BTreeSet::new()),
+        match has_unordered && !is_whole {
+            true => Run::Noticed(BTreeSet::new()),
             false => Run::Done(Box::new(verdict)),
         }
     }
@@ -393,7 +396,9 @@ impl<'p> Exploration<'_, 'p> {
         let mut graph = Graph::new(self.synchronisation(), self.program.slots());
         graph.has_twins = self.has_twins;
         graph.has_barriers = self.has_barriers;
-        graph.has_locks = self.has_locks;
+        let reductions = self.options.reductions;
+        graph.has_locks = self.may_unorder && reductions.contains(Reduction::Locks);
+        graph.has_updates = self.may_unorder && reductions.contains(Reduction::Updates);
         let code = &self.runner.code;
         for (number, thread) in self.program.threads.iter().enumerate() {
             let args: Vec<_> =

@@ -15,7 +15,7 @@
 //! - In which order locks are taken is kept in agreement between different locks by an order of
 //!   sequentially consistent accesses to the lock words, which says nothing that the locks do not say.
 //! - A read of such a section cannot see a later section of the same lock.
-//! - Accesses of sections of the same lock do not race.
+//! - Accesses of such a section do not race with those of other sections of the same lock.
 //! - Where something is found, the sections are put into an order ([`line_up`]), and the replayer
 //!   judges the execution. If it refuses, the exploration starts anew without this reduction.
 //!

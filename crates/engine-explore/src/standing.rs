@@ -13,11 +13,12 @@ use parallax_machine::{
 };
 use parallax_memory::Native;
 use parallax_program::{
-    AllocKind, Bits, FunctionId, Inst, InstKind, Program, Property, RmwOp, Tags,
+    AllocKind, Bits, BlockId, FunctionId, Inst, InstKind, Program, Property, RmwOp, Tags,
 };
 
 use crate::event::{Id, Marks};
 use crate::model::Strength;
+use crate::updates;
 
 /// A thread in front of its next operation.
 #[derive(Clone)]
@@ -162,15 +163,23 @@ impl<'p> Runner<'p> {
         let strength = native.map_or(Strength::AsWritten, Strength::of);
         let is_weak = native != Some(Native::Sc);
         let of = |kind: &InstKind| marks_of(kind, strength);
-        let marks = code.program.functions.iter().map(|function| {
-            let block = |block: &parallax_program::Block| {
+        let unused = updates::unused(code.program);
+        let marks = code.program.functions.iter().enumerate().map(|(function, body)| {
+            let block = |(number, block): (usize, &parallax_program::Block)| {
                 let mut marks: Vec<_> = block.insts.iter().map(|inst| of(&inst.kind)).collect();
+                let (function, number) = (FunctionId(function as u32), BlockId(number as u32));
+                for (index, marks) in marks.iter_mut().enumerate() {
+                    let site = Site { function, block: number, index: index as u32 };
+                    if unused.contains(&site) {
+                        *marks = marks.map(|marks| marks.with(Marks::UPDATES));
+                    }
+                }
                 let waits = |inst: &Inst| matches!(inst.kind, InstKind::Wait { .. });
                 let until = block.insts.iter().rposition(waits).unwrap_or(0);
                 marks[..until].iter_mut().for_each(|marks| *marks = awaited(*marks));
                 marks
             };
-            function.blocks.iter().map(block).collect()
+            body.blocks.iter().enumerate().map(block).collect()
         });
         let marks = marks.collect();
         let asked = (0..Id::MAX_THREADS.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();

@@ -111,6 +111,9 @@ impl Twins<'_, '_> {
     fn compare(&self, index: usize) -> Ordering {
         let step = |thread: usize| &self.graph.threads[thread].events[index];
         let (first, second) = (step(self.older), step(self.younger));
+        if first.marks.updates() && second.marks.updates() {
+            return Ordering::Equal;
+        }
         let at_barrier = first.marks.is_at_barrier() && second.marks.is_at_barrier();
         if self.graph.has_barriers && at_barrier {
             return Ordering::Equal;

@@ -21,15 +21,18 @@ pub enum Reduction {
     Barriers,
     /// Executions that differ only in the order of critical sections that change nothing are one.
     Locks,
+    /// Executions that differ only in the order of read-modify-writes that nobody notices are one.
+    Updates,
 }
 
 impl Reduction {
-    pub const ALL: [Reduction; 5] = [
+    pub const ALL: [Reduction; 6] = [
         Reduction::SpinLoops,
         Reduction::Waits,
         Reduction::Symmetry,
         Reduction::Barriers,
         Reduction::Locks,
+        Reduction::Updates,
     ];
 
     pub fn name(self) -> &'static str {
@@ -39,6 +42,7 @@ impl Reduction {
             Reduction::Symmetry => "symmetry",
             Reduction::Barriers => "barriers",
             Reduction::Locks => "locks",
+            Reduction::Updates => "updates",
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::graph::Graph;
 use crate::locks;
 use crate::memory::{BadAccess, Memory};
 use crate::standing::{At, SECTIONS};
+use crate::updates;
 
 /// What a machine may keep together, and the search does not.
 pub const INTERRUPTED: &str = "an access of mixed size that others may interrupt";
@@ -88,11 +89,26 @@ impl<'p> Observer<'_, 'p> {
         id: Id,
         event: &Event,
     ) {
-        self.findings.has_looked |= event.looks;
+        self.findings.has_unordered |= event.looks;
         if event.loc != Loc::NONE
             && let Some(lock) = locks::noticed(graph, id, event)
         {
             self.keep_order([memory.address(lock)]);
+        }
+    }
+
+    /// Nobody notices in which order read-modify-writes come of whose results nobody makes use.
+    pub(super) fn look_at_updates(
+        &mut self,
+        graph: &Graph<'p>,
+        memory: &Memory,
+        id: Id,
+        event: &Event,
+    ) {
+        self.findings.has_unordered |= event.marks.updates();
+        let noticed = updates::noticed(graph, id, event);
+        if !noticed.is_empty() {
+            self.keep_order(noticed.into_iter().map(|loc| memory.address(loc)));
         }
     }
 
@@ -297,9 +313,10 @@ impl<'p> Observer<'_, 'p> {
     }
 }
 
-/// Whether two accesses are in critical sections of the same lock.
+/// Whether two accesses are in critical sections of the same lock of which one only looks: there is
+/// an order of the two that clocks do not have.
 fn is_excluded(one: &Event, other: &Event) -> bool {
-    one.under != Loc::NONE && one.under == other.under
+    one.under != Loc::NONE && one.under == other.under && (one.looks || other.looks)
 }
 
 /// Whether a write puts what is there already, and nobody puts something else after it.

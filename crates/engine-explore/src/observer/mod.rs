@@ -36,7 +36,7 @@ pub struct Shared<'a> {
     pub start: Instant,
     /// Where stores are not quiet; see [`crate::quiet`].
     pub observable: &'a BTreeSet<u64>,
-    /// Locks that are taken in every order; see [`crate::locks`].
+    /// Places whose uses come in every order; see [`crate::locks`] and [`crate::updates`].
     pub ordered: &'a BTreeSet<u64>,
     /// Why the search has to end though not all is explored.
     limit: OnceLock<Reason>,
@@ -200,10 +200,10 @@ impl<'a, 'p> Observer<'a, 'p> {
         self.is_over = true;
     }
 
-    /// Somebody may notice in which order these locks are taken.
-    pub fn keep_order(&mut self, locks: impl IntoIterator<Item = u64>) {
-        self.findings.ordered.extend(locks);
-        self.end_by(End::LockOrder);
+    /// Somebody may notice in which order these places are used.
+    pub fn keep_order(&mut self, places: impl IntoIterator<Item = u64>) {
+        self.findings.ordered.extend(places);
+        self.end_by(End::Noticed);
     }
 
     /// Adds what is new to the totals.
@@ -343,6 +343,9 @@ impl<'a, 'p> Observer<'a, 'p> {
         self.findings.skips.note(graph, id, event);
         if graph.has_locks {
             self.look_at_locks(graph, memory, id, event);
+        }
+        if graph.has_updates {
+            self.look_at_updates(graph, memory, id, event);
         }
         if event.loc != Loc::NONE {
             self.look_for_races(graph, memory, id, event);

@@ -197,7 +197,7 @@ impl<'p> Search<'_, 'p> {
     fn read_node(&mut self, thread: usize, loc: Loc) -> Option<Node> {
         self.graph.reserve_place(loc);
         let marks = match &self.graph.now(thread)?.at {
-            At::Rmw { read, .. } => *read,
+            At::Rmw { read, .. } => self.settled(*read, loc),
             // One that succeeds may have to know more: see `try_read`.
             At::Cas(cas) => cas.fail,
             At::Load { marks, .. } => *marks,
@@ -208,6 +208,10 @@ impl<'p> Search<'_, 'p> {
         let next = self.graph.place(loc).co.len() + 1;
         if self.graph.has_locks && locks::is_looking(&self.graph.threads[thread]) {
             let (live, next, fails) = (false, low + 1, false);
+            return Some(Node::Read { live, thread, next, low, fails });
+        }
+        if marks.updates() {
+            let (live, low, fails) = (false, next - 1, false);
             return Some(Node::Read { live, thread, next, low, fails });
         }
         if self.graph.has_barriers && marks.is_at_barrier() {
@@ -251,7 +255,7 @@ impl<'p> Search<'_, 'p> {
         let old = Bits::new(u32::from(bytes) * 8, now.seen);
         let value = now.written(old)?;
         let loc = self.memory.parts(address, bytes).loc(0);
-        let event = Event::new(Kind::Write, marks, loc, value);
+        let event = Event::new(Kind::Write, self.settled(marks, loc), loc, value);
         match self.is_followed(&event) {
             true => self.section_or_write_node(thread, locks::taking(&self.graph, thread, event)),
             false => self.write_node(thread, event),

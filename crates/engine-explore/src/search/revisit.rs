@@ -44,7 +44,8 @@ impl<'p> Search<'_, 'p> {
     /// Whether a write may be what a read should see. One that arrives at a barrier is that only for
     /// threads that wait for it.
     fn may_revisit(&self, write: &Event, read: Id) -> bool {
-        if locks::is_in_looking_section(self.graph.event(read)) {
+        let event = self.graph.event(read);
+        if locks::is_in_looking_section(event) || event.marks.updates() {
             return false;
         }
         if !self.graph.has_barriers || !write.marks.arrives() {
@@ -75,6 +76,7 @@ impl<'p> Search<'_, 'p> {
             Kind::Choice { is_default } => is_default,
             Kind::Read if event.marks.is_spurious() => false,
             // There is nothing to choose.
+            Kind::Read | Kind::Write if event.marks.updates() => true,
             Kind::Read if locks::is_in_looking_section(event) => true,
             Kind::Read | Kind::Write if event.loc != Loc::NONE => {
                 let place = self.graph.place(event.loc);

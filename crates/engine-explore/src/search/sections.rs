@@ -1,4 +1,5 @@
-//! Critical sections, followed by the search: which of them change nothing; see [`crate::locks`].
+//! What the search leaves unordered: critical sections that change nothing (see [`crate::locks`]) and
+//! read-modify-writes whose results are not used (see [`crate::updates`]).
 
 use parallax_program::Bits;
 
@@ -12,9 +13,22 @@ impl<'p> Search<'_, 'p> {
     /// changes something.
     const MOST_AHEAD: usize = 1_000;
 
+    fn is_ordered(&self, loc: Loc) -> bool {
+        self.observer.shared.ordered.contains(&self.memory.address(loc))
+    }
+
     /// Whether the sections of the lock at a location are followed.
     pub(super) fn follows(&self, loc: Loc) -> bool {
-        self.graph.has_locks && !self.observer.shared.ordered.contains(&self.memory.address(loc))
+        self.graph.has_locks && !self.is_ordered(loc)
+    }
+
+    /// The marks of a read-modify-write at a location, which is one of many only if the order there
+    /// makes no difference.
+    pub(super) fn settled(&self, marks: Marks, loc: Loc) -> Marks {
+        match marks.updates() && (!self.graph.has_updates || self.is_ordered(loc)) {
+            true => marks.without(Marks::UPDATES),
+            false => marks,
+        }
     }
 
     /// Whether a write takes a lock whose sections are followed.

@@ -147,7 +147,7 @@ impl<'p> Search<'_, 'p> {
                     .with(Marks::CONTINUES.when(now.done > 0))
                     .with(Marks::PART.when(part != *bytes))
             }
-            At::Rmw { read, .. } => *read,
+            At::Rmw { read, .. } => self.settled(*read, loc),
             At::Cas(cas) if value == cas.expected => {
                 let is_followed = cas.write.is_awaited() && self.follows(loc);
                 cas.read.with(Marks::SEQ_CST.when(is_followed))
