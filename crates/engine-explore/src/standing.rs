@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parallax_machine::{
-    Choice, Chosen, Code, Concrete, FENCE_OF_ALL, Fault, Idle, Limits, Meter, Operation,
+    Choice, Chosen, Code, Concrete, FENCE_OF_ALL, Fault, Idle, Limits, Live, Meter, Operation,
     PERHAPS_BY_UNDEFINED, RESERVATIONS, Site, Thread, modify,
 };
 use parallax_memory::Native;
@@ -18,6 +18,7 @@ use parallax_program::{
 
 use crate::event::{Id, Marks};
 use crate::model::Strength;
+use crate::retries;
 use crate::updates;
 
 /// A thread in front of its next operation.
@@ -107,6 +108,8 @@ pub enum At<'p> {
     Spinning {
         since: u32,
     },
+    /// After a compare-and-swap that has failed and said no more than the read before might have.
+    Stale,
     /// About to wait for a signal as before, after a wake-up in vain; it began to wait after so many
     /// operations.
     Vain {
@@ -149,6 +152,8 @@ pub struct Runner<'p> {
     is_weak: bool,
     /// Threads that have asked for their number in some graph, complete or not, a bit each.
     asked: Vec<AtomicU64>,
+    /// The variables that matter at each place, where that is asked.
+    live: Option<Live>,
     /// What threads compute between two operations.
     pub meter: Meter,
 }
@@ -183,7 +188,8 @@ impl<'p> Runner<'p> {
         });
         let marks = marks.collect();
         let asked = (0..Id::MAX_THREADS.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        Runner { code, limits, nondet, marks, is_weak, asked, meter: Meter::default() }
+        let live = retries::may_be_stale(&code, &limits).then(|| Live::of(code.program));
+        Runner { code, limits, nondet, marks, is_weak, asked, live, meter: Meter::default() }
     }
 
     /// How many rounds that change nothing a thread goes before it waits.
@@ -311,6 +317,32 @@ impl<'p> Runner<'p> {
             _ => return false,
         };
         next.is_stuck_after_one()
+    }
+
+    /// Whether two reads of a thread, one right after the other, come to the same as if there had
+    /// been one that reads what the second one has read: the second is a compare-and-swap that has
+    /// failed, after which the thread stands at `now`. See [`crate::retries`].
+    pub fn is_stale(
+        &self,
+        number: u32,
+        first: &Standing<'p>,
+        value: Bits,
+        now: &Standing<'p>,
+    ) -> bool {
+        let Some(live) = self.live.as_ref().filter(|_| now.is_ready()) else {
+            return false;
+        };
+        let alone = match &first.at {
+            At::Load { .. } => self.pass_load(number, first, value),
+            At::Cas(cas) if value != cas.expected => self.pass_cas(number, first, value, false),
+            _ => return false,
+        };
+        alone.is_ready() && now.thread.stands_like(&alone.thread, live, &Concrete)
+    }
+
+    /// After a compare-and-swap that comes to nothing.
+    pub fn stale(&self, from: &Standing<'p>) -> Standing<'p> {
+        from.at(At::Stale, 0)
     }
 
     /// Waiting to enter an atomic section.
@@ -532,6 +564,7 @@ impl<'p> Standing<'p> {
                 | At::Stopped
                 | At::Waiting
                 | At::Spinning { .. }
+                | At::Stale
                 | At::Vain { .. }
                 | At::Cut { .. }
                 | At::Failed { .. }
@@ -542,7 +575,7 @@ impl<'p> Standing<'p> {
     /// Whether the thread waits, and its last operation is all that decides for how long.
     pub fn is_stuck_after_one(&self) -> bool {
         match self.at {
-            At::Waiting => true,
+            At::Waiting | At::Stale => true,
             At::Spinning { since } => self.operations() == since + 1,
             _ => false,
         }

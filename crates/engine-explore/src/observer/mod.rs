@@ -457,6 +457,7 @@ impl<'a, 'p> Observer<'a, 'p> {
                     At::Stopped
                     | At::Waiting
                     | At::Spinning { .. }
+                    | At::Stale
                     | At::Vain { .. }
                     | At::Cut { .. },
                 ) => {

@@ -61,8 +61,19 @@ impl<'p> Search<'_, 'p> {
         let Some(event) = self.read_event(thread, newest, false) else {
             return false;
         };
-        let now = self.graph.now(thread);
-        now.is_some_and(|now| self.runner.would_wait(thread as u32, now, event.value))
+        self.graph.now(thread).is_some_and(|now| {
+            self.runner.would_wait(thread as u32, now, event.value)
+                || self.would_be_stale(thread, now, &event)
+        })
+    }
+
+    /// Whether a thread comes to nothing if the compare-and-swap that it stands at fails like this.
+    fn would_be_stale(&self, thread: usize, now: &Standing<'p>, event: &Event) -> bool {
+        let (At::Cas(_), false) = (&now.at, event.marks.is_rmw()) else {
+            return false;
+        };
+        let next = self.runner.pass_cas(thread as u32, now, event.value, false);
+        self.is_stale(thread, self.graph.threads[thread].events.len(), event, &next)
     }
 
     fn can_go_on(&self, now: &Standing<'p>) -> bool {

@@ -253,6 +253,23 @@ impl<'p> Search<'_, 'p> {
         self.observer.added(&self.graph, &self.memory, id);
     }
 
+    /// Whether a compare-and-swap that fails, at a place in its thread, comes to nothing beside the
+    /// read before it; `next` is where the thread stands then.
+    pub(super) fn is_stale(
+        &self,
+        thread: usize,
+        index: usize,
+        event: &Event,
+        next: &Standing<'p>,
+    ) -> bool {
+        let Some(before) = index.checked_sub(1).map(|before| Id::new(thread, before)) else {
+            return false;
+        };
+        let first = self.graph.event(before);
+        retries::may_stand_for(event, first)
+            && self.runner.is_stale(thread as u32, self.graph.standing(before), event.value, next)
+    }
+
     fn after(&mut self, id: Id) -> Standing<'p> {
         let number = id.thread() as u32;
         let event = *self.graph.event(id);
@@ -309,7 +326,13 @@ impl<'p> Search<'_, 'p> {
             },
             At::Cas(_) if event.is_read() => match event.marks.is_rmw() {
                 true => runner.within(standing, event.value.unsigned(), false),
-                false => runner.pass_cas(number, standing, event.value, false),
+                false => {
+                    let next = runner.pass_cas(number, standing, event.value, false);
+                    match self.is_stale(id.thread(), id.index(), &event, &next) {
+                        true => runner.stale(standing),
+                        false => next,
+                    }
+                }
             },
             At::Cas(cas) => runner.pass_cas(number, standing, cas.expected, true),
             At::Spawn { function, args } => {
