@@ -40,7 +40,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::Instant;
 
-use parallax_control::{Cancel, Control, Progress};
 use parallax_machine::{Code, Concrete, Idle, Limits};
 use parallax_memory::{Model, Native};
 use parallax_program::{Diagnostic, Diagnostics, Help, Program, Property, Span};
@@ -55,6 +54,7 @@ use crate::cells::Cells;
 use crate::clocks::Synchronisation;
 use crate::crew::{Crew, Segment, Whole};
 pub use crate::engine::{Explore, can_explore};
+pub use crate::estimate::{Estimate, estimate};
 use crate::findings::{End, Findings};
 use crate::graph::Graph;
 use crate::judge::Judge;
@@ -143,32 +143,6 @@ pub fn explore(
         }
     }
     Err(vec![Diagnostic::new("the program accesses memory in too many different sizes")])
-}
-
-/// The expected number of executions, and the standard deviation of that expectation. None where
-/// there is none; the error is a model that the engine cannot use.
-pub fn estimate(
-    program: &Program,
-    model: &Model,
-    options: &Options<'_>,
-) -> Result<Option<(f64, f64)>, Diagnostics> {
-    let estimated = std::sync::Mutex::new(None);
-    let cancel = Cancel::default();
-    let progress = |progress: &Progress| {
-        *estimated.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = progress.estimate;
-        cancel.cancel();
-    };
-    let control = Control { progress: Some(&progress), ..Control::default() };
-    let options = Options {
-        properties: Vec::new(),
-        estimate: true,
-        all: true,
-        control: control.until(cancel.clone()),
-        every: None,
-        ..*options
-    };
-    explore(program, model, &options)?;
-    Ok(estimated.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
 struct Exploration<'a, 'p> {
@@ -388,7 +362,7 @@ impl<'p> Exploration<'_, 'p> {
     fn estimate(&self, mut search: Search<'_, 'p>) -> Option<(f64, f64)> {
         search.observer = search.observer.silent();
         // Should it panic, the search will do so as well, and report it.
-        catch_unwind(AssertUnwindSafe(|| estimate::estimate(&mut search))).ok().flatten()
+        catch_unwind(AssertUnwindSafe(|| estimate::sampled(&mut search))).ok().flatten()
     }
 
     /// The graph in which nothing has happened.

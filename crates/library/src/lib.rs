@@ -28,6 +28,7 @@
 //! | `FRESH` | reads that find 0 where nobody has written |
 
 mod adapt;
+mod arrivals;
 mod atomics;
 mod callbacks;
 mod errors;
