@@ -12,15 +12,16 @@
 //! - all are of one kind: sums commute with sums, and not with maxima;
 //! - whoever else uses the place comes before all of them or after all of them, in happens-before;
 //! - whoever comes after one of them, by program order and reads-from, comes after all of them in
-//!   happens-before. Nothing can be concluded from one of them then. Beginnings and ends of threads,
-//!   and the updates themselves, do not count: they look at nothing.
+//!   happens-before, if it is *open*: a fence, the end of an object, or an access to a place that another
+//!   thread accesses as well, neither before nor after it. Nothing can be concluded from one of them
+//!   then. What else a thread does finds the same in any order.
 //!
 //! Take an execution in which they hold, and put its updates of a place into another order. All other
-//! events have the same past as before, each read finds the same, and a cycle of any order that a model
-//! forbids, if it leads through updates, enters the first and leaves the last of them in one order as
-//! in the other. If they do not hold, there is a first event by which they fail; up to there the
-//! execution is one that is explored, up to the order of updates. So the failure is seen, and the
-//! exploration starts anew with the order of that place kept.
+//! events find the same, and a cycle of any order that a model forbids, if it leads through updates,
+//! enters the first and leaves the last of them in one order as in the other. If they do not hold, there
+//! is a first event by which they fail; up to there the execution is one that is explored, up to the
+//! order of updates. So the failure is seen, and the exploration starts anew with the order of that
+//! place kept.
 
 use std::collections::HashSet;
 
@@ -72,19 +73,36 @@ pub fn noticed(graph: &Graph<'_>, id: Id, event: &Event) -> Vec<Loc> {
     if graph.updated.is_empty() || event.marks.is_life() {
         return Vec::new();
     }
-    let view = View { graph, id };
+    let view = View { graph };
     if event.marks.updates() {
-        let is_noticed = event.kind == Kind::Write && view.is_update_noticed(event);
+        let is_noticed = event.kind == Kind::Write && view.is_update_noticed(id, event);
         return if is_noticed { vec![event.loc] } else { Vec::new() };
     }
-    let places = graph.updated.iter().filter(|loc| view.notices(event, **loc));
-    places.copied().collect()
+    // By being there, an event may make others open.
+    let partners = view.partners(id, event).chain([id]).filter(|id| view.is_open(*id));
+    let open: Vec<Id> = partners.collect();
+    let notices = |loc: &&Loc| {
+        event.loc == **loc && view.uses_in_between(id, **loc)
+            || open.iter().any(|id| view.notices(*id, **loc))
+    };
+    graph.updated.iter().filter(notices).copied().collect()
 }
 
-/// The graph, as the event sees it that was added last.
+/// The places where the next event of a thread comes after an update, and not after the one that this
+/// has read. Nobody can do without the one and keep the other.
+pub fn torn(graph: &Graph<'_>, thread: usize) -> Vec<Loc> {
+    let length = graph.threads[thread].events.len();
+    let is_known = |id: &Id| graph.clocks.before_next(Clock::Prefix, *id, thread, length);
+    let is_torn = |loc: &&Loc| {
+        let view = View { graph };
+        let mut updates = view.updates(**loc).skip_while(is_known);
+        updates.any(|update| is_known(&update))
+    };
+    graph.updated.iter().filter(is_torn).copied().collect()
+}
+
 struct View<'a, 'p> {
     graph: &'a Graph<'p>,
-    id: Id,
 }
 
 impl View<'_, '_> {
@@ -104,28 +122,53 @@ impl View<'_, '_> {
         co.filter(|write| self.graph.event(*write).marks.updates())
     }
 
-    /// Whether the event, which is no update, can conclude something from the order of those in a
-    /// place.
-    fn notices(&self, event: &Event, loc: Loc) -> bool {
-        let mut open = self.updates(loc).filter(|update| !self.happens_before(*update, self.id));
-        let known = self.updates(loc).filter(|update| self.knows(self.id, *update));
+    /// Accesses of other threads to the place of an event, neither before nor after it.
+    fn partners(&self, id: Id, event: &Event) -> impl Iterator<Item = Id> {
+        let place = self.graph.places.get(event.loc.0 as usize);
+        let others = place.into_iter().flat_map(|place| place.co.iter().chain(&place.reads));
+        let is_apart = move |other: &Id| {
+            other.thread() != id.thread()
+                && !self.happens_before(*other, id)
+                && !self.happens_before(id, *other)
+        };
+        others.copied().filter(is_apart)
+    }
+
+    fn is_open(&self, id: Id) -> bool {
+        let event = self.graph.event(id);
+        match event.kind {
+            _ if event.marks.is_life() || event.marks.updates() => false,
+            Kind::Fence | Kind::Free => true,
+            Kind::Read | Kind::Write => self.partners(id, event).next().is_some(),
+            Kind::Alloc | Kind::Choice { .. } | Kind::Query => false,
+        }
+    }
+
+    /// Whether an event, which is no update, uses the place of some, and does not come after all.
+    fn uses_in_between(&self, id: Id, loc: Loc) -> bool {
+        self.updates(loc).any(|update| !self.happens_before(update, id))
+    }
+
+    /// Whether an event can conclude something from the order of the updates in a place.
+    fn notices(&self, id: Id, loc: Loc) -> bool {
+        let known = self.updates(loc).filter(|update| self.knows(id, *update));
+        let mut open = self.updates(loc).filter(|update| !self.happens_before(*update, id));
         open.any(|open| {
             let is_before = |known: Id| known != open && self.happens_before(known, open);
-            event.loc == loc || !known.clone().all(is_before)
+            !known.clone().all(is_before)
         })
     }
 
-    /// Whether the event is an update, and somebody can conclude something from its place among the
+    /// Whether an event is an update, and somebody can conclude something from its place among the
     /// others.
-    fn is_update_noticed(&self, event: &Event) -> bool {
+    fn is_update_noticed(&self, id: Id, event: &Event) -> bool {
         let place = self.graph.place(event.loc);
-        let others = || place.co.iter().chain(&place.reads).filter(|other| **other != self.id);
-        let is_open = |other: &&Id| !self.happens_before(**other, self.id);
-        let is_of_another_kind = |other: &Id| {
-            !self.graph.event(*other).marks.updates() || self.kind(*other) != self.kind(self.id)
+        let others = place.co.iter().chain(&place.reads).copied().filter(|other| *other != id);
+        let mut open = others.filter(|other| !self.happens_before(*other, id));
+        let is_of_another_kind = |other: Id| {
+            !self.graph.event(other).marks.updates() || self.kind(other) != self.kind(id)
         };
-        let mut open = others().filter(is_open);
-        open.clone().any(is_of_another_kind) || open.any(|other| self.is_known(*other))
+        open.clone().any(is_of_another_kind) || open.any(|other| self.is_known(other))
     }
 
     fn kind(&self, update: Id) -> Option<u8> {
@@ -135,15 +178,12 @@ impl View<'_, '_> {
         }
     }
 
-    /// Whether an event that counts comes after an update.
+    /// Whether an open event comes after an update.
     fn is_known(&self, update: Id) -> bool {
         self.graph.threads.iter().enumerate().any(|(number, thread)| {
             let ids = (0..thread.events.len()).rev().map(|index| Id::new(number, index));
             let mut after = ids.take_while(|id| *id != update && self.knows(*id, update));
-            after.any(|id| {
-                let marks = self.graph.event(id).marks;
-                !marks.is_life() && !marks.updates()
-            })
+            after.any(|id| self.is_open(id))
         })
     }
 }
@@ -296,6 +336,24 @@ mod tests {
                 let found: u32 = graphs(&watched, name, 0, "updates").values().sum();
                 assert_eq!(found, expected, "{order} {name}");
             }
+        }
+    }
+
+    /// A thread may go on with what is its own, and its parent may wait for one after the other.
+    #[test]
+    fn who_keeps_to_itself_notices_nothing() {
+        let text = "program p pointers 64\nglobal x: 4\nglobal t: 8\nglobal o: 8\n\
+                    fn f(i: 64) {\nvar r: 32\nrmw.add.4 &x, 1:32 [A, SC]\n\
+                    store.4 &o + i, 1:32 [NA]\nr = load.4 &o + i [NA]\n}\n\
+                    fn main() {\nvar r: 32\nr = spawn f(0:64)\nstore.4 &t, r [NA]\n\
+                    r = spawn f(4:64)\nstore.4 &t + 4:64, r [NA]\nr = load.4 &t [NA]\njoin r\n\
+                    r = load.4 &t + 4:64 [NA]\njoin r\nr = load.4 &x [A, SC]\n\
+                    assert r == 2:32, \"both\"\n}\nthread main = main()\n";
+        let program = parse_program("p", text).expect("a program");
+        for name in MODELS {
+            let verdict = verify(&program, name, "updates");
+            assert_eq!(answer(&verdict), (Conclusion::Safe, BTreeSet::new()), "{name}");
+            assert_eq!(verdict.counts.executions, 1, "{name}");
         }
     }
 

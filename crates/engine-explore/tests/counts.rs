@@ -6,7 +6,7 @@ use parallax_control::Control;
 use parallax_engine_enumerate::{Coherence, enumerate};
 use parallax_engine_explore::{Options, Reductions, estimate, explore};
 use parallax_memory::Model;
-use parallax_program::{Program, Prop, Quantifier, Question, parse_program};
+use parallax_program::{Program, Prop, Property, Quantifier, Question, parse_program};
 use parallax_verdict::{Conclusion, Verdict};
 use proptest::prelude::*;
 
@@ -392,6 +392,14 @@ proptest! {
         let by_rules = all(&program, "imm");
         prop_assert_eq!(by_rules.counts.executions, by_text.counts.executions);
         prop_assert_eq!(by_rules.conclusion(), by_text.conclusion());
+        let races = |model: &Model| {
+            let model = model.with_races_of_c().expect("a right model");
+            let properties = vec![Property::Race];
+            let options = Options { properties, all: true, ..Options::default() };
+            let verdict = explore(&program, &model, &options).expect("explored");
+            (verdict.conclusion(), verdict.violations.len())
+        };
+        prop_assert_eq!(races(&model("imm")), races(&as_text("imm")));
     }
 
     #[test]

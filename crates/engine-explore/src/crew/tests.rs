@@ -14,7 +14,7 @@ use parallax_verdict::{Conclusion, Verdict};
 use proptest::prelude::*;
 
 use crate::symmetry::tests::cases;
-use crate::{Options, explore};
+use crate::{Options, Reductions, explore};
 
 fn on(jobs: usize) -> Control<'static> {
     Control { jobs: NonZeroUsize::new(jobs).expect("a thread"), ..Control::default() }

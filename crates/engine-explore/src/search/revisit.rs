@@ -13,6 +13,7 @@ use crate::event::{Event, Id, Kind, Loc, Marks};
 use crate::locks;
 use crate::retries;
 use crate::symmetry;
+use crate::updates;
 
 impl<'p> Search<'_, 'p> {
     /// Lists the reads that a write which is next in its thread revisits; how many they are. A
@@ -38,7 +39,17 @@ impl<'p> Search<'_, 'p> {
                 self.path.to_revisit.push(*id);
             }
         }
-        self.path.to_revisit.len() - listed
+        let count = self.path.to_revisit.len() - listed;
+        if count > 0 && !self.graph.updated.is_empty() {
+            let torn = updates::torn(&self.graph, thread);
+            if !torn.is_empty() {
+                let places = torn.into_iter().map(|loc| self.memory.address(loc));
+                self.observer.keep_order(places.collect::<Vec<_>>());
+                self.path.to_revisit.truncate(listed);
+                return 0;
+            }
+        }
+        count
     }
 
     /// Whether a write may be what a read should see. One that arrives at a barrier is that only for
