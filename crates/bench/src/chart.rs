@@ -28,8 +28,10 @@ pub struct Curve {
 }
 
 /// Colours that differ in brightness too (after P. Tol's schemes for colour-blind readers).
-const COLOURS: [&str; 8] =
-    ["#0068a8", "#cc3311", "#00877a", "#e08a00", "#a0287a", "#4a4a55", "#5b9bd5", "#8a7000"];
+const COLOURS: [&str; 10] = [
+    "#0068a8", "#cc3311", "#00877a", "#e08a00", "#a0287a", "#4a4a55", "#5b9bd5", "#8a7000",
+    "#332288", "#88ccaa",
+];
 const INK: &str = "#1f2328";
 const FAINT: &str = "#6e7681";
 const GRID: &str = "#e4e4de";

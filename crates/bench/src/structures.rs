@@ -18,13 +18,16 @@ const fn threads(name: &'static str, file: &'static str, sizes: &'static [usize]
     Structure { name, file, parameter: "N", sizes }
 }
 
-pub const STRUCTURES: [Structure; 7] = [
+pub const STRUCTURES: [Structure; 10] = [
     threads("ticket-lock", "examples/c/ticket-lock.c", &[2, 3, 4, 5, 6, 7]),
     threads("ttas-lock", "examples/c/ttas-lock.c", &[2, 3, 4, 5]),
     threads("mcs-lock", "examples/c/mcs-lock.c", &[2, 3, 4, 5]),
     threads("peterson", "crates/bench/programs/peterson.c", &[2, 3]),
     threads("ms-queue", "crates/bench/programs/ms-queue.c", &[1, 2, 3, 4]),
     threads("treiber", "crates/bench/programs/treiber-stack.c", &[1, 2, 3]),
+    threads("rotating-locks", "examples/c/rotating-locks.c", &[2, 3, 4, 5, 6]),
+    threads("visitors", "examples/c/visitors.c", &[2, 4, 6, 8, 9]),
+    threads("optimistic-sum", "examples/c/optimistic-sum.c", &[1, 2, 3, 4, 5]),
     Structure {
         name: "seqlock",
         file: "examples/c/seqlock.c",

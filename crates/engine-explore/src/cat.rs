@@ -12,7 +12,7 @@ use parallax_verdict::{Dependencies, Done, dependencies};
 
 use crate::buffering::{self, Pair, Pairs};
 use crate::event::{Event, Id, Kind, Loc};
-use crate::graph::Graph;
+use crate::graph::{Graph, Place};
 use crate::memory::Memory;
 use crate::preserved;
 use crate::standing::At;
@@ -28,6 +28,9 @@ pub struct CatJudge<'a> {
     release: Tags,
     acquire: Tags,
     none: Tags,
+    /// Whether the model has flags, and others than those for the races of C.
+    has_flags: bool,
+    has_own_flags: bool,
 }
 
 /// An event as the checker sees it.
@@ -47,9 +50,20 @@ enum SeenLoc {
     Life(Id),
 }
 
+/// Whether accesses of two threads to one place may race by the rules of C, in some order.
+fn may_race(place: &Place) -> bool {
+    let mut threads = place.co.iter().chain(&place.reads).map(|id| id.thread());
+    let first = threads.next();
+    !place.co.is_empty() && place.non_atomic > 0 && threads.any(|thread| Some(thread) != first)
+}
+
 impl<'a> CatJudge<'a> {
     pub fn new(code: &'a Code<'a>, model: &'a Model, watched: Option<usize>) -> CatJudge<'a> {
+        let flags = || model.axioms().iter().filter(|axiom| axiom.is_flag());
+        let is_own = |flag: &str| !model.is_builtin() || !flag.contains("race");
         CatJudge {
+            has_flags: flags().next().is_some(),
+            has_own_flags: flags().any(|axiom| is_own(&axiom.flag())),
             code,
             model,
             checker: Checker::new(model),
@@ -61,10 +75,16 @@ impl<'a> CatJudge<'a> {
         }
     }
 
+    /// Whether the model may raise a flag. One of a built-in model that is about races asks for two
+    /// accesses of different threads to one place, of which one writes and one is not atomic.
+    pub fn may_flag(&self, graph: &Graph<'_>) -> bool {
+        self.has_flags && (self.has_own_flags || graph.places.iter().any(may_race))
+    }
+
     /// The flags that the model raises, such as data races, and what they are about where that is
     /// known.
     pub fn flags(&mut self, graph: &Graph<'_>) -> Vec<(String, Vec<Id>)> {
-        if !self.model.axioms().iter().any(|axiom| axiom.is_flag()) || !self.allows(graph) {
+        if !self.has_flags || !self.allows(graph) {
             return Vec::new();
         }
         let flags = self.checker.flags();

@@ -5,13 +5,15 @@ use parallax_verdict::{Claim, Source, Step, StepId, ThreadClaim, ThreadEnding};
 
 use crate::event::{Event, Id, Kind, Loc};
 use crate::graph::Graph;
+use crate::locks::{self, Lined};
 use crate::memory::Memory;
 use crate::standing::{At, SECTIONS, Standing};
 
 /// The claim that the graph happened; `failed` is the thread that stands at a violation, `waits`
 /// whether the violation is that threads wait for ever.
 pub fn claim(graph: &Graph<'_>, memory: &Memory, failed: Option<usize>, waits: bool) -> Claim {
-    let steps = Steps { graph };
+    let lined = if graph.has_locks { locks::line_up(graph) } else { Lined::default() };
+    let steps = Steps { graph, lined: &lined };
     let thread = |number: usize| {
         let events = &graph.threads[number].events;
         let ids = (0..events.len()).map(|index| Id::new(number, index));
@@ -21,14 +23,10 @@ pub fn claim(graph: &Graph<'_>, memory: &Memory, failed: Option<usize>, waits: b
         ThreadClaim { steps, ending: ending(graph, number, failed, waits) }
     };
     let threads = (0..alive(graph)).map(thread).collect();
-    let shown = graph
-        .places
-        .iter()
-        .enumerate()
-        .filter(|(loc, place)| !place.co.is_empty() && memory.table[*loc].0 != SECTIONS);
-    let co = shown.map(|(_, place)| place);
-    let co = co.map(|place| place.co.iter().map(|id| steps.id(*id)).collect()).collect();
-    Claim { threads, co, schedule: schedule(graph), ..Claim::default() }
+    let places = (0..graph.places.len()).filter(|loc| memory.table[*loc].0 != SECTIONS);
+    let co = places.map(|loc| lined.co(loc, graph)).filter(|co| !co.is_empty());
+    let co = co.map(|co| co.iter().map(|id| steps.id(*id)).collect()).collect();
+    Claim { threads, co, schedule: schedule(graph, &lined), ..Claim::default() }
 }
 
 /// Threads up to the last that was started.
@@ -38,7 +36,7 @@ fn alive(graph: &Graph<'_>) -> usize {
 
 /// The step that an event is.
 pub fn step_of(graph: &Graph<'_>, id: Id) -> StepId {
-    Steps { graph }.id(id)
+    Steps { graph, lined: &Lined::default() }.id(id)
 }
 
 /// That a weak compare-and-swap fails for no reason is chosen before it reads.
@@ -60,6 +58,8 @@ fn steps_in(graph: &Graph<'_>, id: Id) -> usize {
 
 struct Steps<'a, 'p> {
     graph: &'a Graph<'p>,
+    /// The critical sections in an order.
+    lined: &'a Lined,
 }
 
 impl Steps<'_, '_> {
@@ -90,7 +90,8 @@ impl Steps<'_, '_> {
             (At::Enter, _) => Step::AtomicBegin,
             (At::Leave, _) => Step::AtomicEnd,
             (_, Kind::Read) => {
-                Step::Read { source: self.source(event.rf), bytes: part(memory, standing, event) }
+                let source = self.lined.source(id, event);
+                Step::Read { source: self.source(source), bytes: part(memory, standing, event) }
             }
             (_, Kind::Write) => Step::Write { bytes: part(memory, standing, event) },
             (_, Kind::Fence) => Step::Fence,
@@ -130,22 +131,24 @@ fn ending(graph: &Graph<'_>, number: usize, failed: Option<usize>, waits: bool) 
             if round.is_empty() || !waits && round.iter().any(stores) {
                 return ThreadEnding::Stopped;
             }
-            ThreadEnding::Spinning { from: Steps { graph }.first(Id::new(number, from)) as u32 }
+            let steps = Steps { graph, lined: &Lined::default() };
+            ThreadEnding::Spinning { from: steps.first(Id::new(number, from)) as u32 }
         }
         _ => ThreadEnding::Stopped,
     }
 }
 
 /// An order of all steps in which every read comes after what it reads.
-fn schedule(graph: &Graph<'_>) -> Vec<u32> {
+fn schedule(graph: &Graph<'_>, lined: &Lined) -> Vec<u32> {
     let mut done = vec![0; graph.threads.len()];
     let mut schedule = Vec::with_capacity(graph.len());
-    let mut open: Vec<Id> = graph.order.clone();
+    let order = if lined.order.is_empty() { &graph.order } else { &lined.order };
+    let mut open: Vec<Id> = order.clone();
     while !open.is_empty() {
         let before = open.len();
         open.retain(|id| {
             let event = graph.event(*id);
-            let source = event.rf;
+            let source = lined.source(*id, event);
             let ready = done[id.thread()] == id.index()
                 && (!event.is_read() || source.is_init() || done[source.thread()] > source.index());
             if ready {

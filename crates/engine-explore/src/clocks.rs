@@ -52,7 +52,6 @@ impl Clocks {
     }
 
     /// Whether there are other clocks than that of the prefix.
-    #[cfg(test)]
     pub fn follows_synchronisation(&self) -> bool {
         self.kinds() > 1
     }
@@ -140,7 +139,8 @@ impl Clocks {
         let (earlier, clocks) = own.split_at_mut(start);
         let mut new = NewClocks { all: self, thread, earlier, clocks };
         new.clocks[thread] = id.index() as u32 + 1;
-        if event.kind == Kind::Read {
+        // Which one comes first is left open.
+        if event.kind == Kind::Read && !event.marks.updates() {
             new.join(Clock::Prefix, event.rf, Clock::Prefix);
         }
         if self.kinds() > 1 {
@@ -194,7 +194,7 @@ impl NewClocks<'_> {
         let (width, thread) = (self.all.width, self.thread);
         self.of(Clock::Happens)[thread] = id.index() as u32 + 1;
         match event.kind {
-            Kind::Read if self.takes_part(event) => {
+            Kind::Read if self.takes_part(event) && !event.marks.updates() => {
                 if event.marks.is_acquire() {
                     self.join(Clock::Happens, event.rf, Clock::Message);
                 }
@@ -225,7 +225,7 @@ impl NewClocks<'_> {
         } else if let Some(release) = self.last_release(event, id, threads, places) {
             self.join(Clock::Message, Id::new(self.thread, release), Clock::Happens);
         }
-        if event.marks.is_rmw() && id.index() > 0 {
+        if event.marks.is_rmw() && !event.marks.updates() && id.index() > 0 {
             let source = threads[self.thread].events[id.index() - 1].rf;
             self.join(Clock::Message, source, Clock::Message);
         }

@@ -4,16 +4,102 @@
 //! at every step, give the number of leaves on average (D. E. Knuth, Estimating the efficiency
 //! of backtrack programs, Mathematics of Computation 29, 1975).
 
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parallax_control::{Control, Progress};
+use parallax_memory::Model;
+use parallax_program::{Diagnostics, Program};
+
+use crate::explore;
+use crate::options::Options;
 use crate::search::Search;
 
 /// Most ways down, and the longest time they may take.
 const SAMPLES: u32 = 500;
 const PATIENCE: Duration = Duration::from_millis(200);
 
+/// What an exploration will come to.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Estimate {
+    /// The expected number of executions, and the standard deviation of that expectation.
+    pub executions: (f64, f64),
+    /// What an execution takes, with the blocked ones that come with it; None where there has been
+    /// none.
+    pub each: Option<Duration>,
+}
+
+/// How far an exploration has come, and when.
+#[derive(Clone, Copy, Default)]
+struct Pace {
+    first: Option<(Instant, u64)>,
+    last: Option<(Instant, u64)>,
+    expected: Option<(f64, f64)>,
+}
+
+impl Pace {
+    fn note(&mut self, progress: &Progress) {
+        let now = (Instant::now(), progress.executions);
+        // The exploration may have started anew.
+        if self.last.is_none_or(|(_, executions)| executions > progress.executions) {
+            self.first = Some(now);
+        }
+        self.last = Some(now);
+        self.expected = progress.estimate;
+    }
+
+    fn lasts(&self) -> Duration {
+        match (self.first, self.last) {
+            (Some((first, _)), Some((last, _))) => last - first,
+            _ => Duration::ZERO,
+        }
+    }
+
+    fn each(&self) -> Option<Duration> {
+        let executions = self.last?.1.saturating_sub(self.first?.1);
+        (executions > 0).then(|| self.lasts().div_f64(executions as f64))
+    }
+}
+
+/// What an exploration will come to, for which it is begun; one that comes to its end is known exactly.
+/// None where there is nothing to go by; the error is a model that the engine cannot use.
+pub fn estimate(
+    program: &Program,
+    model: &Model,
+    options: &Options<'_>,
+) -> Result<Option<Estimate>, Diagnostics> {
+    let pace = Mutex::new(Pace::default());
+    let lock = || pace.lock().unwrap_or_else(PoisonError::into_inner);
+    let cancel = options.control.cancel.child();
+    let progress = |progress: &Progress| {
+        let mut pace = lock();
+        pace.note(progress);
+        if pace.lasts() > PATIENCE {
+            cancel.cancel();
+        }
+    };
+    let control = options.control.clone().until(cancel.clone());
+    let options = Options {
+        properties: Vec::new(),
+        estimate: true,
+        all: true,
+        control: Control { progress: Some(&progress), ..control },
+        every: None,
+        ..*options
+    };
+    let started = Instant::now();
+    let verdict = explore(program, model, &options)?;
+    let pace = *lock();
+    if !cancel.is_cancelled() && verdict.reason.is_none() {
+        let executions = verdict.counts.executions as f64;
+        let each = Some(started.elapsed().div_f64(executions.max(1.0)));
+        return Ok(Some(Estimate { executions: (executions, 0.0), each }));
+    }
+    Ok(pace.expected.map(|executions| Estimate { executions, each: pace.each() }))
+}
+
 /// The expected number of executions, and the standard deviation of that expectation.
-pub fn estimate(search: &mut Search<'_, '_>) -> Option<(f64, f64)> {
+pub fn sampled(search: &mut Search<'_, '_>) -> Option<(f64, f64)> {
     let start = Instant::now();
     let mut random = Random(0x853c_49e6_748f_ea9b);
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);

@@ -116,6 +116,13 @@ marks! {
     22 SPURIOUS is_spurious,
     // A read that finds 0 where nobody has written.
     23 FRESH is_fresh,
+    // Taking a lock by a thread that waits until it is free, and giving back one whose section is
+    // followed; see `locks`.
+    24 AWAITED is_awaited,
+    25 GIVES gives,
+    // Halves of a read-modify-write that commutes with others, and of whose result nobody makes use;
+    // see `updates`.
+    26 UPDATES updates,
 }
 
 impl Marks {
@@ -196,6 +203,10 @@ pub struct Event {
     pub last_release_fence: u32,
     /// Whether it is inside an atomic section.
     pub in_section: bool,
+    /// The lock whose critical section it is in, where sections are followed; see [`crate::locks`].
+    pub under: Loc,
+    /// Whether that section changes nothing.
+    pub looks: bool,
 }
 
 impl Event {
@@ -212,6 +223,8 @@ impl Event {
             last_flush: 0,
             last_release_fence: 0,
             in_section: false,
+            under: Loc::NONE,
+            looks: false,
         }
     }
 
@@ -233,6 +246,9 @@ impl Event {
         self.in_section = before.marks.is_enter() || before.in_section && !before.marks.is_leave();
         self.last_release_fence =
             here(fence && before.marks.is_release(), before.last_release_fence);
+        if self.under == Loc::NONE && !before.marks.gives() {
+            (self.under, self.looks) = (before.under, before.looks && before.under != Loc::NONE);
+        }
     }
 
     pub fn is_read(&self) -> bool {

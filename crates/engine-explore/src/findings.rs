@@ -22,6 +22,9 @@ pub enum End {
     Found,
     /// The order of arrival at a barrier makes a difference.
     BarrierOrder,
+    /// The order of critical sections that change nothing, or of read-modify-writes whose results are
+    /// not used, makes a difference.
+    Noticed,
     /// Symmetric threads can be distinguished.
     Asymmetric,
     /// A cell was split.
@@ -51,6 +54,11 @@ pub struct Findings {
     pub skips: Skips,
     /// Threads that stand for others which do the same; see [`crate::symmetry`].
     pub twins: BTreeSet<usize>,
+    /// Places of which somebody may notice in which order they are used; see [`crate::locks`] and
+    /// [`crate::updates`].
+    pub ordered: BTreeSet<u64>,
+    /// Whether something was left unordered.
+    pub has_unordered: bool,
     pub end: Option<End>,
 }
 
@@ -69,6 +77,8 @@ impl Findings {
             buffering: Seen::default(),
             skips: Skips::new(order),
             twins: BTreeSet::new(),
+            ordered: BTreeSet::new(),
+            has_unordered: false,
             end: None,
         }
     }
@@ -124,6 +134,8 @@ impl Findings {
         self.buffering.add(next.buffering);
         self.skips.join(&next.skips);
         self.twins.extend(next.twins);
+        self.ordered.extend(next.ordered);
+        self.has_unordered |= next.has_unordered;
         self.end = next.end;
     }
 }

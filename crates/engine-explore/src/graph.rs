@@ -30,6 +30,12 @@ pub struct Graph<'p> {
     pub has_twins: bool,
     /// Whether the order in which threads arrive at barriers is left out; see [`crate::barriers`].
     pub has_barriers: bool,
+    /// Whether critical sections that change nothing are left unordered; see [`crate::locks`].
+    pub has_locks: bool,
+    /// Whether read-modify-writes of whose results nobody makes use are left unordered, and where some
+    /// are; see [`crate::updates`].
+    pub has_updates: bool,
+    pub updated: Vec<Loc>,
     removed: Vec<Removed<'p>>,
     removed_order: Vec<Id>,
 }
@@ -154,6 +160,9 @@ impl<'p> Graph<'p> {
             has_sections: false,
             has_twins: false,
             has_barriers: false,
+            has_locks: false,
+            has_updates: false,
+            updated: Vec::new(),
             removed: Vec::new(),
             removed_order: Vec::new(),
         }
@@ -302,6 +311,9 @@ impl<'p> Graph<'p> {
             Kind::Write if event.loc != Loc::NONE => {
                 let place = &mut self.places[event.loc.0 as usize];
                 place.co.insert(position, id);
+                if event.marks.updates() {
+                    self.updated.push(event.loc);
+                }
                 place.non_atomic += u32::from(event.marks.is_non_atomic());
             }
             Kind::Alloc => self.allocate(id, event.value),
@@ -339,6 +351,11 @@ impl<'p> Graph<'p> {
                 debug_assert!(at.is_some(), "{id:?} is not in coherence order");
                 let at = at.unwrap_or(0);
                 place.co.remove(at);
+                if event.marks.updates()
+                    && let Some(last) = self.updated.iter().rposition(|loc| *loc == event.loc)
+                {
+                    self.updated.remove(last);
+                }
                 place.non_atomic -= u32::from(event.marks.is_non_atomic());
                 return at;
             }

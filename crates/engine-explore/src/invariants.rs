@@ -159,7 +159,8 @@ fn check_clocks(graph: &Graph<'_>, id: Id, event: &Event) {
     }
     let before = id.index().checked_sub(1).map(|index| Id::new(id.thread(), index));
     let mut expected: Vec<u32> = vec![0; prefix.len()];
-    let source = Some(event.rf).filter(|rf| event.is_read() && !rf.is_init());
+    let is_ordered = event.is_read() && !event.marks.updates();
+    let source = Some(event.rf).filter(|rf| is_ordered && !rf.is_init());
     for earlier in before.into_iter().chain(source) {
         let clock = graph.clocks.get(Clock::Prefix, earlier);
         expected.iter_mut().zip(clock).for_each(|(entry, other)| *entry = (*entry).max(*other));

@@ -49,9 +49,9 @@ impl<'a> Judge<'a> {
         matches!(self.model, Some(Native::Tso | Native::Pso))
     }
 
-    /// Whether the model's file is asked about complete graphs.
+    /// Whether the model's file is asked about a complete graph.
     pub fn looks_by_file(&self, graph: &Graph<'_>) -> bool {
-        self.cat.as_ref().is_some_and(|cat| !self.sees_pairs(cat, graph))
+        self.cat.as_ref().is_some_and(|cat| !self.sees_pairs(cat, graph) || cat.may_flag(graph))
     }
 
     /// Whether the engine sees by itself what it has to see in a complete graph.
@@ -61,7 +61,10 @@ impl<'a> Judge<'a> {
 
     /// What the model's file finds wrong with a graph that it allows, and where.
     pub fn flags(&mut self, graph: &Graph<'_>) -> Vec<(String, Vec<Id>)> {
-        self.cat.as_mut().map_or(Vec::new(), |cat| cat.flags(graph))
+        match self.cat.as_mut().filter(|cat| cat.may_flag(graph)) {
+            Some(cat) => cat.flags(graph),
+            None => Vec::new(),
+        }
     }
 
     /// What there is to see in a complete graph beside what is known already.

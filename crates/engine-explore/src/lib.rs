@@ -19,6 +19,7 @@ mod graph;
 mod invariants;
 mod judge;
 mod known;
+mod locks;
 mod memory;
 mod model;
 mod observer;
@@ -32,13 +33,13 @@ mod skips;
 mod standing;
 mod symmetry;
 mod threads;
+mod updates;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::Instant;
 
-use parallax_control::{Cancel, Control, Progress};
 use parallax_machine::{Code, Concrete, Idle, Limits};
 use parallax_memory::{Model, Native};
 use parallax_program::{Diagnostic, Diagnostics, Help, Program, Property, Span};
@@ -53,6 +54,7 @@ use crate::cells::Cells;
 use crate::clocks::Synchronisation;
 use crate::crew::{Crew, Segment, Whole};
 pub use crate::engine::{Explore, can_explore};
+pub use crate::estimate::{Estimate, estimate};
 use crate::findings::{End, Findings};
 use crate::graph::Graph;
 use crate::judge::Judge;
@@ -66,6 +68,9 @@ use crate::standing::Runner;
 
 /// How often cells may be split before giving up; each split starts the exploration anew.
 const MOST_SPLITS: usize = 10_000;
+
+/// After so many restarts because of places whose order makes a difference, all order is kept.
+const MOST_ORDERED: usize = 64;
 
 /// Deeply nested programs make deep recursion; address space costs nothing until it is used.
 const STACK_BYTES: usize = 256 << 20;
@@ -94,6 +99,9 @@ pub fn explore(
     let (mut observable, mut may_skip) = (BTreeSet::new(), spins);
     let mut has_barriers =
         options.reductions.contains(Reduction::Barriers) && barriers::are_in(program);
+    // Who gets every bad execution gets no graph that the replayer refuses.
+    let mut may_unorder = native.is_some() && options.every.is_none();
+    let mut ordered = BTreeSet::new();
     for _ in 0..MOST_SPLITS {
         let watched = admission.watched;
         let exploration = Exploration {
@@ -107,6 +115,8 @@ pub fn explore(
             observable: &observable,
             may_skip,
             has_barriers,
+            may_unorder,
+            ordered: &ordered,
             start,
         };
         match exploration.run(cells) {
@@ -114,6 +124,11 @@ pub fn explore(
             Run::Split(finer) => cells = finer,
             Run::Asymmetric => (cells, has_twins) = (Cells::default(), false),
             Run::BarrierOrder => (cells, has_barriers) = (Cells::default(), false),
+            Run::Noticed(more) => {
+                may_unorder = !more.is_empty() && ordered.len() < MOST_ORDERED;
+                ordered.extend(more);
+                cells = Cells::default();
+            }
             Run::Observable(more) => {
                 observable.extend(more);
                 cells = Cells::default();
@@ -128,32 +143,6 @@ pub fn explore(
         }
     }
     Err(vec![Diagnostic::new("the program accesses memory in too many different sizes")])
-}
-
-/// The expected number of executions, and the standard deviation of that expectation. None where
-/// there is none; the error is a model that the engine cannot use.
-pub fn estimate(
-    program: &Program,
-    model: &Model,
-    options: &Options<'_>,
-) -> Result<Option<(f64, f64)>, Diagnostics> {
-    let estimated = std::sync::Mutex::new(None);
-    let cancel = Cancel::default();
-    let progress = |progress: &Progress| {
-        *estimated.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = progress.estimate;
-        cancel.cancel();
-    };
-    let control = Control { progress: Some(&progress), ..Control::default() };
-    let options = Options {
-        properties: Vec::new(),
-        estimate: true,
-        all: true,
-        control: control.until(cancel.clone()),
-        every: None,
-        ..*options
-    };
-    explore(program, model, &options)?;
-    Ok(estimated.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
 struct Exploration<'a, 'p> {
@@ -172,6 +161,10 @@ struct Exploration<'a, 'p> {
     may_skip: bool,
     /// Whether the order in which threads arrive at barriers is left out.
     has_barriers: bool,
+    /// Whether critical sections that change nothing, and read-modify-writes of whose results nobody
+    /// makes use, may be left unordered, but at these places.
+    may_unorder: bool,
+    ordered: &'a BTreeSet<u64>,
     start: Instant,
 }
 
@@ -183,6 +176,9 @@ enum Run {
     Asymmetric,
     /// The order of arrival at a barrier makes a difference: once more with it.
     BarrierOrder,
+    /// The order in which these places are used makes a difference: once more with it. With none, it
+    /// is not known where.
+    Noticed(BTreeSet<u64>),
     /// Stores that were taken for quiet can be observed: once more without quiet stores there.
     Observable(BTreeSet<u64>),
     /// What rounds do that were left out may matter: once more with one of them for each loop.
@@ -223,11 +219,24 @@ impl<'p> Exploration<'_, 'p> {
             Some(End::Split) => Run::Split(known.into_cells()),
             Some(End::Asymmetric) => Run::Asymmetric,
             Some(End::BarrierOrder) => Run::BarrierOrder,
-            Some(End::Found) => Run::Done(Box::new(self.verdict(findings))),
+            Some(End::Noticed) => Run::Noticed(findings.ordered),
+            Some(End::Found) => self.judged(findings),
             None => {
                 let again = self.is_too_short(&findings);
-                again.unwrap_or_else(|| Run::Done(Box::new(self.verdict(findings))))
+                again.unwrap_or_else(|| self.judged(findings))
             }
+        }
+    }
+
+    /// The verdict on all that was found; or once more, if some of it comes of there being more graphs
+    /// than executions.
+    fn judged(&self, findings: Findings) -> Run {
+        let has_unordered = findings.has_unordered;
+        let verdict = self.verdict(findings);
+        let is_whole = verdict.scope.is_some() || verdict.reason.is_none() && !self.options.all;
+        match has_unordered && !is_whole {
+            true => Run::Noticed(BTreeSet::new()),
+            false => Run::Done(Box::new(verdict)),
         }
     }
 
@@ -236,7 +245,7 @@ impl<'p> Exploration<'_, 'p> {
     fn search(&self, memory: &Memory) -> (Whole, Option<Reason>) {
         let findings = Findings::new(self.order());
         let (crew, first) = Crew::new(findings, memory.known.clone());
-        let mut shared = Shared::new(self.options, self.start, self.observable);
+        let mut shared = Shared::new(self.options, self.start, self.observable, self.ordered);
         if self.options.estimate {
             shared.estimate = self.estimate(self.searcher(memory, &shared, &crew));
         }
@@ -353,7 +362,7 @@ impl<'p> Exploration<'_, 'p> {
     fn estimate(&self, mut search: Search<'_, 'p>) -> Option<(f64, f64)> {
         search.observer = search.observer.silent();
         // Should it panic, the search will do so as well, and report it.
-        catch_unwind(AssertUnwindSafe(|| estimate::estimate(&mut search))).ok().flatten()
+        catch_unwind(AssertUnwindSafe(|| estimate::sampled(&mut search))).ok().flatten()
     }
 
     /// The graph in which nothing has happened.
@@ -361,6 +370,9 @@ impl<'p> Exploration<'_, 'p> {
         let mut graph = Graph::new(self.synchronisation(), self.program.slots());
         graph.has_twins = self.has_twins;
         graph.has_barriers = self.has_barriers;
+        let reductions = self.options.reductions;
+        graph.has_locks = self.may_unorder && reductions.contains(Reduction::Locks);
+        graph.has_updates = self.may_unorder && reductions.contains(Reduction::Updates);
         let code = &self.runner.code;
         for (number, thread) in self.program.threads.iter().enumerate() {
             let args: Vec<_> =

@@ -8,14 +8,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parallax_machine::{
-    Choice, Chosen, Code, Concrete, FENCE_OF_ALL, Fault, Idle, Limits, Meter, Operation,
+    Choice, Chosen, Code, Concrete, FENCE_OF_ALL, Fault, Idle, Limits, Live, Meter, Operation,
     PERHAPS_BY_UNDEFINED, RESERVATIONS, Site, Thread, modify,
 };
 use parallax_memory::Native;
-use parallax_program::{AllocKind, Bits, FunctionId, InstKind, Program, Property, RmwOp, Tags};
+use parallax_program::{
+    AllocKind, Bits, BlockId, FunctionId, Inst, InstKind, Program, Property, RmwOp, Tags,
+};
 
 use crate::event::{Id, Marks};
 use crate::model::Strength;
+use crate::retries;
+use crate::updates;
 
 /// A thread in front of its next operation.
 #[derive(Clone)]
@@ -104,6 +108,8 @@ pub enum At<'p> {
     Spinning {
         since: u32,
     },
+    /// After a compare-and-swap that has failed and said no more than the read before might have.
+    Stale,
     /// About to wait for a signal as before, after a wake-up in vain; it began to wait after so many
     /// operations.
     Vain {
@@ -146,6 +152,8 @@ pub struct Runner<'p> {
     is_weak: bool,
     /// Threads that have asked for their number in some graph, complete or not, a bit each.
     asked: Vec<AtomicU64>,
+    /// The variables that matter at each place, where that is asked.
+    live: Option<Live>,
     /// What threads compute between two operations.
     pub meter: Meter,
 }
@@ -160,15 +168,28 @@ impl<'p> Runner<'p> {
         let strength = native.map_or(Strength::AsWritten, Strength::of);
         let is_weak = native != Some(Native::Sc);
         let of = |kind: &InstKind| marks_of(kind, strength);
-        let marks = code.program.functions.iter().map(|function| {
-            let block = |block: &parallax_program::Block| {
-                block.insts.iter().map(|inst| of(&inst.kind)).collect()
+        let unused = updates::unused(code.program);
+        let marks = code.program.functions.iter().enumerate().map(|(function, body)| {
+            let block = |(number, block): (usize, &parallax_program::Block)| {
+                let mut marks: Vec<_> = block.insts.iter().map(|inst| of(&inst.kind)).collect();
+                let (function, number) = (FunctionId(function as u32), BlockId(number as u32));
+                for (index, marks) in marks.iter_mut().enumerate() {
+                    let site = Site { function, block: number, index: index as u32 };
+                    if unused.contains(&site) {
+                        *marks = marks.map(|marks| marks.with(Marks::UPDATES));
+                    }
+                }
+                let waits = |inst: &Inst| matches!(inst.kind, InstKind::Wait { .. });
+                let until = block.insts.iter().rposition(waits).unwrap_or(0);
+                marks[..until].iter_mut().for_each(|marks| *marks = awaited(*marks));
+                marks
             };
-            function.blocks.iter().map(block).collect()
+            body.blocks.iter().enumerate().map(block).collect()
         });
         let marks = marks.collect();
         let asked = (0..Id::MAX_THREADS.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        Runner { code, limits, nondet, marks, is_weak, asked, meter: Meter::default() }
+        let live = retries::may_be_stale(&code, &limits).then(|| Live::of(code.program));
+        Runner { code, limits, nondet, marks, is_weak, asked, live, meter: Meter::default() }
     }
 
     /// How many rounds that change nothing a thread goes before it waits.
@@ -251,6 +272,17 @@ impl<'p> Runner<'p> {
         self.stand(number, thread, from.has_asked)
     }
 
+    /// Past taking a lock, or giving it back, where nobody notices.
+    pub fn pass_unnoticed(&self, number: u32, from: &Standing<'p>) -> Standing<'p> {
+        let At::Cas(cas) = &from.at else {
+            return self.pass_quietly(number, from);
+        };
+        let mut thread = Thread::clone(&from.thread);
+        thread.leaves_no_trace();
+        thread.choose(&self.code, cas.expected, Some(Bits::bool(true)));
+        self.stand(number, thread, from.has_asked)
+    }
+
     /// After the last step.
     pub fn ended(&self, from: &Standing<'p>) -> Standing<'p> {
         from.at(At::Ended, 0)
@@ -285,6 +317,32 @@ impl<'p> Runner<'p> {
             _ => return false,
         };
         next.is_stuck_after_one()
+    }
+
+    /// Whether two reads of a thread, one right after the other, come to the same as if there had
+    /// been one that reads what the second one has read: the second is a compare-and-swap that has
+    /// failed, after which the thread stands at `now`. See [`crate::retries`].
+    pub fn is_stale(
+        &self,
+        number: u32,
+        first: &Standing<'p>,
+        value: Bits,
+        now: &Standing<'p>,
+    ) -> bool {
+        let Some(live) = self.live.as_ref().filter(|_| now.is_ready()) else {
+            return false;
+        };
+        let alone = match &first.at {
+            At::Load { .. } => self.pass_load(number, first, value),
+            At::Cas(cas) if value != cas.expected => self.pass_cas(number, first, value, false),
+            _ => return false,
+        };
+        alone.is_ready() && now.thread.stands_like(&alone.thread, live, &Concrete)
+    }
+
+    /// After a compare-and-swap that comes to nothing.
+    pub fn stale(&self, from: &Standing<'p>) -> Standing<'p> {
+        from.at(At::Stale, 0)
     }
 
     /// Waiting to enter an atomic section.
@@ -441,6 +499,12 @@ fn marks_of(kind: &InstKind, strength: Strength) -> [Marks; 3] {
     }
 }
 
+/// The same, for an instruction before a wait: where it takes a lock, it does so in the end.
+fn awaited(marks: [Marks; 3]) -> [Marks; 3] {
+    let takes = marks[1].is_lock() && marks[1].is_rmw();
+    marks.map(|marks| marks.with(Marks::AWAITED.when(takes)))
+}
+
 impl At<'_> {
     /// Address and bytes of an access, and whether it may write.
     pub fn access(&self) -> Option<(u64, u8, bool)> {
@@ -500,6 +564,7 @@ impl<'p> Standing<'p> {
                 | At::Stopped
                 | At::Waiting
                 | At::Spinning { .. }
+                | At::Stale
                 | At::Vain { .. }
                 | At::Cut { .. }
                 | At::Failed { .. }
@@ -510,7 +575,7 @@ impl<'p> Standing<'p> {
     /// Whether the thread waits, and its last operation is all that decides for how long.
     pub fn is_stuck_after_one(&self) -> bool {
         match self.at {
-            At::Waiting => true,
+            At::Waiting | At::Stale => true,
             At::Spinning { since } => self.operations() == since + 1,
             _ => false,
         }

@@ -6,7 +6,7 @@ use parallax_control::Control;
 use parallax_engine_enumerate::{Coherence, enumerate};
 use parallax_engine_explore::{Options, Reductions, estimate, explore};
 use parallax_memory::Model;
-use parallax_program::{Program, Prop, Quantifier, Question, parse_program};
+use parallax_program::{Program, Prop, Property, Quantifier, Question, parse_program};
 use parallax_verdict::{Conclusion, Verdict};
 use proptest::prelude::*;
 
@@ -198,8 +198,9 @@ fn additions_come_in_every_order() {
 fn the_estimate_is_near() {
     let program = program(&vec!["rmw.add.4 &x, 1:32 [A, RLX]".to_string(); 5]);
     for name in NATIVE {
-        let estimated = estimate(&program, &model(name), &Options::default()).expect("a model");
-        let (mean, deviation) = estimated.expect("an estimate");
+        let options = Options { reductions: Reductions::NONE, ..Options::default() };
+        let estimated = estimate(&program, &model(name), &options).expect("a model");
+        let (mean, deviation) = estimated.expect("an estimate").executions;
         assert!((mean - 120.0).abs() < 4.0 * deviation + 1.0, "{mean} ± {deviation} under {name}");
         assert!(deviation < 40.0, "{mean} ± {deviation} under {name}");
     }
@@ -391,6 +392,14 @@ proptest! {
         let by_rules = all(&program, "imm");
         prop_assert_eq!(by_rules.counts.executions, by_text.counts.executions);
         prop_assert_eq!(by_rules.conclusion(), by_text.conclusion());
+        let races = |model: &Model| {
+            let model = model.with_races_of_c().expect("a right model");
+            let properties = vec![Property::Race];
+            let options = Options { properties, all: true, ..Options::default() };
+            let verdict = explore(&program, &model, &options).expect("explored");
+            (verdict.conclusion(), verdict.violations.len())
+        };
+        prop_assert_eq!(races(&model("imm")), races(&as_text("imm")));
     }
 
     #[test]
@@ -414,7 +423,8 @@ proptest! {
         let program = program(&threads);
         for name in NATIVE {
             let expected = enumerated(&program, name);
-            for reductions in [Reductions::NONE, Reductions::ALL] {
+            for reductions in ["none", "spin-loops,waits,symmetry,barriers"] {
+                let reductions = Reductions::parse(reductions).expect("reductions");
                 let counts = reduced(&program, &model(name), 1, reductions).counts;
                 prop_assert_eq!(counts.executions, expected, "{:?} under {}", reductions, name);
             }

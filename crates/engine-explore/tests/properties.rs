@@ -446,6 +446,20 @@ fn rounds_that_change_nothing_race_between_like_threads() {
     expect_safe(text, "sc");
 }
 
+/// A file that flags races only is not asked where no two threads can race.
+#[test]
+fn long_threads_without_company_race_with_nobody() {
+    let stores = "store.4 &x, 1:32 [NA]\n".repeat(3_000);
+    let text = format!(
+        "program p pointers 64\nglobal x: 4\nfn main() {{\n{stores}}}\nthread main = main()\n"
+    );
+    let program = parse_program("p", &text).expect("a program");
+    let model = model("imm").with_races_of_c().expect("a right model");
+    let verdict = explore(&program, &model, &Options::default()).expect("explored");
+    assert_eq!(verdict.conclusion(), Conclusion::Safe, "{:?}", verdict.reason);
+    assert!(verdict.properties.contains(&Property::Race));
+}
+
 /// A cat file takes the longer for a step the more events there are, and the clock is looked at the more often.
 #[test]
 fn large_executions_are_interrupted_in_time() {

@@ -1,11 +1,9 @@
 //! What a program may make use of, as far as it shows before it runs: which variants of the
 //! library's functions it needs. Erring on the safe side costs events, never answers.
 
-use parallax_program::{
-    AccessSize, Callee, Expr, Function, Global, InstKind, Program, Shape, Terminator, VarId,
-};
+use parallax_program::{AccessSize, Callee, Expr, Function, Global, InstKind, Program, Shape};
 
-use crate::{Options, atomics, fates, reuse};
+use crate::{Options, arrivals, atomics, fates, reuse};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Features {
@@ -48,8 +46,8 @@ impl Features {
         let kinds = program.globals.iter().any(|global| holds_a_kind(global, ilp32));
         // In machine code every result is left in a register.
         let unasked = program.registers.is_empty()
-            && program.functions.iter().any(waits_at_barriers)
-            && program.functions.iter().all(ignores_who_was_last);
+            && program.functions.iter().any(|function| arrivals::waits(function).next().is_some())
+            && program.functions.iter().all(arrivals::are_ignored);
         let quiet = !options.errors.abort;
         let mut features =
             Features { kinds, spurious, unasked, quiet, ilp32, ..Features::default() };
@@ -113,40 +111,6 @@ impl Features {
             }
         }
     }
-}
-
-/// What calls that wait at barriers give, if anything.
-fn waits(function: &Function) -> impl Iterator<Item = Option<VarId>> {
-    let insts = function.blocks.iter().flat_map(|block| &block.insts);
-    insts.filter_map(|inst| match &inst.kind {
-        InstKind::Call { dst, callee: Callee::External(name), .. } => {
-            let waits = ["pthread_barrier_wait", "__VERIFIER_barrier_wait"];
-            waits.contains(&name.as_str()).then_some(*dst)
-        }
-        _ => None,
-    })
-}
-
-fn waits_at_barriers(function: &Function) -> bool {
-    waits(function).next().is_some()
-}
-
-/// Whether a function makes no use of the results of waiting at barriers.
-fn ignores_who_was_last(function: &Function) -> bool {
-    let insts = || function.blocks.iter().flat_map(|block| &block.insts);
-    let results: Vec<VarId> = waits(function).flatten().collect();
-    let mut is_used = false;
-    let mut look =
-        |expr: &Expr| results.iter().for_each(|result| is_used |= expr.mentions(*result));
-    insts().for_each(|inst| inst.kind.for_each_expr(&mut look));
-    for block in &function.blocks {
-        match &block.terminator {
-            Terminator::Branch { condition, .. } => look(condition),
-            Terminator::Return(Some(value)) => look(value),
-            _ => {}
-        }
-    }
-    !is_used
 }
 
 fn constant(expr: &Expr) -> Option<u128> {

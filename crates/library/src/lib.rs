@@ -38,6 +38,7 @@
 //! | `BOOKKEEPING` | accesses that only the library knows of |
 
 mod adapt;
+mod arrivals;
 mod atomics;
 mod callbacks;
 mod errors;

@@ -9,9 +9,12 @@
 //! Advanced compiler design and implementation, 1997, section 19.2, calls it the meet over all
 //! paths, realisable or not).
 
+use std::collections::HashSet;
 use std::ops::Range;
 
-use parallax_program::{Block, Callee, Expr, Function, InstKind, Program, Terminator};
+use parallax_program::{
+    Block, BlockId, Callee, Expr, Function, FunctionId, InstKind, Program, Terminator,
+};
 
 use crate::Site;
 use crate::loops::written;
@@ -25,17 +28,25 @@ pub struct Live {
     behind: Vec<Vec<Vec<Box<[u32]>>>>,
     /// The registers that matter to functions called by those that do not see them.
     blind: Box<[u32]>,
+    /// Read-modify-writes whose results matter to nobody.
+    unused: HashSet<Site>,
 }
 
 impl Live {
     pub fn of(program: &Program) -> Live {
         let mut analysis = Analysis::new(program);
         while analysis.round() {}
-        let mut live = Live { sites: Vec::new(), behind: Vec::new(), blind: Box::default() };
+        let mut live = Live {
+            sites: Vec::new(),
+            behind: Vec::new(),
+            blind: Box::default(),
+            unused: HashSet::new(),
+        };
         for number in 0..program.functions.len() {
             let (sites, behind) = analysis.sites(number);
             live.sites.push(sites);
             live.behind.push(behind);
+            analysis.add_unused(number, &mut live.unused);
         }
         live.blind = analysis.blind_entry.members();
         live
@@ -44,6 +55,11 @@ impl Live {
     /// The variables that matter to a thread that stands there.
     pub fn at(&self, site: Site) -> &[u32] {
         self.find(&self.sites, site)
+    }
+
+    /// Whether an instruction is a read-modify-write whose result matters to nobody.
+    pub fn is_unused(&self, site: Site) -> bool {
+        self.unused.contains(&site)
     }
 
     /// The registers that matter when the call at a place comes back.
@@ -278,6 +294,20 @@ impl<'p> Analysis<'p> {
                 true => live.insert(register),
                 false => live.remove(register),
             }
+        }
+    }
+
+    fn add_unused(&self, number: usize, unused: &mut HashSet<Site>) {
+        let function = &self.program.functions[number];
+        for (place, block) in function.blocks.iter().enumerate() {
+            self.walk(number, function, block, &mut |index, kind, live| {
+                if let InstKind::Rmw { dst, .. } = kind
+                    && dst.is_none_or(|dst| !live.contains(dst.0 as usize))
+                {
+                    let (function, block) = (FunctionId(number as u32), BlockId(place as u32));
+                    unused.insert(Site { function, block, index: index as u32 });
+                }
+            });
         }
     }
 

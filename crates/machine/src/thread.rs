@@ -204,6 +204,33 @@ impl<V: Clone> Thread<V> {
         }
     }
 
+    /// Whether a thread stands where another one does, with the same values in all that matters there.
+    pub fn stands_like<D: Domain<Value = V>>(
+        &self,
+        other: &Thread<V>,
+        live: &Live,
+        domain: &D,
+    ) -> bool {
+        let same = |one: &[V], other: &[V]| {
+            one.len() == other.len()
+                && one.iter().zip(other).all(|(one, other)| domain.same(one, other))
+        };
+        let (Some((last, callers)), Some((others, other_callers))) =
+            (self.frames.split_last(), other.frames.split_last())
+        else {
+            return false;
+        };
+        let is_same_call = |(one, other): (&Frame<V>, &Frame<V>)| {
+            one.site() == other.site() && same(&one.vars, &other.vars)
+        };
+        let matters = live.at(last.site()).iter().map(|var| *var as usize);
+        callers.len() == other_callers.len()
+            && callers.iter().zip(other_callers).all(is_same_call)
+            && last.site() == others.site()
+            && same(&self.registers, &other.registers)
+            && matters.into_iter().all(|var| domain.same(&last.vars[var], &others.vars[var]))
+    }
+
     /// Conditions of the branches that the next operation depends on.
     pub fn control(&self) -> impl Iterator<Item = &V> {
         self.control.iter().map(|control| &control.condition)

@@ -19,11 +19,21 @@ pub enum Reduction {
     Symmetry,
     /// Executions that differ only in the order in which threads arrive at a barrier are one.
     Barriers,
+    /// Executions that differ only in the order of critical sections that change nothing are one.
+    Locks,
+    /// Executions that differ only in the order of read-modify-writes that nobody notices are one.
+    Updates,
 }
 
 impl Reduction {
-    pub const ALL: [Reduction; 4] =
-        [Reduction::SpinLoops, Reduction::Waits, Reduction::Symmetry, Reduction::Barriers];
+    pub const ALL: [Reduction; 6] = [
+        Reduction::SpinLoops,
+        Reduction::Waits,
+        Reduction::Symmetry,
+        Reduction::Barriers,
+        Reduction::Locks,
+        Reduction::Updates,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -31,6 +41,8 @@ impl Reduction {
             Reduction::Waits => "waits",
             Reduction::Symmetry => "symmetry",
             Reduction::Barriers => "barriers",
+            Reduction::Locks => "locks",
+            Reduction::Updates => "updates",
         }
     }
 }

@@ -7,6 +7,7 @@
 
 pub mod ask;
 pub mod competition;
+mod estimate;
 pub mod input;
 mod integers;
 pub mod litmus;
@@ -35,6 +36,7 @@ pub use parallax_engine_abstract::{
     Reduction as Orders, Refinements, Scope as PrecisionScope, Tuning as Abstraction,
 };
 pub use parallax_engine_bounded::{Asking, Backend, Format, Framework};
+pub use parallax_engine_explore::Estimate;
 pub use parallax_frontend_c::{DataModel, Externs};
 use parallax_memory::Language;
 pub use properties::Properties;

@@ -168,6 +168,10 @@ pub struct VerifyArguments {
     #[arg(long)]
     pub expect: bool,
 
+    /// Say how many executions exploration would look at, and how long it would take, and no more
+    #[arg(long)]
+    pub estimate: bool,
+
     /// No progress line, and nothing on stderr but errors
     #[arg(long, short, conflicts_with = "verbose")]
     pub quiet: bool,

@@ -7,6 +7,7 @@ mod progress;
 mod tasks;
 mod witness;
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -36,6 +37,9 @@ pub fn run(options: &VerifyArguments) -> Exit {
     let cancel = interrupt::install();
     if tasks::are_asked(options) {
         return tasks::run(options, &cancel);
+    }
+    if options.estimate {
+        return estimate(options, &cancel);
     }
     match one(options, request(options), &cancel) {
         Ok((exit, _)) | Err(exit) => exit,
@@ -86,11 +90,7 @@ fn response(
     cancel: &Cancel,
 ) -> Result<Response, Diagnostics> {
     check_format(options, &request)?;
-    let control = Control {
-        memory_limit: Some(u64::from(options.memory_limit.get())),
-        jobs: options.jobs,
-        ..Control::default().until(cancel.clone()).within(options.timeout)
-    };
+    let control = control(options, cancel);
     let prepared = request.prepare()?;
     if let (Some(file), Some(text)) = (&options.listing, prepared.listing()) {
         output::write(file, text).map_err(|error| vec![error])?;
@@ -106,6 +106,35 @@ fn response(
         output::emit(path, &response.answer.questions)?;
     }
     Ok(response)
+}
+
+fn control(options: &VerifyArguments, cancel: &Cancel) -> Control<'static> {
+    Control {
+        memory_limit: Some(u64::from(options.memory_limit.get())),
+        jobs: options.jobs,
+        ..Control::default().until(cancel.clone()).within(options.timeout)
+    }
+}
+
+/// How much there is to explore, on one line.
+fn estimate(options: &VerifyArguments, cancel: &Cancel) -> Exit {
+    let estimated = || {
+        // One thread is measured.
+        let control = Control { jobs: NonZeroUsize::MIN, ..control(options, cancel) };
+        request(options).prepare()?.estimate(&control)
+    };
+    match timed(estimated) {
+        Ok((Some(estimate), _)) => {
+            let _ = crate::output::print(&progress::forecast(&estimate));
+            Exit::Fine
+        }
+        Ok((None, _)) => {
+            let error = Diagnostic::new("there is nothing to go by for an estimate");
+            crate::output::report(&error.with_help("try without --estimate, and a --timeout"));
+            Exit::Unknown
+        }
+        Err(exit) => exit,
+    }
 }
 
 fn request(options: &VerifyArguments) -> Request {

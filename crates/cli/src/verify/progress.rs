@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use parallax_control::Progress;
+use parallax_verify::Estimate;
 
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Fast searches should not flicker.
@@ -82,6 +83,24 @@ fn line(progress: &Progress) -> String {
     line
 }
 
+/// What an exploration will come to, in words.
+pub fn forecast(estimate: &Estimate) -> String {
+    let (mean, deviation) = estimate.executions;
+    let is_exact = deviation == 0.0;
+    let about = if is_exact { "" } else { "about " };
+    let spread = |text: String| if is_exact { String::new() } else { format!(" ± {text}") };
+    let mut line = format!("{about}{}{} executions", rounded(mean), spread(rounded(deviation)));
+    if let Some(each) = estimate.each {
+        let lasts = |count: f64| match count * each.as_secs_f64() {
+            seconds if seconds < 10.0 => format!("{seconds:.1} s"),
+            seconds => duration(seconds),
+        };
+        let [mean, deviation] = [mean, deviation].map(lasts);
+        line.push_str(&format!("; about {mean}{} on one thread", spread(deviation)));
+    }
+    line
+}
+
 /// Two digits say enough: `870`, `12 thousand`, `3.1 million`.
 fn rounded(number: f64) -> String {
     match number {
@@ -105,6 +124,19 @@ fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_forecast_says_how_sure_it_is() {
+        let each = Some(Duration::from_millis(1));
+        let estimate = |executions| forecast(&Estimate { executions, each });
+        assert_eq!(estimate((720.0, 0.0)), "720 executions; about 0.7 s on one thread");
+        assert_eq!(
+            estimate((3e6, 2e4)),
+            "about 3.0 million ± 20 thousand executions; about 50 min ± 20 s on one thread"
+        );
+        let estimate = Estimate { executions: (5.0, 1.0), each: None };
+        assert_eq!(forecast(&estimate), "about 5 ± 1 executions");
+    }
 
     #[test]
     fn the_line_says_how_far_and_how_long() {

@@ -14,7 +14,7 @@ use parallax_verdict::{Conclusion, Verdict};
 use proptest::prelude::*;
 
 use crate::symmetry::tests::cases;
-use crate::{Options, explore};
+use crate::{Options, Reductions, explore};
 
 fn on(jobs: usize) -> Control<'static> {
     Control { jobs: NonZeroUsize::new(jobs).expect("a thread"), ..Control::default() }
@@ -149,7 +149,8 @@ fn a_panic_is_unknown() {
             }
             looks.store(0, Ordering::Relaxed);
             let control = Control { progress: Some(injection), ..on(jobs) };
-            let options = Options { control, ..Options::default() };
+            let reductions = Reductions::NONE;
+            let options = Options { control, reductions, ..Options::default() };
             let verdict = explore(&program, &model, &options).expect("explored");
             assert_eq!(verdict.conclusion(), Conclusion::Unknown, "{number} {jobs}");
             let reason = verdict.reason.expect("a reason");

@@ -9,8 +9,10 @@ use crate::claim::{claim, step_of};
 use crate::clocks::{Clock, Clocks};
 use crate::event::{Event, Id, Kind, Loc};
 use crate::graph::Graph;
+use crate::locks;
 use crate::memory::{BadAccess, Memory};
 use crate::standing::{At, SECTIONS};
+use crate::updates;
 
 /// What a machine may keep together, and the search does not.
 pub const INTERRUPTED: &str = "an access of mixed size that others may interrupt";
@@ -50,6 +52,7 @@ impl<'p> Observer<'_, 'p> {
         let clock = graph.clocks.get(Clock::Happens, id);
         let races = |other: &&Id| {
             other.thread() != id.thread()
+                && !is_excluded(event, graph.event(**other))
                 && (event.marks.is_non_atomic() || graph.event(**other).marks.is_non_atomic())
                 && !Clocks::covers(clock, **other)
         };
@@ -75,6 +78,37 @@ impl<'p> Observer<'_, 'p> {
         if undefined {
             let message = BadAccess::Undefined.message().to_string();
             self.report(graph, memory, Property::Memory, message, None, vec![id]);
+        }
+    }
+
+    /// Nobody notices in which order critical sections come that change nothing.
+    pub(super) fn look_at_locks(
+        &mut self,
+        graph: &Graph<'p>,
+        memory: &Memory,
+        id: Id,
+        event: &Event,
+    ) {
+        self.findings.has_unordered |= event.looks;
+        if event.loc != Loc::NONE
+            && let Some(lock) = locks::noticed(graph, id, event)
+        {
+            self.keep_order([memory.address(lock)]);
+        }
+    }
+
+    /// Nobody notices in which order read-modify-writes come of whose results nobody makes use.
+    pub(super) fn look_at_updates(
+        &mut self,
+        graph: &Graph<'p>,
+        memory: &Memory,
+        id: Id,
+        event: &Event,
+    ) {
+        self.findings.has_unordered |= event.marks.updates();
+        let noticed = updates::noticed(graph, id, event);
+        if !noticed.is_empty() {
+            self.keep_order(noticed.into_iter().map(|loc| memory.address(loc)));
         }
     }
 
@@ -196,6 +230,8 @@ impl<'p> Observer<'_, 'p> {
         // Threads that spin may put the same again and again.
         let mut spinners = Vec::new();
         let (mut stuck, mut endless) = (false, false);
+        // Threads that take a lock in each round do more than to wait.
+        let mut takes = Vec::new();
         for (number, thread) in graph.threads.iter().enumerate() {
             let length = thread.events.len();
             match thread.standings.last().map(|now| &now.at) {
@@ -220,6 +256,9 @@ impl<'p> Observer<'_, 'p> {
                     for id in round.map(|index| Id::new(number, index)) {
                         match graph.event(id).kind {
                             Kind::Read => spinning.push(id),
+                            Kind::Write if locks::is_in_looking_section(graph.event(id)) => {
+                                takes.push(graph.event(id).under);
+                            }
                             Kind::Write if !is_settled(graph, id) => return,
                             _ => {}
                         }
@@ -245,6 +284,9 @@ impl<'p> Observer<'_, 'p> {
         if !waiting.iter().chain(&spinning).all(is_latest) {
             return;
         }
+        if !takes.is_empty() {
+            return self.keep_order(takes.into_iter().map(|lock| memory.address(lock)));
+        }
         #[cfg(test)]
         crate::symmetry::tests::record(graph);
         let (property, message, involved) = match (endless, stuck) {
@@ -269,6 +311,12 @@ impl<'p> Observer<'_, 'p> {
             self.report(graph, memory, Property::Leak, message, None, involved);
         }
     }
+}
+
+/// Whether two accesses are in critical sections of the same lock of which one only looks: there is
+/// an order of the two that clocks do not have.
+fn is_excluded(one: &Event, other: &Event) -> bool {
+    one.under != Loc::NONE && one.under == other.under && (one.looks || other.looks)
 }
 
 /// Whether a write puts what is there already, and nobody puts something else after it.

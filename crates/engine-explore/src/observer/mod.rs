@@ -36,6 +36,8 @@ pub struct Shared<'a> {
     pub start: Instant,
     /// Where stores are not quiet; see [`crate::quiet`].
     pub observable: &'a BTreeSet<u64>,
+    /// Places whose uses come in every order; see [`crate::locks`] and [`crate::updates`].
+    pub ordered: &'a BTreeSet<u64>,
     /// Why the search has to end though not all is explored.
     limit: OnceLock<Reason>,
     executions: AtomicU64,
@@ -48,11 +50,13 @@ impl<'a> Shared<'a> {
         options: &'a Options<'a>,
         start: Instant,
         observable: &'a BTreeSet<u64>,
+        ordered: &'a BTreeSet<u64>,
     ) -> Shared<'a> {
         Shared {
             options,
             start,
             observable,
+            ordered,
             limit: OnceLock::new(),
             executions: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
@@ -196,6 +200,12 @@ impl<'a, 'p> Observer<'a, 'p> {
         self.is_over = true;
     }
 
+    /// Somebody may notice in which order these places are used.
+    pub fn keep_order(&mut self, places: impl IntoIterator<Item = u64>) {
+        self.findings.ordered.extend(places);
+        self.end_by(End::Noticed);
+    }
+
     /// Adds what is new to the totals.
     fn update_totals(&mut self) -> (u64, u64) {
         let more = |total: &AtomicU64, now: u64, before: &mut u64| {
@@ -331,6 +341,12 @@ impl<'a, 'p> Observer<'a, 'p> {
         self.patience = self.patience.saturating_sub(cost(graph.order.len())).max(1);
         let event = graph.event(id);
         self.findings.skips.note(graph, id, event);
+        if graph.has_locks {
+            self.look_at_locks(graph, memory, id, event);
+        }
+        if graph.has_updates {
+            self.look_at_updates(graph, memory, id, event);
+        }
         if event.loc != Loc::NONE {
             self.look_for_races(graph, memory, id, event);
             self.look_at_initial(graph, memory, id, event);
@@ -445,6 +461,7 @@ impl<'a, 'p> Observer<'a, 'p> {
                     At::Stopped
                     | At::Waiting
                     | At::Spinning { .. }
+                    | At::Stale
                     | At::Vain { .. }
                     | At::Cut { .. },
                 ) => {

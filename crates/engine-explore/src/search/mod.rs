@@ -16,6 +16,7 @@
 mod next;
 mod revisit;
 mod sample;
+mod sections;
 mod steps;
 
 use crate::barriers;

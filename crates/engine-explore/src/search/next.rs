@@ -6,6 +6,7 @@ use parallax_program::Bits;
 use super::{Node, Search};
 use crate::event::{Event, Id, Kind, Loc, Marks};
 use crate::graph::ThreadGraph;
+use crate::locks;
 use crate::memory::Parts;
 use crate::standing::{At, SECTIONS, Standing};
 
@@ -13,8 +14,13 @@ impl<'p> Search<'_, 'p> {
     /// A thread in the middle of an operation, or else the first that can go on. One that would
     /// wait at once lets the others go first: perhaps they do what it waits for.
     pub(super) fn next_thread(&mut self) -> Option<usize> {
-        let halfway =
-            |thread: &ThreadGraph<'_>| thread.standings.last().is_some_and(Standing::is_halfway);
+        let halfway = |thread: &ThreadGraph<'p>| {
+            let is_looking = || self.graph.has_locks && locks::is_looking(thread);
+            let now = thread.standings.last();
+            now.is_some_and(|now| {
+                now.is_halfway() || is_looking() && now.is_ready() && self.can_go_on(now)
+            })
+        };
         if let Some(thread) = self.graph.threads.iter().position(halfway) {
             return Some(thread);
         }
@@ -55,8 +61,19 @@ impl<'p> Search<'_, 'p> {
         let Some(event) = self.read_event(thread, newest, false) else {
             return false;
         };
-        let now = self.graph.now(thread);
-        now.is_some_and(|now| self.runner.would_wait(thread as u32, now, event.value))
+        self.graph.now(thread).is_some_and(|now| {
+            self.runner.would_wait(thread as u32, now, event.value)
+                || self.would_be_stale(thread, now, &event)
+        })
+    }
+
+    /// Whether a thread comes to nothing if the compare-and-swap that it stands at fails like this.
+    fn would_be_stale(&self, thread: usize, now: &Standing<'p>, event: &Event) -> bool {
+        let (At::Cas(_), false) = (&now.at, event.marks.is_rmw()) else {
+            return false;
+        };
+        let next = self.runner.pass_cas(thread as u32, now, event.value, false);
+        self.is_stale(thread, self.graph.threads[thread].events.len(), event, &next)
     }
 
     fn can_go_on(&self, now: &Standing<'p>) -> bool {
@@ -77,6 +94,9 @@ impl<'p> Search<'_, 'p> {
     /// What there is to try for the next event of a thread; None where it is beyond the engine.
     pub(super) fn node(&mut self, thread: usize) -> Option<Node> {
         let now = self.graph.now(thread)?.clone();
+        if self.graph.has_locks && self.goes_further(thread, &now.at) {
+            return None;
+        }
         match &now.at {
             At::Rmw { .. } | At::Cas(_) | At::Enter if now.done > 0 => {
                 self.write_half(thread, &now)
@@ -101,7 +121,7 @@ impl<'p> Search<'_, 'p> {
                     .with(Marks::PART.when(parts.count > 1));
                 let value = value.extract(below, width);
                 let event = Event::new(Kind::Write, marks, parts.loc(now.done), value);
-                self.write_node(thread, event)
+                self.section_or_write_node(thread, locks::giving(&self.graph, thread, event))
             }
             At::Enter | At::Leave => self.section_node(thread, &now),
             At::Choice { below, .. } => {
@@ -188,7 +208,7 @@ impl<'p> Search<'_, 'p> {
     fn read_node(&mut self, thread: usize, loc: Loc) -> Option<Node> {
         self.graph.reserve_place(loc);
         let marks = match &self.graph.now(thread)?.at {
-            At::Rmw { read, .. } => *read,
+            At::Rmw { read, .. } => self.settled(*read, loc),
             // One that succeeds may have to know more: see `try_read`.
             At::Cas(cas) => cas.fail,
             At::Load { marks, .. } => *marks,
@@ -197,6 +217,14 @@ impl<'p> Search<'_, 'p> {
         let probe = Event::new(Kind::Read, marks, loc, Bits::zero(1));
         let low = self.judge.must_know(&self.graph, thread, &probe);
         let next = self.graph.place(loc).co.len() + 1;
+        if self.graph.has_locks && locks::is_looking(&self.graph.threads[thread]) {
+            let (live, next, fails) = (false, low + 1, false);
+            return Some(Node::Read { live, thread, next, low, fails });
+        }
+        if marks.updates() {
+            let (live, low, fails) = (false, next - 1, false);
+            return Some(Node::Read { live, thread, next, low, fails });
+        }
         if self.graph.has_barriers && marks.is_at_barrier() {
             let low = self.only_source(thread, low)?;
             let (live, fails) = (false, false);
@@ -238,7 +266,19 @@ impl<'p> Search<'_, 'p> {
         let old = Bits::new(u32::from(bytes) * 8, now.seen);
         let value = now.written(old)?;
         let loc = self.memory.parts(address, bytes).loc(0);
-        self.write_node(thread, Event::new(Kind::Write, marks, loc, value))
+        let event = Event::new(Kind::Write, self.settled(marks, loc), loc, value);
+        match self.is_followed(&event) {
+            true => self.section_or_write_node(thread, locks::taking(&self.graph, thread, event)),
+            false => self.write_node(thread, event),
+        }
+    }
+
+    /// A write, or the beginning or end of a critical section that changes nothing, which is none.
+    fn section_or_write_node(&mut self, thread: usize, event: Event) -> Option<Node> {
+        match event.loc {
+            Loc::NONE => Some(Node::Step { live: false, thread, event }),
+            _ => self.write_node(thread, event),
+        }
     }
 
     /// Lowest and highest place in coherence order for a write that is next in its thread.

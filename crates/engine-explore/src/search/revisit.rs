@@ -10,8 +10,10 @@ use parallax_program::Bits;
 use super::{Node, Revisiting, Search};
 use crate::clocks::{Clock, Clocks};
 use crate::event::{Event, Id, Kind, Loc, Marks};
+use crate::locks;
 use crate::retries;
 use crate::symmetry;
+use crate::updates;
 
 impl<'p> Search<'_, 'p> {
     /// Lists the reads that a write which is next in its thread revisits; how many they are. A
@@ -37,12 +39,26 @@ impl<'p> Search<'_, 'p> {
                 self.path.to_revisit.push(*id);
             }
         }
-        self.path.to_revisit.len() - listed
+        let count = self.path.to_revisit.len() - listed;
+        if count > 0 && !self.graph.updated.is_empty() {
+            let torn = updates::torn(&self.graph, thread);
+            if !torn.is_empty() {
+                let places = torn.into_iter().map(|loc| self.memory.address(loc));
+                self.observer.keep_order(places.collect::<Vec<_>>());
+                self.path.to_revisit.truncate(listed);
+                return 0;
+            }
+        }
+        count
     }
 
     /// Whether a write may be what a read should see. One that arrives at a barrier is that only for
     /// threads that wait for it.
     fn may_revisit(&self, write: &Event, read: Id) -> bool {
+        let event = self.graph.event(read);
+        if locks::is_in_looking_section(event) || event.marks.updates() {
+            return false;
+        }
         if !self.graph.has_barriers || !write.marks.arrives() {
             return true;
         }
@@ -70,6 +86,9 @@ impl<'p> Search<'_, 'p> {
         match event.kind {
             Kind::Choice { is_default } => is_default,
             Kind::Read if event.marks.is_spurious() => false,
+            // There is nothing to choose.
+            Kind::Read | Kind::Write if event.marks.updates() => true,
+            Kind::Read if locks::is_in_looking_section(event) => true,
             Kind::Read | Kind::Write if event.loc != Loc::NONE => {
                 let place = self.graph.place(event.loc);
                 let write = if event.is_read() { event.rf } else { id };

@@ -147,8 +147,11 @@ impl<'p> Search<'_, 'p> {
                     .with(Marks::CONTINUES.when(now.done > 0))
                     .with(Marks::PART.when(part != *bytes))
             }
-            At::Rmw { read, .. } => *read,
-            At::Cas(cas) if value == cas.expected => cas.read,
+            At::Rmw { read, .. } => self.settled(*read, loc),
+            At::Cas(cas) if value == cas.expected => {
+                let is_followed = cas.write.is_awaited() && self.follows(loc);
+                cas.read.with(Marks::SEQ_CST.when(is_followed))
+            }
             At::Cas(cas) => cas.fail,
             At::Enter if value.is_zero() => Marks::section_lock(),
             At::Enter => Marks::ATOMIC,
@@ -162,7 +165,7 @@ impl<'p> Search<'_, 'p> {
         Some(self.memory.known_parts(address, bytes)?.loc(now.done))
     }
 
-    fn value_of(&self, source: Id, loc: Loc) -> Bits {
+    pub(super) fn value_of(&self, source: Id, loc: Loc) -> Bits {
         match source.is_init() {
             true => {
                 let initial = self.memory.initial(&self.graph, loc);
@@ -242,9 +245,29 @@ impl<'p> Search<'_, 'p> {
 
     /// Where the thread stands after an event that was just added; what is wrong with it.
     pub(super) fn go_on(&mut self, id: Id) {
+        if self.graph.has_locks {
+            self.look_ahead(id);
+        }
         let next = self.after(id);
         self.graph.threads[id.thread()].standings.push(next);
         self.observer.added(&self.graph, &self.memory, id);
+    }
+
+    /// Whether a compare-and-swap that fails, at a place in its thread, comes to nothing beside the
+    /// read before it; `next` is where the thread stands then.
+    pub(super) fn is_stale(
+        &self,
+        thread: usize,
+        index: usize,
+        event: &Event,
+        next: &Standing<'p>,
+    ) -> bool {
+        let Some(before) = index.checked_sub(1).map(|before| Id::new(thread, before)) else {
+            return false;
+        };
+        let first = self.graph.event(before);
+        retries::may_stand_for(event, first)
+            && self.runner.is_stale(thread as u32, self.graph.standing(before), event.value, next)
     }
 
     fn after(&mut self, id: Id) -> Standing<'p> {
@@ -273,6 +296,9 @@ impl<'p> Search<'_, 'p> {
                     }
                 }
             }
+            At::Store { .. } | At::Cas(_) if event.is_write() && event.loc == Loc::NONE => {
+                runner.pass_unnoticed(number, standing)
+            }
             At::Store { address, bytes, .. } => {
                 let parts = self.memory.parts(*address, *bytes);
                 if standing.done + 1 < parts.count {
@@ -300,7 +326,13 @@ impl<'p> Search<'_, 'p> {
             },
             At::Cas(_) if event.is_read() => match event.marks.is_rmw() {
                 true => runner.within(standing, event.value.unsigned(), false),
-                false => runner.pass_cas(number, standing, event.value, false),
+                false => {
+                    let next = runner.pass_cas(number, standing, event.value, false);
+                    match self.is_stale(id.thread(), id.index(), &event, &next) {
+                        true => runner.stale(standing),
+                        false => next,
+                    }
+                }
             },
             At::Cas(cas) => runner.pass_cas(number, standing, cas.expected, true),
             At::Spawn { function, args } => {
