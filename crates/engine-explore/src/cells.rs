@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 /// Bytes of each cell of an access, in order of addresses; zeros behind the last.
 pub type Sizes = [u8; 16];
 
@@ -19,8 +21,8 @@ pub enum Change {
 }
 
 /// Cells by address, with the bytes of each.
-#[derive(Clone, Default)]
-pub struct Cells(BTreeMap<u64, u8>);
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub struct Cells(#[serde(with = "crate::pairs")] BTreeMap<u64, u8>);
 
 impl Cells {
     /// Cells of a range of addresses.

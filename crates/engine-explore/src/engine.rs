@@ -7,6 +7,7 @@ use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Help, Setting};
 use parallax_query::{Answer, Engine, Query, Reductions, Wanted};
 
+use crate::checkpoint::Checkpoint;
 use crate::options::Options;
 use crate::{admission, explore};
 
@@ -41,7 +42,7 @@ impl Engine for Explore {
     }
 
     fn extensions(&self) -> Vec<TypeId> {
-        vec![TypeId::of::<Reductions>()]
+        vec![TypeId::of::<Reductions>(), TypeId::of::<Checkpoint>()]
     }
 
     fn run(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
@@ -60,6 +61,7 @@ impl Engine for Explore {
                 Wanted::Every(every) => Some(every),
                 Wanted::First | Wanted::All => None,
             },
+            checkpoint: query.extensions.get::<Checkpoint>(),
         };
         let verdict = explore(program, &query.model, &options)?;
         Ok(Answer { all: query.goes_on(), ..Answer::new(verdict, self.name()) })

@@ -1,21 +1,24 @@
 //! Numbers of threads. The n-th thread that a thread spawns has the same number in every
 //! execution, whatever else happens in it.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 
 /// A thread, by its parent and its place among the children of that one.
 pub type Child = (usize, usize);
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Numbers {
     /// Threads of the program itself.
     first: usize,
-    children: HashMap<Child, usize>,
+    #[serde(with = "crate::pairs")]
+    children: BTreeMap<Child, usize>,
 }
 
 impl Numbers {
     pub fn new(first: usize) -> Numbers {
-        Numbers { first, children: HashMap::new() }
+        Numbers { first, children: BTreeMap::new() }
     }
 
     /// The number that a child has or would get.
