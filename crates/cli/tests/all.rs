@@ -3,6 +3,7 @@
 
 mod answers;
 mod architecture;
+mod checkpoint;
 mod corners;
 mod corpus;
 mod debug;

@@ -82,10 +82,13 @@ pub fn write(
     serde_json::to_vec(&Text { mode, known, asked, whole, row }).unwrap_or_default()
 }
 
-/// Reads what [`write`] has written. The error says what is wrong.
-pub fn read(text: &[u8]) -> Result<Saved, Diagnostic> {
+/// Reads what [`write`] has written of a program with so many threads. The error says what is wrong.
+pub fn read(text: &[u8], threads: usize) -> Result<Saved, Diagnostic> {
     let saved: Saved = serde_json::from_slice(text)
         .map_err(|error| Diagnostic::new(format!("the checkpoint is damaged: {error}")))?;
+    if !saved.known.is_right(threads) || !saved.whole.known.is_right(threads) {
+        return Err(Diagnostic::new("the checkpoint is damaged: cells of memory are wrong"));
+    }
     match saved.row.is_sorted_by(|(one, _), (other, _)| one < other) {
         true => Ok(saved),
         false => Err(Diagnostic::new("the checkpoint is damaged: its parts are out of order")),

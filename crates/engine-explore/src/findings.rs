@@ -187,9 +187,10 @@ impl Findings {
         if self.end.is_some() {
             return;
         }
-        self.counts.executions += next.counts.executions;
-        self.counts.blocked += next.counts.blocked;
-        self.counts.events += next.counts.events;
+        let counts = &mut self.counts;
+        counts.executions = counts.executions.saturating_add(next.counts.executions);
+        counts.blocked = counts.blocked.saturating_add(next.counts.blocked);
+        counts.events = counts.events.saturating_add(next.counts.events);
         next.assumption.into_iter().for_each(|place| self.held_up(place));
         for found in next.found {
             if self.is_new(&found.kind) {

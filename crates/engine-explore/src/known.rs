@@ -38,6 +38,11 @@ impl Known {
         Known { cells, numbers, is_split: false, log: Vec::new(), taken: 0 }
     }
 
+    /// Whether it may be known of a program with so many threads.
+    pub fn is_right(&self, threads: usize) -> bool {
+        self.cells.are_right() && self.numbers.are_right(threads)
+    }
+
     pub fn cells(&self) -> &Cells {
         &self.cells
     }
@@ -83,10 +88,18 @@ impl Known {
 
     /// Knows what was discovered by whoever was at a place before. False if that cannot be.
     pub fn adopt(&mut self, log: &[Discovery]) -> bool {
-        let fits = self.learn(log);
+        let is_access = |it: &Discovery| match it {
+            Discovery::Access { address, bytes, .. } => {
+                (1..=16).contains(bytes) && address.checked_add(16).is_some()
+            }
+            Discovery::Thread { .. } => true,
+        };
+        if !log.iter().all(is_access) || !self.learn(log) {
+            return false;
+        }
         self.log.extend_from_slice(log);
         self.taken = self.log.len();
-        fits
+        true
     }
 
     /// Adds what was discovered elsewhere, up to what would have been found to be something else

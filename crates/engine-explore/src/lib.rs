@@ -104,7 +104,7 @@ pub fn explore(
         options.reductions.contains(Reduction::Barriers) && barriers::are_in(program);
     let mut saved = None;
     if let Some(text) = options.checkpoint.and_then(|checkpoint| checkpoint.from.as_ref()) {
-        let from = checkpoint::read(text).map_err(|error| vec![error])?;
+        let from = checkpoint::read(text, program.threads.len()).map_err(|error| vec![error])?;
         let Mode { may_skip: may, .. } = from.mode;
         (has_twins, has_barriers) = (from.mode.has_twins, from.mode.has_barriers);
         observable.clone_from(&from.mode.observable);

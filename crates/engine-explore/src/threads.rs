@@ -21,6 +21,13 @@ impl Numbers {
         Numbers { first, children: BTreeMap::new() }
     }
 
+    /// Whether each child has a number of its own behind those of the program.
+    pub fn are_right(&self, first: usize) -> bool {
+        let mut numbers: Vec<usize> = self.children.values().copied().collect();
+        numbers.sort_unstable();
+        self.first == first && numbers.into_iter().eq(first..first + self.children.len())
+    }
+
     /// The number that a child has or would get.
     pub fn expected(&self, child: Child) -> usize {
         let next = self.first + self.children.len();

@@ -40,7 +40,7 @@ impl Prepared {
         if self.formulas.as_ref().is_some_and(asks_for_end) {
             return Ok(self.unended());
         }
-        let query = self.query();
+        let query = self.kept(self.query())?;
         let is_integer = query.extensions.get::<Asking>().is_some_and(|asking| asking.integers);
         let mut answer = match is_integer {
             true => integers::ask(&query, &|query| self.answer(query, control))?,

@@ -6,6 +6,7 @@
 //! memory, threads and progress are in a [`Control`](parallax_control::Control).
 
 pub mod ask;
+pub mod checkpoint;
 pub mod competition;
 pub mod input;
 mod integers;
@@ -28,6 +29,7 @@ pub mod witness;
 mod yaml;
 
 pub use ask::Response;
+pub use checkpoint::Keeping;
 pub use competition::Ruling;
 pub use input::{Input, Kind, Reading};
 pub use parallax_engine_abstract::{

@@ -11,6 +11,7 @@ use parallax_memory::{Facts, Language, Model};
 use parallax_program::{Diagnostic, Diagnostics, Help, Program, Property, Setting};
 use parallax_query::{Extensions, Query, Subject, Tracked, Wanted};
 
+use crate::checkpoint::Keeping;
 use crate::input::{self, Input, Kind};
 use crate::models::{ModelChoice, Models, compiled_for, spoken};
 use crate::properties::Properties;
@@ -35,6 +36,8 @@ pub struct Request {
     pub all: bool,
     /// What only some engines know.
     pub extensions: Extensions,
+    /// Where the search is kept.
+    pub keeping: Keeping,
 }
 
 /// A request whose input was read.

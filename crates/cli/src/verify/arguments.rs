@@ -141,6 +141,20 @@ pub struct VerifyArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub proof: Option<PathBuf>,
 
+    /// Keep what is left of the search in a file, from time to time and when it is stopped (engine
+    /// explore)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub checkpoint: Option<PathBuf>,
+
+    /// How often
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "60")]
+    #[arg(allow_negative_numbers = true)]
+    pub checkpoint_every: Duration,
+
+    /// Go on with what was kept of the same search (engine explore)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub resume: Option<PathBuf>,
+
     /// How to print the answer
     #[arg(long, value_enum, default_value_t = AnswerFormat::Text)]
     pub format: AnswerFormat,

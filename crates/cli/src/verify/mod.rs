@@ -17,9 +17,9 @@ use parallax_query::Extensions;
 use parallax_verdict::Conclusion;
 use parallax_verify::stack::with_stack;
 use parallax_verify::{
-    AbstractDomain, Abstraction, Analysis, Asking, Backend, Format, Framework, Judge, Orders,
-    Parts, PrecisionScope, Properties, Pruning, Refinements, Request, Response, Ruling, Waitlist,
-    schedules,
+    AbstractDomain, Abstraction, Analysis, Asking, Backend, Format, Framework, Judge, Keeping,
+    Orders, Parts, PrecisionScope, Properties, Pruning, Refinements, Request, Response, Ruling,
+    Waitlist, schedules,
 };
 
 pub use arguments::VerifyArguments;
@@ -118,6 +118,11 @@ fn request(options: &VerifyArguments) -> Request {
         nondet: options.nondet,
         all: options.all,
         extensions: extensions(options),
+        keeping: Keeping {
+            file: options.checkpoint.clone(),
+            resume: options.resume.clone(),
+            every: options.checkpoint_every,
+        },
     }
 }
 

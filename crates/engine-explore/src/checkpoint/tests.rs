@@ -136,7 +136,7 @@ proptest! {
 #[test]
 fn what_is_damaged_is_refused() {
     for text in ["", "{}", "[", "{\"mode\":7}", "null"] {
-        assert!(read(text.as_bytes()).is_err(), "{text}");
+        assert!(read(text.as_bytes(), 1).is_err(), "{text}");
     }
 }
 
