@@ -4,6 +4,7 @@
 mod answers;
 mod architecture;
 mod checkpoint;
+mod cluster;
 mod corners;
 mod corpus;
 mod debug;

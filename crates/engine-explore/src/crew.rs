@@ -90,6 +90,9 @@ pub enum Part {
     /// Not explored, by whoever knows that in addition.
     Left(Vec<Discovery>),
     Explored(Box<Explored>),
+    /// Another process knows what becomes of it.
+    #[serde(skip)]
+    Elsewhere,
 }
 
 /// How far a search has come, in depth-first order: what is done before the row, and the row.
@@ -113,6 +116,12 @@ struct State<'p> {
     working: usize,
     /// Nobody is to begin anything more.
     is_over: bool,
+    /// Other processes that have nothing to do.
+    idle: usize,
+    /// Whether the row is a part of that of another process.
+    is_part: bool,
+    /// What is behind this place is not wanted.
+    cut: Option<Place>,
     /// What comes before the row.
     whole: Whole,
     /// In depth-first order.
@@ -122,9 +131,15 @@ struct State<'p> {
 struct Entry {
     segment: Segment,
     part: Part,
+    /// The process that explores it, if that is another one.
+    holder: Option<usize>,
 }
 
 impl Entry {
+    fn new(place: &Place, part: Part) -> Entry {
+        Entry { segment: Segment::new(place.clone()), part, holder: None }
+    }
+
     fn is_explored(&self) -> bool {
         matches!(self.part, Part::Explored(_))
     }
@@ -134,13 +149,17 @@ impl<'p> Crew<'p> {
     /// A search that has come so far.
     pub fn new(progress: Progress) -> Crew<'p> {
         let entry = |(place, part): (Place, Part)| {
-            (place.clone(), Entry { segment: Segment::new(place), part })
+            let entry = Entry::new(&place, part);
+            (place, entry)
         };
         let mut state = State {
             tasks: VecDeque::new(),
             waiting: 0,
             working: 0,
             is_over: false,
+            idle: 0,
+            is_part: false,
+            cut: None,
             whole: progress.whole,
             row: progress.row.into_iter().map(entry).collect(),
         };
@@ -159,7 +178,7 @@ impl<'p> Crew<'p> {
     }
 
     fn update(&self, state: &State<'p>) {
-        let wanted = state.waiting.saturating_sub(state.tasks.len());
+        let wanted = (state.waiting + state.idle).saturating_sub(state.tasks.len());
         self.wanted.store(wanted, Ordering::Relaxed);
     }
 
@@ -187,7 +206,7 @@ impl<'p> Crew<'p> {
                 state.working += 1;
                 break Some(task);
             }
-            if state.working == 0 {
+            if state.working == 0 && !state.is_part && !state.is_lent() {
                 break None;
             }
             self.update(&state);
@@ -236,6 +255,157 @@ impl<'p> Crew<'p> {
         look(&state.whole, &row)
     }
 
+    /// A crew that explores what another process lends it.
+    pub fn part(whole: Whole) -> Crew<'p> {
+        let crew = Crew::new(Progress { whole, row: Vec::new(), asked: Vec::new() });
+        crew.state().is_part = true;
+        crew
+    }
+
+    /// Something to explore, for another process.
+    pub fn lend(&self, to: usize) -> Option<Left> {
+        let mut state = self.state();
+        let task = state.tasks.pop_front()?;
+        let left = state.left_at(&task.segment.place)?;
+        if let Some(entry) = state.row.get_mut(&*task.segment.place) {
+            entry.holder = Some(to);
+        }
+        self.update(&state);
+        Some(left)
+    }
+
+    /// What has become of all that was lent to a process; some of it is given back.
+    pub fn replace(&self, from: usize, parts: Vec<(Place, Part)>, back: &[Place]) {
+        let mut state = self.state();
+        state.row.retain(|_, entry| entry.holder != Some(from));
+        let mut explored = Vec::new();
+        for (place, part) in parts {
+            if state.cut.as_ref().is_some_and(|cut| place > *cut) {
+                continue;
+            }
+            let is_back = back.contains(&place);
+            let holder = (matches!(part, Part::Left(_)) && !is_back).then_some(from);
+            if let Part::Explored(part) = &part {
+                explored.push(place.clone());
+                if part.findings.end.is_some() {
+                    state.cancel(&place);
+                }
+            }
+            let entry = Entry { holder, ..Entry::new(&place, part) };
+            state.row.insert(place, entry);
+        }
+        let is_over = state.is_over;
+        for place in back.iter().filter(|_| !is_over) {
+            if let Some(left) = state.left_at(place) {
+                let segment = state.row[place].segment.clone();
+                state.tasks.push_back(Task { segment, work: Work::Left(left) });
+            }
+        }
+        if !state.is_over {
+            explored.iter().for_each(|place| state.unite(place));
+            state.begin();
+        }
+        self.update(&state);
+        self.news.notify_all();
+    }
+
+    /// What was lent to this process.
+    pub fn put(&self, left: Left) {
+        let mut state = self.state();
+        state.row.clear();
+        if let Some(end) = &left.end {
+            state.row.insert(end.clone(), Entry::new(end, Part::Elsewhere));
+        }
+        let segment = state.insert(left.start.clone());
+        state.tasks.push_back(Task { segment, work: Work::Left(left) });
+        self.update(&state);
+        self.news.notify_one();
+    }
+
+    /// What has become of what was lent to this process, and which of it is given back: something to
+    /// explore, if that is wanted, or all that is left if nobody explores any more.
+    pub fn hand_over(&self, is_wanted: bool) -> (Vec<(Place, Part)>, Vec<Place>) {
+        let mut state = self.state();
+        let mut back = Vec::new();
+        if is_wanted && !state.is_over {
+            back.extend(state.tasks.pop_front().map(|task| (*task.segment.place).clone()));
+        }
+        let is_over = state.is_over;
+        let mut parts = Vec::new();
+        for (place, entry) in &mut state.row {
+            match &entry.part {
+                Part::Left(log) => {
+                    parts.push((place.clone(), Part::Left(log.clone())));
+                    if is_over {
+                        back.push(place.clone());
+                    }
+                    if back.contains(place) {
+                        entry.part = Part::Elsewhere;
+                    }
+                }
+                Part::Explored(_) => {
+                    parts
+                        .push((place.clone(), std::mem::replace(&mut entry.part, Part::Elsewhere)));
+                }
+                Part::Elsewhere => {}
+            }
+        }
+        let mut was_elsewhere = false;
+        state.row.retain(|_, entry| {
+            let is_elsewhere = matches!(entry.part, Part::Elsewhere);
+            !(std::mem::replace(&mut was_elsewhere, is_elsewhere) && is_elsewhere)
+        });
+        self.update(&state);
+        (parts, back)
+    }
+
+    /// Says how many other processes have nothing to do; whether somebody, here or there, waits for
+    /// work that is not there.
+    pub fn need(&self, idle: usize) -> bool {
+        let mut state = self.state();
+        state.idle = idle;
+        self.update(&state);
+        drop(state);
+        self.wants_work()
+    }
+
+    /// Cancels all behind a place that another process has found to be the end.
+    pub fn cut_off(&self, place: &Place) {
+        let mut state = self.state();
+        let behind = state.row.split_off(place);
+        for entry in behind.into_values() {
+            entry.segment.is_cancelled.store(true, Ordering::Relaxed);
+        }
+        state.tasks.retain(|task| !task.segment.is_cancelled());
+        state.row.insert(place.clone(), Entry::new(place, Part::Elsewhere));
+        self.update(&state);
+    }
+
+    /// Behind which place nothing is wanted.
+    pub fn cut(&self) -> Option<Place> {
+        self.state().cut.clone()
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.state().is_over
+    }
+
+    /// Whether nobody is at work, here or for this process, and nobody is going to be.
+    pub fn is_settled(&self) -> bool {
+        let state = self.state();
+        state.working == 0 && state.tasks.is_empty() && !state.is_lent()
+    }
+
+    /// Whether all is explored.
+    pub fn is_done(&self) -> bool {
+        self.state().row.is_empty()
+    }
+
+    /// Whether there is a task that nobody has begun.
+    pub fn has_spare(&self) -> bool {
+        !self.state().tasks.is_empty()
+    }
+
     /// What all have found, as far as they came.
     pub fn into_whole(self) -> Whole {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -255,25 +425,32 @@ impl<'p> Crew<'p> {
 impl<'p> State<'p> {
     /// A new segment.
     fn insert(&mut self, start: Start) -> Segment {
-        let segment = Segment::new(start.place.clone());
-        let entry = Entry { segment: segment.clone(), part: Part::Left(start.log) };
+        let entry = Entry::new(&start.place, Part::Left(start.log));
+        let segment = entry.segment.clone();
         self.row.insert(start.place, entry);
         segment
     }
 
     /// All that nobody has explored, as tasks.
     fn left(&self) -> impl Iterator<Item = Task<'p>> {
-        let next = |place: &Place| {
-            self.row.range((Bound::Excluded(place), Bound::Unbounded)).next().map(|(at, _)| at)
-        };
-        self.row.iter().filter_map(move |(place, entry)| match &entry.part {
-            Part::Left(log) => {
-                let start = Start { place: place.clone(), log: log.clone() };
-                let left = Left { start, end: next(place).cloned() };
-                Some(Task { segment: entry.segment.clone(), work: Work::Left(left) })
-            }
-            Part::Explored(_) => None,
+        self.row.iter().filter_map(|(place, entry)| {
+            let work = Work::Left(self.left_at(place)?);
+            Some(Task { segment: entry.segment.clone(), work })
         })
+    }
+
+    /// What is left of a segment that nobody has begun, or of one that was begun elsewhere.
+    fn left_at(&self, place: &Place) -> Option<Left> {
+        let Part::Left(log) = &self.row.get(place)?.part else {
+            return None;
+        };
+        let start = Start { place: place.clone(), log: log.clone() };
+        let next = self.row.range((Bound::Excluded(place), Bound::Unbounded)).next();
+        Some(Left { start, end: next.map(|(place, _)| place.clone()) })
+    }
+
+    fn is_lent(&self) -> bool {
+        self.row.values().any(|entry| entry.holder.is_some())
     }
 
     /// Cancels all behind a place.
@@ -286,6 +463,7 @@ impl<'p> State<'p> {
             entry.segment.is_cancelled.store(true, Ordering::Relaxed);
         }
         self.tasks.retain(|task| !task.segment.is_cancelled());
+        self.cut = Some(place.clone());
     }
 
     fn stop(&mut self) {
@@ -344,7 +522,9 @@ impl<'p> State<'p> {
 
     /// Adds what is explored at the start of the row to what comes before it.
     fn begin(&mut self) {
-        while let Some(first) = self.row.first_entry().filter(|first| first.get().is_explored()) {
+        while !self.is_part
+            && let Some(first) = self.row.first_entry().filter(|first| first.get().is_explored())
+        {
             let Part::Explored(explored) = first.remove().part else {
                 return;
             };

@@ -9,6 +9,7 @@ mod cells;
 pub mod checkpoint;
 mod claim;
 mod clocks;
+mod company;
 mod consistency;
 mod crew;
 mod engine;
@@ -43,7 +44,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use parallax_control::{Cancel, Control, Progress};
+use parallax_control::{Cancel, Control, Link, Progress};
 use parallax_machine::{Code, Concrete, Idle, Limits};
 use parallax_memory::{Model, Native};
 use parallax_program::{Diagnostic, Diagnostics, Help, Program, Property, Span};
@@ -58,8 +59,9 @@ use crate::cells::Cells;
 pub use crate::checkpoint::Checkpoint;
 use crate::checkpoint::Mode;
 use crate::clocks::Synchronisation;
+use crate::company::Ending;
 use crate::crew::{Crew, Part, Progress as Stage, Task, Whole, Work};
-pub use crate::engine::{Explore, can_explore};
+pub use crate::engine::{Company, Explore, can_explore, take_part};
 use crate::findings::{End, Findings};
 use crate::graph::Graph;
 use crate::judge::Judge;
@@ -84,11 +86,57 @@ pub fn explore(
     model: &Model,
     options: &Options<'_>,
 ) -> Result<Verdict, Diagnostics> {
-    let native = model.facts().native;
-    let admission = match native {
-        Some(_) => Admission { watched: None },
-        None => admission::admit(model).map_err(|refusal| vec![refusal])?,
+    let verdict = explore_all(program, model, options);
+    options.link.into_iter().for_each(Link::end);
+    verdict
+}
+
+/// Explores what the process that leads gives to this one, until there is no more. Says who was lost, if
+/// somebody was.
+pub fn serve(
+    program: &Program,
+    model: &Model,
+    options: &Options<'_>,
+) -> Result<Option<String>, Diagnostics> {
+    let Some(link) = options.link else {
+        return Ok(None);
     };
+    let native = model.facts().native;
+    let watched = match native {
+        Some(_) => None,
+        None => admission::admit(model).map_err(|refusal| vec![refusal])?.watched,
+    };
+    let spins = options.reductions.contains(Reduction::SpinLoops);
+    let mut ending = company::wait(link, || options.control.reason().is_some());
+    loop {
+        let (mode, known) = match ending {
+            Ending::Next(mode, known) => (mode, known),
+            Ending::Ended => return Ok(None),
+            Ending::Lost(who) => return Ok(Some(who)),
+        };
+        let mut runner = runner(program, options, native);
+        if spins && !mode.may_skip {
+            runner.set_idle(Idle::One);
+        }
+        let exploration = Exploration {
+            program,
+            model,
+            native,
+            watched,
+            runner: &runner,
+            options,
+            has_twins: mode.has_twins,
+            observable: &mode.observable,
+            may_skip: mode.may_skip,
+            has_barriers: mode.has_barriers,
+            start: Instant::now(),
+        };
+        ending = exploration.follow(link, *known);
+    }
+}
+
+/// What runs the threads of a program.
+fn runner<'p>(program: &'p Program, options: &Options<'_>, native: Option<Native>) -> Runner<'p> {
     let spins = options.reductions.contains(Reduction::SpinLoops);
     let limits = Limits {
         repeats: options.unroll.unwrap_or(u32::MAX - 1),
@@ -96,7 +144,21 @@ pub fn explore(
         idle: if spins { Idle::None } else { Idle::All },
         ..Limits::default()
     };
-    let mut runner = Runner::new(Code::new(program), limits, options.nondet, native);
+    Runner::new(Code::new(program), limits, options.nondet, native)
+}
+
+fn explore_all(
+    program: &Program,
+    model: &Model,
+    options: &Options<'_>,
+) -> Result<Verdict, Diagnostics> {
+    let native = model.facts().native;
+    let admission = match native {
+        Some(_) => Admission { watched: None },
+        None => admission::admit(model).map_err(|refusal| vec![refusal])?,
+    };
+    let spins = options.reductions.contains(Reduction::SpinLoops);
+    let mut runner = runner(program, options, native);
     let (mut cells, start) = (Cells::default(), Instant::now());
     let mut has_twins = options.reductions.contains(Reduction::Symmetry);
     let (mut observable, mut may_skip) = (BTreeSet::new(), spins);
@@ -174,6 +236,8 @@ pub fn estimate(
         all: true,
         control: control.until(cancel.clone()),
         every: None,
+        checkpoint: None,
+        link: None,
         ..*options
     };
     explore(program, model, &options)?;
@@ -290,11 +354,16 @@ impl<'p> Exploration<'_, 'p> {
         self.keep(memory, &crew)?;
         // Who gets every bad execution gets them in the order of one thread.
         let jobs = if self.options.every.is_some() { 1 } else { self.options.control.jobs.get() };
+        let link = self.options.link;
+        link.into_iter().for_each(|link| company::begin(link, self.mode(), &memory.known));
         thread::scope(|scope| {
             for _ in 1..jobs {
                 let worker = thread::Builder::new().stack_size(STACK_BYTES);
                 // Where there is no room for another thread, the others do its work.
                 let _ = worker.spawn_scoped(scope, || self.work(memory, &shared, &crew));
+            }
+            if let Some(link) = link {
+                scope.spawn(|| company::lead(link, &crew, &shared, self.runner));
             }
             let (end, ended) = channel();
             if self.options.checkpoint.is_some_and(|checkpoint| checkpoint.keep.is_some()) {
@@ -310,6 +379,23 @@ impl<'p> Exploration<'_, 'p> {
             kept?;
         }
         Ok((crew.into_whole(), limit))
+    }
+
+    /// Explores what the process that leads gives to this one, until the search is over.
+    fn follow(&self, link: &dyn Link, known: Known) -> Ending {
+        let Some(memory) = Memory::new(&self.runner.code, known) else {
+            // So it is with the one that leads.
+            return company::wait(link, || self.options.control.reason().is_some());
+        };
+        let crew = Crew::part(self.nothing(&memory).whole);
+        let shared = Shared::new(self.options, self.start, self.observable);
+        thread::scope(|scope| {
+            for _ in 0..self.options.control.jobs.get() {
+                let worker = thread::Builder::new().stack_size(STACK_BYTES);
+                let _ = worker.spawn_scoped(scope, || self.work(&memory, &shared, &crew));
+            }
+            company::follow(link, &crew, &shared, self.runner)
+        })
     }
 
     /// Where a search begins.
@@ -398,8 +484,14 @@ impl<'p> Exploration<'_, 'p> {
     fn look_up(&self, memory: &Memory, at: &Witness) -> Option<Findings> {
         let control = self.options.control.finishing();
         let properties = self.options.properties.clone();
-        let options =
-            Options { control, properties, every: None, checkpoint: None, ..*self.options };
+        let options = Options {
+            control,
+            properties,
+            every: None,
+            checkpoint: None,
+            link: None,
+            ..*self.options
+        };
         let shared = Shared::new(&options, self.start, self.observable);
         let crew = Crew::new(self.nothing(memory));
         // What panics is not found.

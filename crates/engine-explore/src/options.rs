@@ -1,6 +1,6 @@
 //! What a user of the engine decides.
 
-use parallax_control::Control;
+use parallax_control::{Control, Link};
 use parallax_program::Property;
 use parallax_query::{Every, Reductions};
 
@@ -24,6 +24,8 @@ pub struct Options<'a> {
     pub every: Option<&'a Every<'a>>,
     /// Where the search is written down, and what it goes on with.
     pub checkpoint: Option<&'a Checkpoint>,
+    /// The way to other processes that search with this one.
+    pub link: Option<&'a dyn Link>,
 }
 
 impl Default for Options<'_> {
@@ -41,6 +43,7 @@ impl Default for Options<'_> {
             estimate: false,
             every: None,
             checkpoint: None,
+            link: None,
         }
     }
 }

@@ -14,6 +14,7 @@ use parallax_files::{keep, sha256};
 use parallax_program::{Diagnostic, Diagnostics};
 use parallax_query::{Query, Reductions};
 
+use crate::cluster::usual_file;
 use crate::request::Prepared;
 use crate::text::shown;
 
@@ -105,6 +106,7 @@ impl Prepared {
     /// The query of a search that is kept, or goes on.
     pub(crate) fn kept<'a>(&self, query: Query<'a>) -> Result<Query<'a>, Diagnostics> {
         let Keeping { file, resume, every } = &self.request.keeping;
+        let file = file.clone().or_else(|| usual_file(self.request.cluster.as_ref()));
         if file.is_none() && resume.is_none() {
             return Ok(query);
         }

@@ -7,6 +7,7 @@
 
 pub mod ask;
 pub mod checkpoint;
+pub mod cluster;
 pub mod competition;
 pub mod input;
 mod integers;
@@ -30,8 +31,10 @@ mod yaml;
 
 pub use ask::Response;
 pub use checkpoint::Keeping;
+pub use cluster::Cluster;
 pub use competition::Ruling;
 pub use input::{Input, Kind, Reading};
+pub use parallax_cluster::Patience;
 pub use parallax_engine_abstract::{
     Analysis, Domain as AbstractDomain, Judge, Order as Waitlist, Parts, Pruning,
     Reduction as Orders, Refinements, Scope as PrecisionScope, Tuning as Abstraction,

@@ -12,6 +12,7 @@ use parallax_program::{Diagnostic, Diagnostics, Help, Program, Property, Setting
 use parallax_query::{Extensions, Query, Subject, Tracked, Wanted};
 
 use crate::checkpoint::Keeping;
+use crate::cluster::Cluster;
 use crate::input::{self, Input, Kind};
 use crate::models::{ModelChoice, Models, compiled_for, spoken};
 use crate::properties::Properties;
@@ -38,6 +39,8 @@ pub struct Request {
     pub extensions: Extensions,
     /// Where the search is kept.
     pub keeping: Keeping,
+    /// Which other processes take part.
+    pub cluster: Option<Cluster>,
 }
 
 /// A request whose input was read.

@@ -72,6 +72,10 @@ impl<'a> Shared<'a> {
         self.round.fetch_add(1, Ordering::Relaxed);
     }
 
+    pub fn limit(&self) -> Option<Reason> {
+        self.limit.get().cloned()
+    }
+
     /// The search ends, for somebody else's reason.
     pub fn end(&self, reason: Reason) {
         let _ = self.limit.set(reason);
