@@ -122,7 +122,7 @@ pub fn lead(link: &dyn Link, crew: &Crew<'_>, shared: &Shared<'_>, runner: &Runn
                 Err(error) => shared.end(internal(&error.to_string())),
             },
             Some(News::Quiet) => {
-                if !crew.is_done() && !shared.is_over() {
+                if !crew.is_done() && !crew.is_over() {
                     shared.end(internal("nobody is at work, and something is left"));
                     crew.stop();
                 }

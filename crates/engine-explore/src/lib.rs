@@ -431,7 +431,7 @@ impl<'p> Exploration<'_, 'p> {
         let every = self.options.checkpoint.map_or(Duration::MAX, |it| it.every);
         while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
             shared.collect();
-            let is_over = ended.recv_timeout(MOMENT) != Err(RecvTimeoutError::Timeout);
+            let is_over = ended.recv_timeout(MOMENT.min(every)) != Err(RecvTimeoutError::Timeout);
             // A disk that is full now may have room next time; at the end it is an error.
             let _ = self.keep(memory, crew);
             if is_over {

@@ -40,6 +40,7 @@ pub use parallax_engine_abstract::{
     Reduction as Orders, Refinements, Scope as PrecisionScope, Tuning as Abstraction,
 };
 pub use parallax_engine_bounded::{Asking, Backend, Format, Framework};
+pub use parallax_engine_explore::Checkpoint;
 pub use parallax_frontend_c::{DataModel, Externs};
 use parallax_memory::Language;
 pub use properties::Properties;
