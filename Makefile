@@ -9,7 +9,7 @@ TESTED = $(TARGET)/debug/parallax
 # Seconds for each fuzz target.
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= litmus cat program ops llvm lift elf schedule session certificate expectations \
-	formulas document exchange proof
+	formulas document exchange proof checkpoint
 # A folder of litmus tests with an expected.csv, beside the project.
 SUITE ?= ../shared/suites/litmus
 
@@ -18,7 +18,7 @@ MINUTES ?= 5
 FINDS ?= $(TARGET)/hunt
 SEED ?= 1
 
-.PHONY: help build demo tour test tools format lint unit suites examples long bench curves abstraction figures docs fuzz hunt mutations benchexec clean
+.PHONY: help build demo tour test tools format lint unit suites examples long bench curves abstraction figures cluster docs fuzz hunt mutations benchexec clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -67,6 +67,9 @@ long: ## all of examples/x86, the rows that take minutes included; all of exampl
 	PARALLAX_CASES=5000 $(CARGO) test --locked --release -p parallax-engine-view \
 		-p parallax-engine-states --test classes --test publishing
 
+cluster: build ## three processes in network namespaces of their own, one of which is cut off, then one killed (needs root, iproute2)
+	sh scripts/cluster "$(PARALLAX)"
+
 bench: build ## timings: whole suites and scaling families
 	$(CARGO) bench --locked -p parallax-bench
 
@@ -108,7 +111,7 @@ fuzz: ## FUZZ_SECONDS of each fuzz target
 			certificate) seeds= ;; \
 			elf|lift) seeds=$(TARGET)/seeds/$$target ;; \
 			document) seeds=examples/c ;; \
-			schedule|session|expectations|formulas|exchange|proof) seeds=fuzz/seeds/$$target ;; \
+			schedule|session|expectations|formulas|exchange|proof|checkpoint) seeds=fuzz/seeds/$$target ;; \
 			*) seeds=examples/programs ;; \
 		esac; \
 		mkdir -p fuzz/corpus/$$target; \

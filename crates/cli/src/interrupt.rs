@@ -1,4 +1,4 @@
-//! Ctrl-C: the first one asks every search to end with what it has, the second one leaves.
+//! Ctrl-C, or SIGTERM or SIGHUP: the first one asks every search to end with what it has, the second one leaves.
 
 use parallax_control::Cancel;
 

@@ -3,6 +3,8 @@
 
 mod answers;
 mod architecture;
+mod checkpoint;
+mod cluster;
 mod corners;
 mod corpus;
 mod debug;

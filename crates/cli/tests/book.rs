@@ -86,6 +86,11 @@ fn the_page_on_exploration_is_true() {
 }
 
 #[test]
+fn the_page_on_clusters_is_true() {
+    check_page("docs/src/cluster.md");
+}
+
+#[test]
 fn the_page_on_bounded_verification_is_true() {
     check_page("docs/src/bounded.md");
 }

@@ -8,26 +8,9 @@ mod support;
 
 use std::path::Path;
 
-use support::{Folder, Run, run_in};
+use support::{Folder, run_in, without_times};
 
 const ROUNDS: usize = 3;
-
-/// What is said, without how long it took and in how much memory.
-fn without_times(run: &Run) -> String {
-    let mut text = format!("{}\n{}{}", run.code, run.stdout, run.stderr);
-    for key in ["\"time_s\":", "\"encode_s\":", "\"solve_s\":", "\"peak_rss_kib\":"] {
-        if let Some(start) = text.find(key).map(|start| start + key.len()) {
-            let length = text[start..].find([',', '}']).expect("the end of a number");
-            text.replace_range(start..start + length, "0");
-        }
-    }
-    let is_time = |line: &str| line.starts_with("model ") && line.ends_with(" s");
-    let line = |line: &str| match line.rsplit_once("; ") {
-        Some((rest, _)) if is_time(line) => format!("{rest}\n"),
-        _ => format!("{line}\n"),
-    };
-    text.lines().map(line).collect()
-}
 
 /// Asks with 1, 2 and 8 threads, and gives the one answer that there is.
 fn answer(folder: &Path, arguments: &[&str]) -> String {

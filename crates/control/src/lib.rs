@@ -4,6 +4,7 @@
 //! run side by side, each with limits of its own.
 
 mod cancel;
+mod link;
 mod work;
 
 use std::fmt;
@@ -12,6 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub use cancel::Cancel;
+pub use link::{Link, News};
 pub use work::Gate;
 
 /// The limits of a search. They change whether there is an answer, never which.

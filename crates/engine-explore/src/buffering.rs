@@ -20,9 +20,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_machine::Site;
+use serde::{Deserialize, Serialize};
 
 /// A read before a write of its thread, as addresses.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct Pair {
     pub thread: usize,
     pub read: u64,
@@ -35,8 +36,9 @@ pub struct Pair {
 pub type Pairs = BTreeMap<Pair, [Option<Site>; 2]>;
 
 /// What was seen of the executions explored.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Seen {
+    #[serde(with = "crate::record::sites")]
     pub pairs: Pairs,
     /// An address, a thread that writes there, and one that reads there, where neither access
     /// happens before the other.

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 /// Bytes of each cell of an access, in order of addresses; zeros behind the last.
 pub type Sizes = [u8; 16];
 
@@ -19,10 +21,21 @@ pub enum Change {
 }
 
 /// Cells by address, with the bytes of each.
-#[derive(Clone, Default)]
-pub struct Cells(BTreeMap<u64, u8>);
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub struct Cells(#[serde(with = "crate::pairs")] BTreeMap<u64, u8>);
 
 impl Cells {
+    /// Whether they are cells at all, and none overlaps another.
+    pub fn are_right(&self) -> bool {
+        let most = Sizes::default().len() as u8;
+        let sized = |(address, bytes): (&u64, &u8)| {
+            (1..=most).contains(bytes) && address.checked_add(u64::from(*bytes)).is_some()
+        };
+        let starts = self.0.keys().skip(1);
+        self.0.iter().all(sized)
+            && self.0.iter().zip(starts).all(|((at, bytes), next)| at + u64::from(*bytes) <= *next)
+    }
+
     /// Cells of a range of addresses.
     pub fn within(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u8)> {
         self.0.range(start..end).map(|(address, bytes)| (*address, *bytes))

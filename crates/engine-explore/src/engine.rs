@@ -1,17 +1,38 @@
 //! Exploration as one engine among others.
 
 use std::any::TypeId;
+use std::sync::Arc;
 
-use parallax_control::Control;
+use parallax_control::{Control, Link};
 use parallax_memory::Model;
 use parallax_program::{Diagnostic, Diagnostics, Help, Setting};
-use parallax_query::{Answer, Engine, Query, Reductions, Wanted};
+use parallax_query::{Answer, Engine, Extension, Query, Reductions, Wanted};
 
+use crate::checkpoint::Checkpoint;
 use crate::options::Options;
-use crate::{admission, explore};
+use crate::{admission, explore, serve};
 
 /// All execution graphs, each once.
 pub struct Explore;
+
+/// Other processes that search with this one.
+pub struct Company {
+    pub link: Arc<dyn Link + Send>,
+}
+
+impl Extension for Company {
+    fn settings(&self) -> Vec<Setting> {
+        vec![Setting::Cluster]
+    }
+}
+
+/// Takes part in the search of the process that leads. Says who was lost, if somebody was.
+pub fn take_part(query: &Query<'_>, control: &Control<'_>) -> Result<Option<String>, Diagnostics> {
+    match &query.subject.program {
+        Some(program) => serve(program, &query.model, &options(query, control)),
+        None => Err(Explore.admits(query).err().into_iter().collect()),
+    }
+}
 
 /// Whether a model can be used. The error says why not.
 pub fn can_explore(model: &Model) -> Result<(), Diagnostic> {
@@ -41,27 +62,34 @@ impl Engine for Explore {
     }
 
     fn extensions(&self) -> Vec<TypeId> {
-        vec![TypeId::of::<Reductions>()]
+        vec![TypeId::of::<Reductions>(), TypeId::of::<Checkpoint>(), TypeId::of::<Company>()]
     }
 
     fn run(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {
         let Some(program) = &query.subject.program else {
             return Err(self.admits(query).err().into_iter().collect());
         };
-        let options = Options {
-            properties: query.properties.clone(),
-            unroll: query.unroll,
-            reductions: query.extensions.get().copied().unwrap_or(Reductions::ALL),
-            all: query.goes_on(),
-            nondet: query.nondet,
-            estimate: control.progress.is_some(),
-            control: control.clone(),
-            every: match query.wanted {
-                Wanted::Every(every) => Some(every),
-                Wanted::First | Wanted::All => None,
-            },
-        };
+        let options = options(query, control);
         let verdict = explore(program, &query.model, &options)?;
         Ok(Answer { all: query.goes_on(), ..Answer::new(verdict, self.name()) })
+    }
+}
+
+/// What a query says to this engine.
+fn options<'a>(query: &'a Query<'a>, control: &Control<'a>) -> Options<'a> {
+    Options {
+        properties: query.properties.clone(),
+        unroll: query.unroll,
+        reductions: query.extensions.get().copied().unwrap_or(Reductions::ALL),
+        all: query.goes_on(),
+        nondet: query.nondet,
+        estimate: control.progress.is_some(),
+        control: control.clone(),
+        every: match query.wanted {
+            Wanted::Every(every) => Some(every),
+            Wanted::First | Wanted::All => None,
+        },
+        checkpoint: query.extensions.get::<Checkpoint>(),
+        link: query.extensions.get::<Company>().map(|company| -> &dyn Link { &*company.link }),
     }
 }

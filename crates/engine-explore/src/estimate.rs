@@ -85,6 +85,8 @@ pub fn estimate(
         all: true,
         control: Control { progress: Some(&progress), ..control },
         every: None,
+        checkpoint: None,
+        link: None,
         ..*options
     };
     let started = Instant::now();

@@ -4,19 +4,25 @@
 //! (see [`crate::crew`]). Findings of neighbours add up to those of both, in their order: where
 //! the first one ends the search, the second is as if it had not been; of what is kept once, the
 //! first counts.
+//!
+//! They can be written down. What concerns the program itself (a violation, a reason why something was not
+//! followed) is written as the place where it was found, and found there again.
 
 use std::collections::{BTreeSet, HashSet};
 
 use parallax_machine::Site;
 use parallax_program::{Location, Property};
 use parallax_verdict::{Counts, Endings, Gaps, Suspicion};
+use serde::{Deserialize, Serialize};
 
 use crate::buffering::Seen;
+use crate::place::Witness;
+use crate::record::{CountsRecord, assumption};
 use crate::skips::{Order, Skips};
 
 /// Why a search ends before all is explored. All but the first make it start anew, and nothing that
 /// was found counts then. Of several reasons at one place the last one in this list is taken.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum End {
     /// A violation, and one is enough.
     Found,
@@ -31,16 +37,42 @@ pub enum End {
     Split,
 }
 
-/// By what violations are the same to the reader.
-type Kind = (Property, String, Option<Site>);
+/// By what violations are the same to the reader: property, message and place, as a text.
+pub type Kind = String;
 
+pub fn kind(property: Property, message: &str, site: Option<Site>) -> Kind {
+    let place = site.map(|at| (at.function.0, at.block.0, at.index));
+    format!("{} {place:?} {message}", property.name())
+}
+
+/// A violation.
+#[derive(Serialize, Deserialize)]
+struct Found {
+    kind: Kind,
+    /// Where it was found, once that is known.
+    at: Option<Witness>,
+    /// None if it has to be looked up there.
+    #[serde(skip)]
+    suspicion: Option<Suspicion>,
+}
+
+#[derive(Serialize, Deserialize)]
 pub struct Findings {
+    #[serde(with = "CountsRecord")]
     pub counts: Counts,
     /// Where an assumption failed in an execution that is blocked.
+    #[serde(with = "assumption")]
     pub assumption: Option<Option<Location>>,
-    found: Vec<(Kind, Suspicion)>,
+    found: Vec<Found>,
+    #[serde(skip)]
     kinds: HashSet<Kind>,
+    #[serde(skip)]
     pub gaps: Gaps,
+    /// Where the first gap is.
+    gap: Option<Witness>,
+    /// How many violations have got a place.
+    #[serde(skip)]
+    placed: usize,
     /// Whether a path was cut off at the limit, and whether one was that does not wait there.
     pub is_cut: bool,
     pub is_cut_short: bool,
@@ -70,6 +102,8 @@ impl Findings {
             found: Vec::new(),
             kinds: HashSet::new(),
             gaps: Gaps::default(),
+            gap: None,
+            placed: 0,
             is_cut: false,
             is_cut_short: false,
             cut: None,
@@ -85,17 +119,64 @@ impl Findings {
 
     /// A violation, of which each kind at each place is kept once.
     pub fn add(&mut self, kind: Kind, suspicion: impl FnOnce() -> Suspicion) {
-        if self.kinds.insert(kind.clone()) {
-            self.found.push((kind, suspicion()));
+        if self.is_new(&kind) {
+            self.found.push(Found { kind, at: None, suspicion: Some(suspicion()) });
         }
+    }
+
+    fn is_new(&mut self, kind: &Kind) -> bool {
+        if self.kinds.len() < self.found.len() {
+            self.kinds = self.found.iter().map(|found| found.kind.clone()).collect();
+        }
+        self.kinds.insert(kind.clone())
     }
 
     pub fn has_found(&self) -> bool {
         !self.found.is_empty()
     }
 
+    /// Whether something was followed less than it should be.
+    pub fn has_gap(&self) -> bool {
+        self.gap.is_some() || !self.gaps.is_empty()
+    }
+
+    /// Whether there is something without a place.
+    pub fn has_news(&self) -> bool {
+        self.placed < self.found.len() || self.gap.is_none() && !self.gaps.is_empty()
+    }
+
+    /// What has no place yet was found here.
+    pub fn place(&mut self, at: &Witness) {
+        self.found[self.placed..].iter_mut().for_each(|found| found.at = Some(at.clone()));
+        self.placed = self.found.len();
+        if !self.gaps.is_empty() {
+            self.gap.get_or_insert_with(|| at.clone());
+        }
+    }
+
+    /// Looks up what is known only by its place. False if it is not there.
+    pub fn recall(&mut self, look: impl Fn(&Witness) -> Option<Findings>) -> bool {
+        let is_open = |found: &Found| found.suspicion.is_none();
+        while let Some(number) = self.found.iter().position(is_open) {
+            let found = &mut self.found[number];
+            let Some(seen) = found.at.as_ref().and_then(&look) else {
+                return false;
+            };
+            let same = seen.found.into_iter().find(|other| other.kind == found.kind);
+            found.suspicion = same.and_then(|same| same.suspicion);
+            if found.suspicion.is_none() {
+                return false;
+            }
+        }
+        if let Some(at) = self.gap.as_ref().filter(|_| self.gaps.is_empty()) {
+            self.gaps = look(at).map(|seen| seen.gaps).unwrap_or_default();
+            return !self.gaps.is_empty();
+        }
+        true
+    }
+
     pub fn take_found(&mut self) -> Vec<Suspicion> {
-        std::mem::take(&mut self.found).into_iter().map(|(_, suspicion)| suspicion).collect()
+        std::mem::take(&mut self.found).into_iter().filter_map(|found| found.suspicion).collect()
     }
 
     pub fn end_by(&mut self, end: End) {
@@ -119,14 +200,20 @@ impl Findings {
         if self.end.is_some() {
             return;
         }
-        self.counts.executions += next.counts.executions;
-        self.counts.blocked += next.counts.blocked;
-        self.counts.events += next.counts.events;
+        let counts = &mut self.counts;
+        counts.executions = counts.executions.saturating_add(next.counts.executions);
+        counts.blocked = counts.blocked.saturating_add(next.counts.blocked);
+        counts.events = counts.events.saturating_add(next.counts.events);
         next.assumption.into_iter().for_each(|place| self.held_up(place));
-        for (kind, suspicion) in next.found {
-            self.add(kind, || suspicion);
+        for found in next.found {
+            if self.is_new(&found.kind) {
+                self.found.push(found);
+            }
         }
-        next.gaps.reason().into_iter().for_each(|reason| self.gaps.add(reason.clone()));
+        self.placed = self.found.len();
+        if !self.has_gap() {
+            (self.gaps, self.gap) = (next.gaps, next.gap);
+        }
         self.is_cut |= next.is_cut;
         self.is_cut_short |= next.is_cut_short;
         self.cut = self.cut.or(next.cut);

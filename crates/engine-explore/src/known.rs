@@ -6,21 +6,26 @@
 //! pieces of the search are put together in the order of one thread, it is looked up whether that
 //! one thread would have discovered the same (see [`crate::crew`]).
 
+use serde::{Deserialize, Serialize};
+
 use crate::cells::{Cells, Change, Sizes};
 use crate::threads::{Child, Numbers};
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Known {
     cells: Cells,
     numbers: Numbers,
     /// Whether a cell was split, so that what was explored before is void.
     is_split: bool,
-    /// What is new here.
-    discoveries: Vec<Discovery>,
+    /// What was discovered since the search began, and how much of it somebody has taken note of.
+    #[serde(skip)]
+    log: Vec<Discovery>,
+    #[serde(skip)]
+    taken: usize,
 }
 
 /// Something that was not known before, and what it was found to be.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Discovery {
     Access { address: u64, bytes: u8, cells: Sizes, is_split: bool },
     Thread { child: Child, number: usize },
@@ -30,7 +35,12 @@ impl Known {
     /// Nothing but these cells; the program itself has so many threads.
     pub fn new(cells: Cells, threads: usize) -> Known {
         let numbers = Numbers::new(threads);
-        Known { cells, numbers, is_split: false, discoveries: Vec::new() }
+        Known { cells, numbers, is_split: false, log: Vec::new(), taken: 0 }
+    }
+
+    /// Whether it may be known of a program with so many threads.
+    pub fn is_right(&self, threads: usize) -> bool {
+        self.cells.are_right() && self.numbers.are_right(threads)
     }
 
     pub fn cells(&self) -> &Cells {
@@ -51,7 +61,7 @@ impl Known {
         if change != Change::None {
             let (cells, is_split) = (self.cells.sizes(address, bytes), change == Change::Split);
             self.is_split |= is_split;
-            self.discoveries.push(Discovery::Access { address, bytes, cells, is_split });
+            self.log.push(Discovery::Access { address, bytes, cells, is_split });
         }
     }
 
@@ -59,14 +69,37 @@ impl Known {
     pub fn number(&mut self, child: Child) -> usize {
         let (number, is_new) = self.numbers.number(child);
         if is_new {
-            self.discoveries.push(Discovery::Thread { child, number });
+            self.log.push(Discovery::Thread { child, number });
         }
         number
     }
 
     /// What is new since the last call.
     pub fn take_discoveries(&mut self) -> Vec<Discovery> {
-        std::mem::take(&mut self.discoveries)
+        let new = self.log[self.taken..].to_vec();
+        self.taken = self.log.len();
+        new
+    }
+
+    /// All that was discovered since the search began.
+    pub fn log(&self) -> &[Discovery] {
+        &self.log
+    }
+
+    /// Knows what was discovered by whoever was at a place before. False if that cannot be.
+    pub fn adopt(&mut self, log: &[Discovery]) -> bool {
+        let is_access = |it: &Discovery| match it {
+            Discovery::Access { address, bytes, .. } => {
+                (1..=16).contains(bytes) && address.checked_add(16).is_some()
+            }
+            Discovery::Thread { .. } => true,
+        };
+        if !log.iter().all(is_access) || !self.learn(log) {
+            return false;
+        }
+        self.log.extend_from_slice(log);
+        self.taken = self.log.len();
+        true
     }
 
     /// Adds what was discovered elsewhere, up to what would have been found to be something else

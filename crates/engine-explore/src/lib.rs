@@ -6,8 +6,10 @@ mod barriers;
 mod buffering;
 mod cat;
 mod cells;
+pub mod checkpoint;
 mod claim;
 mod clocks;
+mod company;
 mod consistency;
 mod crew;
 mod engine;
@@ -24,9 +26,12 @@ mod memory;
 mod model;
 mod observer;
 mod options;
+mod pairs;
+mod place;
 mod preserved;
 mod psc;
 mod quiet;
+mod record;
 mod retries;
 mod search;
 mod skips;
@@ -37,9 +42,11 @@ mod updates;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use parallax_control::Link;
 use parallax_machine::{Code, Concrete, Idle, Limits};
 use parallax_memory::{Model, Native};
 use parallax_program::{Diagnostic, Diagnostics, Help, Program, Property, Span};
@@ -51,9 +58,12 @@ use crate::admission::Admission;
 use crate::buffering::Seen;
 use crate::cat::CatJudge;
 use crate::cells::Cells;
+pub use crate::checkpoint::Checkpoint;
+use crate::checkpoint::Mode;
 use crate::clocks::Synchronisation;
-use crate::crew::{Crew, Segment, Whole};
-pub use crate::engine::{Explore, can_explore};
+use crate::company::Ending;
+use crate::crew::{Crew, Part, Progress as Stage, Task, Whole, Work};
+pub use crate::engine::{Company, Explore, can_explore, take_part};
 pub use crate::estimate::{Estimate, estimate};
 use crate::findings::{End, Findings};
 use crate::graph::Graph;
@@ -62,6 +72,7 @@ use crate::known::Known;
 use crate::memory::Memory;
 use crate::observer::{INTERRUPTED, Observer, Sees, Shared};
 pub use crate::options::Options;
+use crate::place::{Place, Witness};
 use crate::search::Search;
 use crate::skips::Order;
 use crate::standing::Runner;
@@ -81,11 +92,59 @@ pub fn explore(
     model: &Model,
     options: &Options<'_>,
 ) -> Result<Verdict, Diagnostics> {
-    let native = model.facts().native;
-    let admission = match native {
-        Some(_) => Admission { watched: None },
-        None => admission::admit(model).map_err(|refusal| vec![refusal])?,
+    let verdict = explore_all(program, model, options);
+    options.link.into_iter().for_each(Link::end);
+    verdict
+}
+
+/// Explores what the process that leads gives to this one, until there is no more. Says who was lost, if
+/// somebody was.
+pub fn serve(
+    program: &Program,
+    model: &Model,
+    options: &Options<'_>,
+) -> Result<Option<String>, Diagnostics> {
+    let Some(link) = options.link else {
+        return Ok(None);
     };
+    let native = model.facts().native;
+    let watched = match native {
+        Some(_) => None,
+        None => admission::admit(model).map_err(|refusal| vec![refusal])?.watched,
+    };
+    let spins = options.reductions.contains(Reduction::SpinLoops);
+    let mut ending = company::wait(link, || options.control.reason().is_some());
+    loop {
+        let (mode, known) = match ending {
+            Ending::Next(mode, known) => (mode, known),
+            Ending::Ended => return Ok(None),
+            Ending::Lost(who) => return Ok(Some(who)),
+        };
+        let mut runner = runner(program, options, native);
+        if spins && !mode.may_skip {
+            runner.set_idle(Idle::One);
+        }
+        let exploration = Exploration {
+            program,
+            model,
+            native,
+            watched,
+            runner: &runner,
+            options,
+            has_twins: mode.has_twins,
+            observable: &mode.observable,
+            may_skip: mode.may_skip,
+            has_barriers: mode.has_barriers,
+            may_unorder: mode.may_unorder,
+            ordered: &mode.ordered,
+            start: Instant::now(),
+        };
+        ending = exploration.follow(link, *known);
+    }
+}
+
+/// What runs the threads of a program.
+fn runner<'p>(program: &'p Program, options: &Options<'_>, native: Option<Native>) -> Runner<'p> {
     let spins = options.reductions.contains(Reduction::SpinLoops);
     let limits = Limits {
         repeats: options.unroll.unwrap_or(u32::MAX - 1),
@@ -93,7 +152,21 @@ pub fn explore(
         idle: if spins { Idle::None } else { Idle::All },
         ..Limits::default()
     };
-    let mut runner = Runner::new(Code::new(program), limits, options.nondet, native);
+    Runner::new(Code::new(program), limits, options.nondet, native)
+}
+
+fn explore_all(
+    program: &Program,
+    model: &Model,
+    options: &Options<'_>,
+) -> Result<Verdict, Diagnostics> {
+    let native = model.facts().native;
+    let admission = match native {
+        Some(_) => Admission { watched: None },
+        None => admission::admit(model).map_err(|refusal| vec![refusal])?,
+    };
+    let spins = options.reductions.contains(Reduction::SpinLoops);
+    let mut runner = runner(program, options, native);
     let (mut cells, start) = (Cells::default(), Instant::now());
     let mut has_twins = options.reductions.contains(Reduction::Symmetry);
     let (mut observable, mut may_skip) = (BTreeSet::new(), spins);
@@ -102,6 +175,20 @@ pub fn explore(
     // Who gets every bad execution gets no graph that the replayer refuses.
     let mut may_unorder = native.is_some() && options.every.is_none();
     let mut ordered = BTreeSet::new();
+    let mut saved = None;
+    if let Some(text) = options.checkpoint.and_then(|checkpoint| checkpoint.from.as_ref()) {
+        let from = checkpoint::read(text, program.threads.len()).map_err(|error| vec![error])?;
+        let Mode { may_skip: may, .. } = from.mode;
+        (has_twins, has_barriers) = (from.mode.has_twins, from.mode.has_barriers);
+        observable.clone_from(&from.mode.observable);
+        may_unorder = from.mode.may_unorder;
+        ordered.clone_from(&from.mode.ordered);
+        if may_skip && !may {
+            runner.set_idle(Idle::One);
+        }
+        may_skip = may;
+        saved = Some(from);
+    }
     for _ in 0..MOST_SPLITS {
         let watched = admission.watched;
         let exploration = Exploration {
@@ -119,7 +206,11 @@ pub fn explore(
             ordered: &ordered,
             start,
         };
-        match exploration.run(cells) {
+        let run = match saved.take() {
+            Some(saved) => exploration.run(saved.known.clone(), Some(saved.progress())),
+            None => exploration.run(Known::new(cells, program.threads.len()), None),
+        };
+        match run.map_err(|error| vec![error])? {
             Run::Done(verdict) => return Ok(*verdict),
             Run::Split(finer) => cells = finer,
             Run::Asymmetric => (cells, has_twins) = (Cells::default(), false),
@@ -143,6 +234,15 @@ pub fn explore(
         }
     }
     Err(vec![Diagnostic::new("the program accesses memory in too many different sizes")])
+}
+
+/// What is said of a checkpoint that leads nowhere.
+fn unfit() -> Reason {
+    Reason {
+        message: "the checkpoint does not fit the program".to_string(),
+        place: None,
+        help: Some("begin again without it".into()),
+    }
 }
 
 struct Exploration<'a, 'p> {
@@ -186,28 +286,35 @@ enum Run {
 }
 
 impl<'p> Exploration<'_, 'p> {
-    fn run(&self, cells: Cells) -> Run {
-        let mut known = Known::new(cells, self.program.threads.len());
+    /// Searches, from what is known of the program, and perhaps from where a search has come to.
+    fn run(&self, mut known: Known, mut stage: Option<Stage>) -> Result<Run, Diagnostic> {
         loop {
             let Some(memory) = Memory::new(&self.runner.code, known) else {
                 let mut findings = Findings::new(self.order());
                 let message = "the globals of the program are too large for this engine";
                 let message = message.to_string();
                 findings.gaps.add(Reason { message, place: None, help: None });
-                return Run::Done(Box::new(self.verdict(findings)));
+                return Ok(Run::Done(Box::new(self.verdict(findings))));
             };
-            let (whole, limit) = self.search(&memory);
+            let (whole, limit) = self.search(&memory, stage.take())?;
             if !whole.has_conflict {
-                return self.concluded(whole, limit);
+                return Ok(self.concluded(&memory, whole, limit));
             }
             known = whole.known;
         }
     }
 
     /// What follows from what was found, up to a limit if one was reached.
-    fn concluded(&self, whole: Whole, limit: Option<Reason>) -> Run {
+    fn concluded(&self, memory: &Memory, whole: Whole, limit: Option<Reason>) -> Run {
         let Whole { mut findings, known, .. } = whole;
         let is_void = findings.end.is_some_and(|end| end != End::Found);
+        if !is_void && !findings.recall(|at| self.look_up(memory, at)) {
+            findings.gaps.add(Reason {
+                message: "internal error: what was found is not where it was found".to_string(),
+                place: None,
+                help: Some("this is a bug in parallax; please report it with the program".into()),
+            });
+        }
         if let Some(reason) = limit {
             if is_void {
                 findings = Findings::new(self.order());
@@ -241,43 +348,142 @@ impl<'p> Exploration<'_, 'p> {
     }
 
     /// Searches with all threads, from what is known of the program. What they find, and the limit
-    /// that has ended the search, if one has.
-    fn search(&self, memory: &Memory) -> (Whole, Option<Reason>) {
-        let findings = Findings::new(self.order());
-        let (crew, first) = Crew::new(findings, memory.known.clone());
+    /// that has ended the search, if one has. The error is that it cannot be written down.
+    fn search(
+        &self,
+        memory: &Memory,
+        stage: Option<Stage>,
+    ) -> Result<(Whole, Option<Reason>), Diagnostic> {
+        let mut stage = stage.unwrap_or_else(|| self.nothing(memory));
+        let asked = std::mem::take(&mut stage.asked);
+        let crew = Crew::new(stage);
         let mut shared = Shared::new(self.options, self.start, self.observable, self.ordered);
         if self.options.estimate {
             shared.estimate = self.estimate(self.searcher(memory, &shared, &crew));
         }
         self.runner.forget_asked();
+        self.runner.has_had_asked(&asked);
+        self.keep(memory, &crew)?;
         // Who gets every bad execution gets them in the order of one thread.
         let jobs = if self.options.every.is_some() { 1 } else { self.options.control.jobs.get() };
+        let link = self.options.link;
+        link.into_iter().for_each(|link| company::begin(link, self.mode(), &memory.known));
         thread::scope(|scope| {
             for _ in 1..jobs {
                 let worker = thread::Builder::new().stack_size(STACK_BYTES);
                 // Where there is no room for another thread, the others do its work.
-                let _ = worker.spawn_scoped(scope, || self.work(memory, &shared, &crew, None));
+                let _ = worker.spawn_scoped(scope, || self.work(memory, &shared, &crew));
             }
-            self.work(memory, &shared, &crew, Some(first));
+            if let Some(link) = link {
+                scope.spawn(|| company::lead(link, &crew, &shared, self.runner));
+            }
+            let (end, ended) = channel();
+            if self.options.checkpoint.is_some_and(|checkpoint| checkpoint.keep.is_some()) {
+                scope.spawn(|| self.keep_at_times(memory, &shared, &crew, ended));
+            }
+            self.work(memory, &shared, &crew);
+            drop(end);
         });
-        (crew.into_whole(), shared.into_limit())
+        let kept = self.keep(memory, &crew);
+        let limit = shared.into_limit();
+        // Who has come to the end needs nothing that is kept.
+        if limit.is_some() {
+            kept?;
+        }
+        Ok((crew.into_whole(), limit))
     }
 
-    /// What one thread does: the first segment, or none, and then what others give away. After a
-    /// panic there is no answer, and nobody waits for one.
-    fn work(&self, memory: &Memory, shared: &Shared<'_>, crew: &Crew<'p>, first: Option<Segment>) {
+    /// Explores what the process that leads gives to this one, until the search is over.
+    fn follow(&self, link: &dyn Link, known: Known) -> Ending {
+        let Some(memory) = Memory::new(&self.runner.code, known) else {
+            // So it is with the one that leads.
+            return company::wait(link, || self.options.control.reason().is_some());
+        };
+        let crew = Crew::part(self.nothing(&memory).whole);
+        let shared = Shared::new(self.options, self.start, self.observable, self.ordered);
+        thread::scope(|scope| {
+            for _ in 0..self.options.control.jobs.get() {
+                let worker = thread::Builder::new().stack_size(STACK_BYTES);
+                let _ = worker.spawn_scoped(scope, || self.work(&memory, &shared, &crew));
+            }
+            company::follow(link, &crew, &shared, self.runner)
+        })
+    }
+
+    /// Where a search begins.
+    fn nothing(&self, memory: &Memory) -> Stage {
+        let findings = Findings::new(self.order());
+        let whole = Whole { findings, known: memory.known.clone(), has_conflict: false };
+        let row = vec![(Place::ROOT, Part::Left(Vec::new()))];
+        Stage { whole, row, asked: Vec::new() }
+    }
+
+    /// Writes down how far the search has come, if somebody wants to keep that.
+    fn keep(&self, memory: &Memory, crew: &Crew<'p>) -> Result<(), Diagnostic> {
+        let Some(keep) = self.options.checkpoint.and_then(|it| it.keep.as_ref()) else {
+            return Ok(());
+        };
+        let text = crew.with_progress(|whole, row| {
+            let asked = self.runner.asked();
+            let write = || checkpoint::write(&self.mode(), &memory.known, asked, whole, row);
+            (!whole.has_conflict).then(write)
+        });
+        text.map_or(Ok(()), |text| keep(&text))
+    }
+
+    fn keep_at_times(
+        &self,
+        memory: &Memory,
+        shared: &Shared<'_>,
+        crew: &Crew<'p>,
+        ended: Receiver<()>,
+    ) {
+        /// In which everybody comes by a place where something can be handed in.
+        const MOMENT: Duration = Duration::from_millis(20);
+        let every = self.options.checkpoint.map_or(Duration::MAX, |it| it.every);
+        while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+            shared.collect();
+            let is_over = ended.recv_timeout(MOMENT.min(every)) != Err(RecvTimeoutError::Timeout);
+            // A disk that is full now may have room next time; at the end it is an error.
+            let _ = self.keep(memory, crew);
+            if is_over {
+                return;
+            }
+        }
+    }
+
+    fn mode(&self) -> Mode {
+        Mode {
+            has_twins: self.has_twins,
+            observable: self.observable.clone(),
+            may_skip: self.may_skip,
+            has_barriers: self.has_barriers,
+            may_unorder: self.may_unorder,
+            ordered: self.ordered.clone(),
+        }
+    }
+
+    /// What one thread does: what is left, and what others give away. After a panic there is no
+    /// answer, and nobody waits for one.
+    fn work(&self, memory: &Memory, shared: &Shared<'_>, crew: &Crew<'p>) {
         let worked = catch_unwind(AssertUnwindSafe(|| {
             let mut search = self.searcher(memory, shared, crew);
-            if let Some(segment) = first {
-                let explored = search.explore(segment.clone());
-                crew.finish(&segment, explored);
-            }
             while !shared.is_over()
-                && let Some(task) = crew.take()
+                && let Some(Task { segment, work }) = crew.take()
             {
-                let segment = task.segment.clone();
-                let explored = search.take_over(task);
-                crew.finish(&segment, explored);
+                let explored = match work {
+                    Work::Begun { graph, memory, path } => {
+                        Some(search.take_over(segment, (graph, memory, path)))
+                    }
+                    Work::Left(left) => {
+                        search.take_up(segment, &left, (self.start(), memory.clone()))
+                    }
+                };
+                // On the way it may have become another segment.
+                match (explored, search.observer.segment()) {
+                    (Some(explored), Some(segment)) => crew.finish(segment, explored),
+                    _ => shared.end(unfit()),
+                }
             }
         }));
         if worked.is_err() {
@@ -286,6 +492,26 @@ impl<'p> Exploration<'_, 'p> {
         if shared.is_over() {
             crew.stop();
         }
+    }
+
+    /// What is found at a place of the search.
+    fn look_up(&self, memory: &Memory, at: &Witness) -> Option<Findings> {
+        let control = self.options.control.finishing();
+        let properties = self.options.properties.clone();
+        let options = Options {
+            control,
+            properties,
+            every: None,
+            checkpoint: None,
+            link: None,
+            ..*self.options
+        };
+        let shared = Shared::new(&options, self.start, self.observable, self.ordered);
+        let crew = Crew::new(self.nothing(memory));
+        // What panics is not found.
+        let look =
+            || self.searcher(memory, &shared, &crew).look_up(at, self.start(), memory.clone());
+        catch_unwind(AssertUnwindSafe(look)).ok().flatten()
     }
 
     /// A search that has not begun.
@@ -317,7 +543,7 @@ impl<'p> Exploration<'_, 'p> {
         if findings.twins.iter().any(|twin| self.runner.has_asked(*twin)) {
             return Some(Run::Asymmetric);
         }
-        if !findings.gaps.is_empty() {
+        if findings.has_gap() {
             return None;
         }
         let skips = &findings.skips;

@@ -1,8 +1,10 @@
 //! What a user of the engine decides.
 
-use parallax_control::Control;
+use parallax_control::{Control, Link};
 use parallax_program::Property;
 use parallax_query::{Every, Reductions};
+
+use crate::checkpoint::Checkpoint;
 
 pub struct Options<'a> {
     /// What to look for.
@@ -20,6 +22,10 @@ pub struct Options<'a> {
     /// Who gets every bad execution, and not only the first of each kind at each place, which the
     /// verdict has. One thread searches then, so that there is one order.
     pub every: Option<&'a Every<'a>>,
+    /// Where the search is written down, and what it goes on with.
+    pub checkpoint: Option<&'a Checkpoint>,
+    /// The way to other processes that search with this one.
+    pub link: Option<&'a dyn Link>,
 }
 
 impl Default for Options<'_> {
@@ -36,6 +42,8 @@ impl Default for Options<'_> {
             control: Control::default(),
             estimate: false,
             every: None,
+            checkpoint: None,
+            link: None,
         }
     }
 }

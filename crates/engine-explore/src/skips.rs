@@ -25,6 +25,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use crate::clocks::Clock;
 use crate::event::{Event, Id, Kind, Loc};
 use crate::graph::Graph;
@@ -38,7 +40,7 @@ fn bit(thread: usize) -> Threads {
 }
 
 /// What is said about one location.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Use {
     /// Who writes.
     writers: Threads,
@@ -59,7 +61,7 @@ fn class(event: &Event) -> usize {
 }
 
 /// What is known of happens-before while a graph grows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Order {
     /// It is kept in clocks.
     Clocks,
@@ -70,14 +72,17 @@ pub enum Order {
 }
 
 /// What one search has seen, or all together.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Skips {
     order: Order,
     /// By number of location, for the present table of locations; see [`Skips::settle`].
+    #[serde(skip)]
     here: Vec<Use>,
     /// By address.
+    #[serde(with = "crate::pairs")]
     uses: BTreeMap<u64, Use>,
     /// Objects that were freed: address, size, and who is not known to have left them by then.
+    #[serde(with = "crate::pairs")]
     freed: BTreeMap<(u64, u64), Threads>,
     /// Those among all these threads that stand for one another; see [`crate::symmetry`].
     twins: Threads,

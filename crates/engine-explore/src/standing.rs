@@ -366,6 +366,18 @@ impl<'p> Runner<'p> {
         word >> (number % 64) & 1 != 0
     }
 
+    /// Threads that have asked for their number, a bit each.
+    pub fn asked(&self) -> Vec<u64> {
+        self.asked.iter().map(|word| word.load(Ordering::Relaxed)).collect()
+    }
+
+    /// Adds those that have asked before.
+    pub fn has_had_asked(&self, asked: &[u64]) {
+        for (word, asked) in self.asked.iter().zip(asked) {
+            word.fetch_or(*asked, Ordering::Relaxed);
+        }
+    }
+
     /// Forgets who has asked for its number.
     pub fn forget_asked(&self) {
         self.asked.iter().for_each(|word| word.store(0, Ordering::Relaxed));

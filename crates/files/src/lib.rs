@@ -16,4 +16,4 @@ pub use hash::sha256;
 pub use read::{MOST_TEXT, check, open, read};
 pub use scratch::{Scratch, remove_scratch};
 pub use tool::{Arguments, is_taken_for_list, plain, run};
-pub use write::replace;
+pub use write::{keep, replace};

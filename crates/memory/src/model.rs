@@ -204,6 +204,10 @@ impl Model {
     }
 
     /// Whether it came with the program, and not from a user's file.
+    pub fn sources(&self) -> &[SourceFile] {
+        &self.files
+    }
+
     pub fn is_builtin(&self) -> bool {
         self.is_builtin
     }

@@ -66,10 +66,15 @@ pub enum Setting {
     DataModel,
     /// What functions without a body do.
     Extern,
+    /// Where a search is written down, and what it goes on with.
+    Checkpoint,
+    Resume,
+    /// On which hosts it runs.
+    Cluster,
 }
 
 impl Setting {
-    pub const ALL: [Setting; 34] = [
+    pub const ALL: [Setting; 37] = [
         Setting::Engine,
         Setting::Model,
         Setting::Property,
@@ -104,6 +109,9 @@ impl Setting {
         Setting::ModelFunction,
         Setting::DataModel,
         Setting::Extern,
+        Setting::Checkpoint,
+        Setting::Resume,
+        Setting::Cluster,
     ];
 
     /// The name of the setting in the library.
@@ -143,6 +151,9 @@ impl Setting {
             Setting::ModelFunction => "model_function",
             Setting::DataModel => "data_model",
             Setting::Extern => "extern",
+            Setting::Checkpoint => "checkpoint",
+            Setting::Resume => "resume",
+            Setting::Cluster => "cluster",
         }
     }
 }

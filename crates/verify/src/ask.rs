@@ -40,12 +40,13 @@ impl Prepared {
         if self.formulas.as_ref().is_some_and(asks_for_end) {
             return Ok(self.unended());
         }
-        let query = self.query();
+        let (query, cycle) = self.joined(self.kept(self.query())?, control)?;
         let is_integer = query.extensions.get::<Asking>().is_some_and(|asking| asking.integers);
         let mut answer = match is_integer {
             true => integers::ask(&query, &|query| self.answer(query, control))?,
             false => self.answer(&query, control)?,
         };
+        cycle.iter().for_each(|cycle| cycle.leave());
         let races = answer.verdict.properties.contains(&Property::Race);
         if self.is_settled && !races {
             let note = "stores that an attempt of a weak compare-and-swap repeats were taken to \

@@ -6,6 +6,8 @@
 //! memory, threads and progress are in a [`Control`](parallax_control::Control).
 
 pub mod ask;
+pub mod checkpoint;
+pub mod cluster;
 pub mod competition;
 mod estimate;
 pub mod input;
@@ -29,14 +31,17 @@ pub mod witness;
 mod yaml;
 
 pub use ask::Response;
+pub use checkpoint::Keeping;
+pub use cluster::Cluster;
 pub use competition::Ruling;
 pub use input::{Input, Kind, Reading};
+pub use parallax_cluster::Patience;
 pub use parallax_engine_abstract::{
     Analysis, Domain as AbstractDomain, Judge, Order as Waitlist, Parts, Pruning,
     Reduction as Orders, Refinements, Scope as PrecisionScope, Tuning as Abstraction,
 };
 pub use parallax_engine_bounded::{Asking, Backend, Format, Framework};
-pub use parallax_engine_explore::Estimate;
+pub use parallax_engine_explore::{Checkpoint, Estimate};
 pub use parallax_frontend_c::{DataModel, Externs};
 use parallax_memory::Language;
 pub use properties::Properties;

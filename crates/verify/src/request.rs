@@ -11,6 +11,8 @@ use parallax_memory::{Facts, Language, Model};
 use parallax_program::{Diagnostic, Diagnostics, Help, Program, Property, Setting};
 use parallax_query::{Extensions, Query, Subject, Tracked, Wanted};
 
+use crate::checkpoint::Keeping;
+use crate::cluster::Cluster;
 use crate::input::{self, Input, Kind};
 use crate::models::{ModelChoice, Models, compiled_for, spoken};
 use crate::properties::Properties;
@@ -35,6 +37,10 @@ pub struct Request {
     pub all: bool,
     /// What only some engines know.
     pub extensions: Extensions,
+    /// Where the search is kept.
+    pub keeping: Keeping,
+    /// Which other processes take part.
+    pub cluster: Option<Cluster>,
 }
 
 /// A request whose input was read.

@@ -141,6 +141,44 @@ pub struct VerifyArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub proof: Option<PathBuf>,
 
+    /// Keep what is left of the search in a file, from time to time and when it is stopped (engine
+    /// explore)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub checkpoint: Option<PathBuf>,
+
+    /// How often
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "60")]
+    #[arg(allow_negative_numbers = true)]
+    pub checkpoint_every: Duration,
+
+    /// Go on with what was kept of the same search (engine explore)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub resume: Option<PathBuf>,
+
+    /// Search together with other processes: a file with host:port of each, one a line (engine explore).
+    /// Process 0 prints the answer
+    #[arg(long, value_name = "HOSTS.txt", value_hint = ValueHint::FilePath, requires = "process")]
+    pub cluster: Option<PathBuf>,
+
+    /// Which line of --cluster this process is, from 0
+    #[arg(long, value_name = "N", requires = "cluster", allow_negative_numbers = true)]
+    pub process: Option<usize>,
+
+    /// A file with the secret that the processes of a cluster share [default: from the environment,
+    /// PARALLAX_SECRET]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "cluster")]
+    pub secret: Option<PathBuf>,
+
+    /// How long the processes of a cluster wait for each other at the start
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "60")]
+    #[arg(allow_negative_numbers = true)]
+    pub wait: Duration,
+
+    /// After how long without a sign of life a process of a cluster is lost
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]
+    #[arg(allow_negative_numbers = true)]
+    pub silence: Duration,
+
     /// How to print the answer
     #[arg(long, value_enum, default_value_t = AnswerFormat::Text)]
     pub format: AnswerFormat,

@@ -18,9 +18,9 @@ use parallax_query::Extensions;
 use parallax_verdict::Conclusion;
 use parallax_verify::stack::with_stack;
 use parallax_verify::{
-    AbstractDomain, Abstraction, Analysis, Asking, Backend, Format, Framework, Judge, Orders,
-    Parts, PrecisionScope, Properties, Pruning, Refinements, Request, Response, Ruling, Waitlist,
-    schedules,
+    AbstractDomain, Abstraction, Analysis, Asking, Backend, Cluster, Format, Framework, Judge,
+    Keeping, Orders, Parts, Patience, PrecisionScope, Properties, Pruning, Refinements, Request,
+    Response, Ruling, Waitlist, schedules,
 };
 
 pub use arguments::VerifyArguments;
@@ -41,8 +41,32 @@ pub fn run(options: &VerifyArguments) -> Exit {
     if options.estimate {
         return estimate(options, &cancel);
     }
+    if options.process.is_some_and(|process| process > 0) {
+        return take_part(options, &cancel);
+    }
     match one(options, request(options), &cancel) {
         Ok((exit, _)) | Err(exit) => exit,
+    }
+}
+
+/// What a process of a cluster does that does not lead: the answer is another one's.
+fn take_part(options: &VerifyArguments, cancel: &Cancel) -> Exit {
+    let control = control(options, cancel);
+    match timed(|| request(options).prepare()?.take_part(&control)) {
+        Ok((None, _)) => Exit::Fine,
+        Ok((Some(lost), _)) => {
+            crate::output::note(&lost);
+            Exit::Unknown
+        }
+        Err(exit) => exit,
+    }
+}
+
+fn control(options: &VerifyArguments, cancel: &Cancel) -> Control<'static> {
+    Control {
+        memory_limit: Some(u64::from(options.memory_limit.get())),
+        jobs: options.jobs,
+        ..Control::default().until(cancel.clone()).within(options.timeout)
     }
 }
 
@@ -147,7 +171,23 @@ fn request(options: &VerifyArguments) -> Request {
         nondet: options.nondet,
         all: options.all,
         extensions: extensions(options),
+        keeping: Keeping {
+            file: options.checkpoint.clone(),
+            resume: options.resume.clone(),
+            every: options.checkpoint_every,
+        },
+        cluster: cluster(options),
     }
+}
+
+fn cluster(options: &VerifyArguments) -> Option<Cluster> {
+    Some(Cluster {
+        hosts: options.cluster.clone()?,
+        process: options.process.unwrap_or(0),
+        secret: options.secret.clone(),
+        say: crate::output::note,
+        patience: Patience { to_come: options.wait, silent: options.silence },
+    })
 }
 
 /// What was said that only some engines know.

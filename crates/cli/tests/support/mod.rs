@@ -73,7 +73,7 @@ pub struct Run {
 }
 
 impl Run {
-    fn new(output: Output) -> Run {
+    pub fn new(output: Output) -> Run {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Run {
             stdout: text(&output.stdout),
@@ -109,4 +109,21 @@ pub fn run_in(folder: &Path, arguments: &[&str]) -> Run {
     let mut command = command();
     let output = command.current_dir(folder).args(arguments).output();
     Run::new(output.expect("the command starts"))
+}
+
+/// What is said, without how long it took and in how much memory.
+pub fn without_times(run: &Run) -> String {
+    let mut text = format!("{}\n{}{}", run.code, run.stdout, run.stderr);
+    for key in ["\"time_s\":", "\"encode_s\":", "\"solve_s\":", "\"peak_rss_kib\":"] {
+        if let Some(start) = text.find(key).map(|start| start + key.len()) {
+            let length = text[start..].find([',', '}']).expect("the end of a number");
+            text.replace_range(start..start + length, "0");
+        }
+    }
+    let is_time = |line: &str| line.starts_with("model ") && line.ends_with(" s");
+    let line = |line: &str| match line.rsplit_once("; ") {
+        Some((rest, _)) if is_time(line) => format!("{rest}\n"),
+        _ => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
 }

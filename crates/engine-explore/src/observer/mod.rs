@@ -5,7 +5,7 @@ mod whole;
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
 use parallax_control::Progress;
@@ -19,7 +19,7 @@ use crate::cat::Look;
 use crate::claim::{claim, step_of};
 use crate::crew::Segment;
 use crate::event::{Id, Kind, Loc};
-use crate::findings::{End, Findings};
+use crate::findings::{End, Findings, kind};
 use crate::graph::Graph;
 use crate::memory::{BadAccess, Memory};
 use crate::options::Options;
@@ -43,6 +43,8 @@ pub struct Shared<'a> {
     executions: AtomicU64,
     blocked: AtomicU64,
     pub estimate: Option<(f64, f64)>,
+    /// How often everybody was asked to hand in what was found so far.
+    round: AtomicU32,
 }
 
 impl<'a> Shared<'a> {
@@ -61,6 +63,7 @@ impl<'a> Shared<'a> {
             executions: AtomicU64::new(0),
             blocked: AtomicU64::new(0),
             estimate: None,
+            round: AtomicU32::new(0),
         }
     }
 
@@ -68,9 +71,23 @@ impl<'a> Shared<'a> {
         self.limit.get().is_some()
     }
 
+    /// Asks everybody to hand in what was found so far.
+    pub fn collect(&self) {
+        self.round.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn limit(&self) -> Option<Reason> {
+        self.limit.get().cloned()
+    }
+
+    /// The search ends, for somebody else's reason.
+    pub fn end(&self, reason: Reason) {
+        let _ = self.limit.set(reason);
+    }
+
     /// A thread has panicked.
     pub fn break_off(&self) {
-        let _ = self.limit.set(Reason {
+        self.end(Reason {
             message: "internal error while exploring".to_string(),
             place: None,
             help: Some("this is a bug in parallax; please report it with the program".into()),
@@ -111,6 +128,8 @@ pub struct Observer<'a, 'p> {
     in_totals: (u64, u64),
     /// Nothing is reported.
     is_silent: bool,
+    /// The last round in which something was handed in.
+    round: u32,
 }
 
 /// What judging so many events by a cat file costs, in steps.
@@ -124,8 +143,8 @@ fn share(events: usize) -> u32 {
 }
 
 impl<'a, 'p> Observer<'a, 'p> {
-    /// Steps between two looks at the clock.
-    const PATIENCE: u32 = 1024;
+    /// Steps between two looks at the clock. Tests want many.
+    const PATIENCE: u32 = if cfg!(test) { 16 } else { 1024 };
     /// What so many steps cost, in nominal nanoseconds.
     const WORK: u64 = 300_000;
 
@@ -146,6 +165,7 @@ impl<'a, 'p> Observer<'a, 'p> {
             patience: 1,
             in_totals: (0, 0),
             is_silent: false,
+            round: shared.round.load(Ordering::Relaxed),
         }
     }
 
@@ -180,6 +200,12 @@ impl<'a, 'p> Observer<'a, 'p> {
     pub fn begin(&mut self, segment: Segment) {
         self.segment = Some(segment);
         self.is_over = false;
+    }
+
+    /// Whether it is time to hand in what was found; true once for each time.
+    pub fn is_due(&mut self) -> bool {
+        let round = self.shared.round.load(Ordering::Relaxed);
+        std::mem::replace(&mut self.round, round) != round
     }
 
     pub fn segment(&self) -> Option<&Segment> {
@@ -324,7 +350,7 @@ impl<'a, 'p> Observer<'a, 'p> {
             event.loc != Loc::NONE && checks::is_between_parts(graph, *id, event)
         };
         self.findings.has_loose_parts |= graph.order.iter().any(is_loose);
-        let kind = (property, message.clone(), site);
+        let kind = kind(property, &message, site);
         self.findings.add(kind, || suspicion(message));
         if !goes_on {
             self.end_by(End::Found);

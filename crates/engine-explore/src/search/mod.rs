@@ -14,19 +14,21 @@
 //! and how to undo it.
 
 mod next;
+mod recall;
 mod revisit;
 mod sample;
 mod sections;
 mod steps;
 
 use crate::barriers;
-use crate::crew::{Crew, Explored, Segment, Task};
+use crate::crew::{Crew, Explored, Segment, Work};
 use crate::event::{Event, Id};
 use crate::findings::End;
 use crate::graph::{Graph, Restriction};
 use crate::judge::Judge;
 use crate::memory::Memory;
 use crate::observer::Observer;
+use crate::place::{Place, Start, Then, Witness};
 use crate::standing::{Runner, Standing};
 use crate::symmetry;
 use parallax_query::Reduction;
@@ -39,6 +41,10 @@ pub struct Search<'a, 'p> {
     pub observer: Observer<'a, 'p>,
     crew: &'a Crew<'p>,
     path: Path,
+    /// The how-manieth way is taken at the node that is pushed next.
+    choice: u32,
+    /// Whether a limit was in the way of a judgement, so that the last step back was not taken.
+    is_refused: bool,
     /// Steps back since work was given away last.
     since_handing_on: u32,
     /// Whether reads that would wait are added last.
@@ -51,11 +57,23 @@ pub struct Path {
     nodes: Vec<Level>,
     /// Reads that writes on the path are still to revisit.
     to_revisit: Vec<Id>,
+    /// How many choices were made before the first node.
+    above: usize,
+    /// All choices up to the node that was pushed last.
+    choices: Vec<u32>,
+    /// Whether what is below that node is still to be looked at.
+    is_within: bool,
+    /// Steps that were counted when the search was there.
+    events: u64,
+    /// Where work of others begins, and how many of the choices are those that lead there.
+    limit: Vec<u32>,
+    matched: usize,
 }
 
 #[derive(Clone)]
 struct Level {
     node: Node,
+    choice: u32,
     /// Someone else tries what is left.
     is_handed_on: bool,
 }
@@ -130,14 +148,15 @@ impl<'a, 'p> Search<'a, 'p> {
             observer,
             crew,
             path,
+            choice: 0,
+            is_refused: false,
             since_handing_on: 0,
             is_patient,
         }
     }
 
     /// Explores everything from the present graph on.
-    pub fn explore(&mut self, segment: Segment) -> Explored {
-        self.observer.begin(segment);
+    fn explore(&mut self) -> Explored {
         for number in 0..self.graph.threads.len() {
             self.observer.stands(&self.graph, &self.memory, number);
         }
@@ -146,9 +165,14 @@ impl<'a, 'p> Search<'a, 'p> {
     }
 
     /// Explores what is left on a path that someone else began.
-    pub fn take_over(&mut self, task: Task<'p>) -> Explored {
-        (self.graph, self.memory, self.path) = (task.graph, task.memory, task.path);
-        self.observer.begin(task.segment);
+    pub fn take_over(
+        &mut self,
+        segment: Segment,
+        (graph, memory, path): (Graph<'p>, Memory, Path),
+    ) -> Explored {
+        (self.graph, self.memory, self.path) = (graph, memory, path);
+        self.is_refused = false;
+        self.observer.begin(segment);
         self.explore_rest()
     }
 
@@ -156,17 +180,77 @@ impl<'a, 'p> Search<'a, 'p> {
         while self.back() {
             self.forward();
         }
+        let is_explored = self.path.nodes.is_empty() && !self.is_refused && !self.path.is_within;
         if self.memory.known.is_split() {
             self.observer.findings.end_by(End::Split);
         }
+        let has_ended = self.observer.findings.end.is_some();
+        if !has_ended && !is_explored {
+            // What was begun is counted by whoever begins again.
+            self.observer.findings.counts.events = self.path.events;
+        }
+        self.hand_in((!has_ended && !is_explored).then(|| self.start()))
+    }
+
+    /// Where the search is.
+    fn start(&self) -> Start {
+        let Path { choices, is_within, .. } = &self.path;
+        let place = Place { choices: choices.clone(), is_behind: !is_within };
+        Start { place, log: self.memory.known.log().to_vec() }
+    }
+
+    /// What was found since the segment began.
+    fn hand_in(&mut self, rest: Option<Start>) -> Explored {
+        self.mark(Then::Nothing);
         self.observer.findings.skips.settle(&self.memory);
         let discoveries = self.memory.known.take_discoveries();
-        Explored { findings: self.observer.finish(), discoveries }
+        self.path.events = 0;
+        Explored { findings: self.observer.finish(), discoveries, rest }
+    }
+
+    /// Hands in what was found so far, and goes on with a segment that begins here.
+    fn renew(&mut self) {
+        let Some(segment) = self.observer.segment().cloned() else {
+            return;
+        };
+        let start = self.start();
+        if start.place != *segment.place {
+            let explored = self.hand_in(Some(start));
+            if let Some(next) = self.crew.renew(&segment, explored) {
+                self.observer.begin(next);
+            }
+        }
+    }
+
+    /// Notes where the search is if something was found by this step.
+    fn mark(&mut self, then: Then) {
+        if self.observer.findings.has_news() {
+            let start = Start {
+                place: Place::within(&self.path.choices),
+                log: self.memory.known.log().to_vec(),
+            };
+            self.observer.findings.place(&Witness { start, then });
+        }
     }
 
     /// Adds events as long as that is possible.
     fn forward(&mut self) {
-        while self.extend() && !self.is_over() {}
+        loop {
+            self.choice = 0;
+            self.path.is_within = true;
+            if !self.extend() {
+                self.mark(Then::Extend);
+                if !self.is_refused {
+                    self.path.is_within = false;
+                    self.path.events = self.observer.findings.counts.events;
+                }
+                return;
+            }
+            self.mark(Then::Nothing);
+            if self.is_over() {
+                return;
+            }
+        }
     }
 
     /// Whether the search ends here, after what threads have computed.
@@ -179,7 +263,7 @@ impl<'a, 'p> Search<'a, 'p> {
     /// what is left out then is said.
     fn allows(&mut self, new: &[Id], is_latest: bool) -> bool {
         match self.judge.decide(&self.graph, new, is_latest) {
-            Some(is_allowed) => is_allowed,
+            Some(is_allowed) => is_allowed && !self.is_refused,
             None => !self.is_too_long() && self.judge.allows_by_file(&self.graph),
         }
     }
@@ -192,29 +276,40 @@ impl<'a, 'p> Search<'a, 'p> {
         if is_too_long {
             self.observer.too_long(Self::MOST_FOR_FILE);
         }
-        is_too_long || self.observer.is_over_before(events)
+        if !is_too_long {
+            self.is_refused |= self.observer.is_over_before(events);
+        }
+        is_too_long || self.is_refused
     }
 
     /// Goes back to the last node with something left to try, and tries it. False where there is
     /// none, or the search is over.
     fn back(&mut self) -> bool {
+        let mut is_here = !self.path.is_within;
         loop {
-            if self.is_over() || self.memory.known.is_split() {
+            if self.is_over() || self.is_refused || self.memory.known.is_split() {
                 return false;
             }
+            if is_here && self.observer.is_due() {
+                self.renew();
+            }
+            is_here = false;
             self.since_handing_on += 1;
             if self.crew.wants_work() && self.since_handing_on > Self::PATIENCE {
                 self.since_handing_on = 0;
                 self.hand_on();
             }
-            let Some(Level { node, is_handed_on }) = self.path.nodes.pop() else {
+            let Some(Level { node, choice, is_handed_on }) = self.path.nodes.pop() else {
                 return false;
             };
+            self.choice = choice + 1;
             if is_handed_on {
                 self.undo(node);
             } else if self.advance(node) {
+                self.mark(Then::Nothing);
                 return true;
             }
+            self.mark(Then::Advance);
         }
     }
 
@@ -227,6 +322,11 @@ impl<'a, 'p> Search<'a, 'p> {
         let Some(segment) = self.observer.segment() else {
             return;
         };
+        // All that there is of a segment is nothing to share.
+        let place = Place::behind(&self.path.choices[..=self.path.above + first]);
+        if place == *segment.place {
+            return;
+        }
         let mut other = Search {
             runner: self.runner,
             memory: self.memory.clone(),
@@ -235,6 +335,8 @@ impl<'a, 'p> Search<'a, 'p> {
             observer: self.observer.silent(),
             crew: self.crew,
             path: self.path.clone(),
+            choice: 0,
+            is_refused: false,
             since_handing_on: 0,
             is_patient: self.is_patient,
         };
@@ -245,8 +347,13 @@ impl<'a, 'p> Search<'a, 'p> {
         }
         other.path.nodes.drain(..first);
         other.memory.known.take_discoveries();
+        other.path.above += first;
+        other.path.choices.clone_from(&place.choices);
+        (other.path.is_within, other.path.events) = (false, 0);
         self.path.nodes[first].is_handed_on = true;
-        self.crew.give(segment, other.graph, other.memory, other.path);
+        let start = Start { place, log: other.memory.known.log().to_vec() };
+        let Search { graph, memory, path, .. } = other;
+        self.crew.give(segment, Work::Begun { graph, memory, path }, start);
     }
 
     /// Undoes what a node did last.
@@ -276,7 +383,15 @@ impl<'a, 'p> Search<'a, 'p> {
     }
 
     fn push_node(&mut self, node: Node) {
-        self.path.nodes.push(Level { node, is_handed_on: false });
+        let (path, choice) = (&mut self.path, self.choice);
+        let depth = path.above + path.nodes.len();
+        path.choices.truncate(depth);
+        path.choices.push(choice);
+        path.events = self.observer.findings.counts.events;
+        path.matched = path.matched.min(depth);
+        let is_handed_on = path.matched == depth && path.limit.get(depth) == Some(&choice);
+        path.matched += usize::from(is_handed_on);
+        path.nodes.push(Level { node, choice, is_handed_on });
     }
 
     /// Adds the next event in the first way that is left; false where there is none.
