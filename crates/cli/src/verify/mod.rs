@@ -132,14 +132,6 @@ fn response(
     Ok(response)
 }
 
-fn control(options: &VerifyArguments, cancel: &Cancel) -> Control<'static> {
-    Control {
-        memory_limit: Some(u64::from(options.memory_limit.get())),
-        jobs: options.jobs,
-        ..Control::default().until(cancel.clone()).within(options.timeout)
-    }
-}
-
 /// How much there is to explore, on one line.
 fn estimate(options: &VerifyArguments, cancel: &Cancel) -> Exit {
     let estimated = || {
