@@ -105,7 +105,15 @@ pub fn search(program: &Program, model: &Model, options: &Options<'_>) -> Verdic
             machine.forks, asked.queries, asked.solved
         )],
     };
-    verdict(program, options, observer, violations, notes, (machine.is_cut, machine.may_leave), memory)
+    verdict(
+        program,
+        options,
+        observer,
+        violations,
+        notes,
+        (machine.is_cut, machine.may_leave),
+        memory,
+    )
 }
 
 fn unanswered(stop: Stop) -> Reason {

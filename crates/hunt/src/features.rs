@@ -250,9 +250,7 @@ fn of_statement(program: &Program, statement: &Stmt, found: &mut BTreeSet<Featur
         }
         Stmt::Retry { .. } => Feature::RetryLoop,
         Stmt::Count { body, .. } => {
-            let counts = |place: &Place| {
-                matches!(place, Place::Element { index, .. } if **index == Expr::Counter)
-            };
+            let counts = |place: &Place| matches!(place, Place::Element { index, .. } if **index == Expr::Counter);
             if body.iter().any(|statement| statement.place().is_some_and(counts)) {
                 found.insert(Feature::Sweep);
             }

@@ -659,7 +659,8 @@ impl Generator<'_> {
             true => Stmt::Store { to: at(Expr::Counter), value, order },
             false => Stmt::Load { to, from: at(Expr::Counter), order },
         };
-        let mut made = vec![Stmt::Count { times: 2 + self.random.below(2) as u64, body: vec![each] }];
+        let mut made =
+            vec![Stmt::Count { times: 2 + self.random.below(2) as u64, body: vec![each] }];
         if self.random.percent(70) {
             let from = at(Expr::Const(self.random.below(3) as u64));
             made.push(Stmt::Load { to, from, order });

@@ -27,8 +27,7 @@ mod walker;
 pub use claim::{Claim, Source, Step, StepId, ThreadClaim, ThreadEnding};
 pub use conclude::{
     Endings, Gaps, NONE_ENDS, Searched, leaves_all_open, no_execution, no_execution_passes,
-    no_execution_within,
-    no_final_state, stopped, unasked,
+    no_execution_within, no_final_state, stopped, unasked,
 };
 pub use confirm::{Suspicion, confirm, confirm_again, confirm_final, follow, inputs_tried};
 pub use confirmed::Confirmed;
