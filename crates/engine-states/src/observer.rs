@@ -276,6 +276,14 @@ impl<'a> Observer<'a> {
         path: Path<'_>,
     ) -> Result<(), Over> {
         let (mut spins, mut never_ends) = (false, false);
+        // What is in a buffer takes no effect before the section is over, and yet might end it.
+        let mut buffers = open.iter().map(|thread| system.buffer(*thread));
+        if let Some(owner) = system.section().filter(|_| buffers.any(|buffer| !buffer.is_empty())) {
+            let message =
+                "a thread waits in an atomic section, and stores of others are on their way";
+            self.unsupported(system, owner, message.to_string(), None);
+            return Ok(());
+        }
         for thread in open {
             match (system.thread(*thread).map(|local| &local.at), system.readiness(*thread)) {
                 (Some(At::Waiting), _) => {}

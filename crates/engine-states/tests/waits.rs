@@ -247,6 +247,29 @@ fn both_engines_agree_who_waits() {
     seen.check("exploration and states");
 }
 
+/// Who waits in an atomic section for a lock holds up the thread that has it, whatever that is about to do.
+#[test]
+fn a_section_that_waits_for_a_lock_holds_up_who_has_it() {
+    let take = "_, ok = cas.4 &l, 0:32, 1:32 [A, ACQ] [A, ACQ] [A, RLX]\nwait ok\n";
+    let text = format!(
+        "program p pointers 64\nglobal l: 4\nglobal x: 4\n\
+         fn P0() {{\nvar ok: 1\natomic begin\n{take}store.4 &l, 0:32 [A, REL]\natomic end\n\
+         return\n}}\n\
+         fn P1() {{\nvar ok: 1, r: 32\n{take}r = load.4 &x [A, SC]\nstore.4 &l, 0:32 [A, REL]\n\
+         return\n}}\n\
+         thread P0 = P0()\nthread P1 = P1()\n"
+    );
+    let program = parse_program("p", &text).expect("a program");
+    let verdict = searched(&program, "sc", Property::Deadlock);
+    assert_eq!(verdict.conclusion(), Conclusion::Unsafe, "{:?}", verdict.reason);
+    // What gives the lock back may be on its way, and takes effect at some time in a real machine.
+    for name in ["tso", "pso"] {
+        let verdict = searched(&program, name, Property::Deadlock);
+        let reason = verdict.reason.as_ref().map_or("", |reason| &reason.message);
+        assert!(reason.contains("on their way"), "{name}: {reason}");
+    }
+}
+
 /// A thread that takes a lock in each round waits for no lock that it has given back, though that may not have
 /// taken effect yet.
 #[test]

@@ -213,6 +213,13 @@ impl<'a> Observer<'a> {
         mut spins: bool,
     ) -> Result<(), Halt> {
         let mut never_ends = false;
+        // What is in a buffer takes no effect before the section is over, and yet might end it.
+        if state.section.is_some() && open.iter().any(|thread| !state.is_drained(*thread)) {
+            let message =
+                "a thread waits in an atomic section, and stores of others are on their way";
+            self.gaps.add(Reason { message: message.to_string(), place: None, help: None });
+            return Ok(());
+        }
         for thread in open {
             match state.thread(*thread).map(|local| &local.at) {
                 Some(At::Endless) => never_ends = true,

@@ -67,6 +67,7 @@ impl Rebuild<'_, '_> {
         let target = match self.due(number as u32, None)? {
             Due::Operation(Operation::Wait { .. }) => return Ok(()),
             Due::Operation(Operation::AtomicBegin) if in_section => return Ok(()),
+            _ if in_section && self.sections_exclude => return Ok(()),
             Due::Operation(Operation::Join { thread }) => thread.bits.unsigned(),
             other => return Err(format!("it does not wait, but is at {}", describe(&other))),
         };

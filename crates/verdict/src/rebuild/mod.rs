@@ -128,7 +128,7 @@ fn retake_steps(
     control: &Control<'_>,
 ) -> Result<Retaken, Refusal> {
     let code = Code::new(program);
-    let mut rebuild = Rebuild::new(&code, claim, model.asks_for_dependencies())?;
+    let mut rebuild = Rebuild::new(&code, claim, model)?;
     rebuild.check_size(&Orders::new())?;
     rebuild.run(control)?;
     rebuild.check_complete()?;
@@ -154,7 +154,7 @@ fn retake_steps(
 /// up, and what the model says, is not looked at.
 pub(crate) fn retrace(program: &Program, claim: &Claim, model: &Model) -> Result<Retraced, String> {
     let code = Code::new(program);
-    let mut rebuild = Rebuild::new(&code, claim, model.asks_for_dependencies())?;
+    let mut rebuild = Rebuild::new(&code, claim, model)?;
     rebuild.run(&Control::default())?;
     rebuild.check_complete()?;
     rebuild.keep_promises()?;
@@ -173,6 +173,8 @@ struct Rebuild<'a, 'p> {
     code: &'a Code<'p>,
     claim: &'a Claim,
     traces: bool,
+    /// Whether nobody else does anything while a thread is in an atomic section.
+    sections_exclude: bool,
     threads: Vec<Run<'a, 'p>>,
     /// One for each step, thread by thread; None until the step is taken.
     events: Vec<Option<Taken>>,
@@ -229,7 +231,8 @@ impl<'a, 'p> Rebuild<'a, 'p> {
     const MOST_CALLS: usize = 64;
     const STEPS_BETWEEN_LOOKS: usize = 256;
 
-    fn new(code: &'a Code<'p>, claim: &'a Claim, traces: bool) -> Result<Self, String> {
+    fn new(code: &'a Code<'p>, claim: &'a Claim, model: &Model) -> Result<Self, String> {
+        let traces = model.asks_for_dependencies();
         let starts = &code.program.threads;
         if claim.threads.len() < starts.len() {
             return Err("a thread of the program is missing".to_string());
@@ -265,6 +268,7 @@ impl<'a, 'p> Rebuild<'a, 'p> {
             code,
             claim,
             traces,
+            sections_exclude: model.facts().machine.is_some(),
             threads,
             events: (0..events).map(|_| None).collect(),
             schedule: Vec::with_capacity(events as usize),
