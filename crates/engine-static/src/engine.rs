@@ -3,12 +3,12 @@
 use std::any::TypeId;
 
 use parallax_control::Control;
-use parallax_memory::Facts;
+use parallax_memory::{Facts, Native};
 use parallax_program::{Diagnostic, Diagnostics, Help, Program, Property, Setting};
 use parallax_query::{Answer, Engine, Extension, Query, Tracked, Wanted};
 use parallax_verdict::{Counts, Gaps, Reason, Scope, Searched, no_execution_passes, stopped};
 
-use crate::{Claim, Conclusion, prove, prove_defined};
+use crate::{Claim, Conclusion, prove, prove_defined, prove_unordered};
 
 /// That the program does nothing undefined but race. Tasks of competitions are taken to be like that:
 /// a task that is defined for one property is not there for another one.
@@ -37,10 +37,10 @@ impl Engine for Static {
         }
         // Models that exploration has rules for have no cycle of program order and reads-from, so that
         // no value is its own cause.
-        if query.model.facts().native.is_none() {
+        if !is_for(query.model.facts()) {
             let message =
                 format!("the engine 'static' says nothing about '{}'", query.model.name());
-            let models = Facts::names(|facts| facts.native.is_some());
+            let models = Facts::names(is_for);
             return refused(&message, &format!("models for it are {models}"));
         }
         if matches!(query.wanted, Wanted::Every(_)) {
@@ -86,7 +86,8 @@ impl Engine for Static {
             searched.properties.extend(properties.iter().filter(asked));
             let proof = match query.extensions.get::<Defined>() {
                 Some(Defined) => prove_defined(program, claim, control),
-                None => prove(program, claim, control),
+                None if sees_stores_in_order(query.model.facts()) => prove(program, claim, control),
+                None => prove_unordered(program, claim, control),
             };
             searched.counts.events = proof.accesses;
             if let (Some((message, span)), Conclusion::Proved) = (&proof.assumed, &proof.conclusion)
@@ -109,6 +110,16 @@ impl Engine for Static {
         }
         Ok(Answer::new(searched.conclude(), self.name()))
     }
+}
+
+/// Whether the analysis is right about executions of a model: program order and reads-from make no cycle.
+fn is_for(facts: &Facts) -> bool {
+    facts.native.is_some_and(|native| native != Native::Imm)
+}
+
+/// Whether a thread that sees a store of another one sees all that this one has stored before.
+fn sees_stores_in_order(facts: &Facts) -> bool {
+    matches!(facts.native, Some(Native::Sc | Native::Tso))
 }
 
 /// What can be proved of which properties. Of several, the first one is looked at.

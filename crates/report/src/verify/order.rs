@@ -25,7 +25,10 @@ impl Order {
         let frees = frees_before_use(execution);
         let strict = communication(execution, links);
         let with_frees: Vec<(u32, u32)> = strict.iter().chain(&frees).copied().collect();
-        let ordered = sorted(execution, links, &with_frees)
+        // Atomic sections as a whole, if nobody has come between.
+        let ordered = sorted(execution, links, &around_sections(execution, &with_frees))
+            .or_else(|| sorted(execution, links, &around_sections(execution, &strict)))
+            .or_else(|| sorted(execution, links, &with_frees))
             .or_else(|| sorted(execution, links, &strict))
             .map(|events| Order::of(execution, events, true));
         ordered.unwrap_or_else(|| {
@@ -86,6 +89,33 @@ fn frees_before_use(execution: &Execution) -> Vec<(u32, u32)> {
     pairs
 }
 
+/// The same pairs, where what comes after a part of an atomic section comes after all of it, and what comes
+/// before a part before all of it.
+fn around_sections(execution: &Execution, pairs: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    let count = execution.events.len();
+    let mut first: Vec<u32> = (0..count as u32).collect();
+    let mut last = first.clone();
+    // Where the section of each thread has begun.
+    let mut open: BTreeMap<u32, u32> = BTreeMap::new();
+    for (number, event) in (0u32..).zip(&execution.events) {
+        let Some(thread) = event.thread else { continue };
+        if event.kind == EventKind::AtomicBegin {
+            open.insert(thread, number);
+        }
+        let Some(begin) = open.get(&thread).copied() else { continue };
+        first[number as usize] = begin;
+        last[begin as usize] = number;
+        if event.kind == EventKind::AtomicEnd {
+            open.remove(&thread);
+        }
+    }
+    let around = |(a, b): &(u32, u32)| {
+        let (from, to) = (first[*a as usize], first[*b as usize]);
+        if from == to { (*a, *b) } else { (last[from as usize], to) }
+    };
+    pairs.iter().map(around).collect()
+}
+
 /// A topological order of program order and the given pairs that stays in a thread while it can
 /// go on; None if there is a cycle.
 fn sorted(execution: &Execution, links: &Links, pairs: &[(u32, u32)]) -> Option<Vec<u32>> {
@@ -120,4 +150,66 @@ fn sorted(execution: &Execution, links: &Links, pairs: &[(u32, u32)]) -> Option<
         events.push(event);
     }
     Some(events)
+}
+
+#[cfg(test)]
+mod tests {
+    use parallax_program::{Bits, Tags};
+    use parallax_verdict::Event;
+
+    use super::*;
+
+    fn event(thread: Option<u32>, kind: EventKind) -> Event {
+        Event { thread, kind, tags: Tags::default(), place: None, text: String::new() }
+    }
+
+    fn access(writes: bool, address: u64) -> EventKind {
+        let (location, shown, value) = (String::new(), String::new(), Bits::zero(32));
+        match writes {
+            true => EventKind::Write { location, address, size: 4, value, shown },
+            false => EventKind::Read { location, address, size: 4, value, shown },
+        }
+    }
+
+    /// Two threads that do the same in atomic sections; the first writes last.
+    #[test]
+    fn sections_are_shown_as_a_whole() {
+        let mut events = vec![event(None, access(true, 8)), event(None, access(true, 16))];
+        for thread in 0..2 {
+            let section =
+                [EventKind::AtomicBegin, access(false, 8), access(true, 16), EventKind::AtomicEnd];
+            events.extend(section.map(|kind| event(Some(thread), kind)));
+        }
+        let execution = Execution {
+            threads: vec!["one".to_string(), "two".to_string()],
+            events,
+            rf: vec![(0, 3), (0, 7)],
+            co: vec![(1, 8), (1, 4), (8, 4)],
+            schedule: vec![2, 3, 6, 7, 8, 9, 4, 5],
+            ..Execution::default()
+        };
+        let order = Order::new(&execution, &Links::new(&execution));
+        assert_eq!(order.events, [6, 7, 8, 9, 2, 3, 4, 5]);
+        assert!(order.interleaving);
+    }
+
+    /// What is no part of a section may fall into one.
+    #[test]
+    fn others_may_come_between() {
+        let begin = vec![event(None, access(true, 8)), event(None, access(true, 16))];
+        let section =
+            [EventKind::AtomicBegin, access(true, 8), access(false, 16), EventKind::AtomicEnd];
+        let section = section.map(|kind| event(Some(0), kind));
+        let other = [access(false, 8), access(true, 16)].map(|kind| event(Some(1), kind));
+        let execution = Execution {
+            threads: vec!["one".to_string(), "two".to_string()],
+            events: begin.into_iter().chain(section).chain(other).collect(),
+            rf: vec![(3, 6), (7, 4)],
+            co: vec![(0, 3), (1, 7)],
+            schedule: vec![2, 3, 6, 7, 4, 5],
+            ..Execution::default()
+        };
+        let order = Order::new(&execution, &Links::new(&execution));
+        assert_eq!(order.events, [2, 3, 6, 7, 4, 5]);
+    }
 }
