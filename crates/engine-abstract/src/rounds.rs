@@ -452,7 +452,9 @@ impl<'r, 'p> Rounds<'r, 'p> {
             let names: Vec<String> =
                 new.iter().map(|place| text::place(&rounds.blocks, *place)).collect();
             let names = names.join(", ");
-            format!("{steps} steps that depend on what is in memory; from now on: accesses to {names}")
+            format!(
+                "{steps} steps that depend on what is in memory; from now on: accesses to {names}"
+            )
         });
         Next::Again
     }

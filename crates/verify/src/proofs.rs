@@ -24,7 +24,8 @@ pub fn check_proof(
     request.properties = Some(Properties::Named(header.properties.clone()));
     request.nondet = header.nondet;
     let words = request.clone().prepare()?;
-    let is_about = |it: &Prepared| it.subject.program.as_ref().is_some_and(|it| header.is_about(it));
+    let is_about =
+        |it: &Prepared| it.subject.program.as_ref().is_some_and(|it| header.is_about(it));
     let integers = if is_about(&words) { None } else { with_integers(request).filter(is_about) };
     let prepared = integers.as_ref().unwrap_or(&words);
     let Some(program) = &prepared.subject.program else {

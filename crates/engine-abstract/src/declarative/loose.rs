@@ -44,9 +44,8 @@ impl Memory<'_> {
 }
 
 fn has_meaning(marks: [Marks; 3]) -> bool {
-    let means = |it: &Marks| {
-        it.takes_lock() || it.gives_lock_back() || it.is_fresh() || it.is_farewell()
-    };
+    let means =
+        |it: &Marks| it.takes_lock() || it.gives_lock_back() || it.is_fresh() || it.is_farewell();
     marks.iter().any(means)
 }
 

@@ -3,7 +3,8 @@
 use parallax_program::{Expr, InstKind, Property};
 
 use super::arithmetic::{
-    bit_cast, cast, compare, fits_integer, fits_signed, fits_unsigned, float_compare, integer_op, negated,
+    bit_cast, cast, compare, fits_integer, fits_signed, fits_unsigned, float_compare, integer_op,
+    negated,
 };
 use super::body::Body;
 use super::layout::Lowered;
