@@ -4,28 +4,34 @@
 
 extern int __VERIFIER_nondet_int(void);
 
-enum { OPEN, AGAINST, FOR } first, second, decision;
+enum { OPEN, AGAINST, FOR } first, second, decision, heard_by_one, heard_by_two;
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
 void *one(void *unused) {
+    int agrees = __VERIFIER_nondet_int();
     pthread_mutex_lock(&lock);
-    first = __VERIFIER_nondet_int() ? FOR : AGAINST;
+    first = agrees ? FOR : AGAINST;
     pthread_cond_broadcast(&changed);
     while (decision == OPEN)
         pthread_cond_wait(&changed, &lock);
-    assert(decision == AGAINST || first == FOR);
+    heard_by_one = decision;
+    if (heard_by_one == FOR)
+        assert(first == FOR && second == FOR);
     pthread_mutex_unlock(&lock);
     return 0;
 }
 
 void *two(void *unused) {
+    int agrees = __VERIFIER_nondet_int();
     pthread_mutex_lock(&lock);
-    second = __VERIFIER_nondet_int() ? FOR : AGAINST;
+    second = agrees ? FOR : AGAINST;
     pthread_cond_broadcast(&changed);
     while (decision == OPEN)
         pthread_cond_wait(&changed, &lock);
-    assert(decision == AGAINST || second == FOR);
+    heard_by_two = decision;
+    if (heard_by_two == FOR)
+        assert(first == FOR && second == FOR);
     pthread_mutex_unlock(&lock);
     return 0;
 }
@@ -42,5 +48,6 @@ int main(void) {
     pthread_mutex_unlock(&lock);
     pthread_join(a, 0);
     pthread_join(b, 0);
+    assert(heard_by_one == heard_by_two);
     return 0;
 }

@@ -19,7 +19,8 @@ use random::Random;
 /// An expression over two inputs, and the same in words that are wide enough for each of its values.
 fn expression(random: &mut Random, depth: u32) -> (String, String) {
     if depth == 0 {
-        let leaf = random.pick(&["a", "b", "3"]);
+        // What is made of constants alone is computed by clang.
+        let leaf = random.pick(&["a", "b"]);
         return (leaf.to_string(), format!("(long long){leaf}"));
     }
     let op = random.pick(&["+", "-", "*"]);

@@ -55,3 +55,20 @@ fn one_predicate_is_enough() {
     let found = answer(body, Tuning { domain: Domain::Explicit, most_values: 4, ..tuning });
     assert_eq!(name(&found), "unknown");
 }
+
+/// A part of an object that another thread is the first to use.
+#[test]
+fn what_nobody_has_written_is_anything() {
+    let text = "program p pointers 64\nglobal q: 8\n\
+                fn P0() {\nvar p: 64\np = alloc.heap 8:64 align 8\nstore.4 p, 1:32 [NA]\nstore.8 &q, p [A, SC]\n}\n\
+                fn P1() {\nvar p: 64, r: 32\np = load.8 &q [A, SC]\nbranch p == 0:64, end, there\nthere:\n\
+                r = load.4 p + 4:64 [NA]\nassert r != 2:32, \"found\"\nend:\n}\n\
+                thread P0 = P0()\nthread P1 = P1()\n";
+    let program = parse_program("p", text).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"));
+    for model in ["sc", "tso", "pso", "rc11"] {
+        let memory = Model::builtin(model).expect("a model").expect("a good model");
+        let control = Control::lasting(Duration::from_secs(30));
+        let found = verify(&program, &memory, &Options { control, ..Options::default() });
+        assert_eq!(name(&found), "unsafe", "{model}");
+    }
+}

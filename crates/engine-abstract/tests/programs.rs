@@ -89,6 +89,18 @@ fn inputs_between_two_bounds_are_no_end_of_refinement() {
     }
 }
 
+#[test]
+fn conditions_are_kept_together_where_they_do_not_suffice_one_by_one() {
+    let program = load(&[folder().join("votes.c")], &Default::default()).expect("a program");
+    let model = Model::builtin("tso").expect("a model").expect("a good model");
+    let tuning = Tuning { reports_rounds: true, ..Tuning::default() };
+    let control = Control::lasting(PATIENCE);
+    let found = verify(&program, &model, &Options { control, tuning, ..Options::default() });
+    assert_eq!(found.conclusion().name(), "safe", "{:?}", found.reason);
+    let is_told = |note: &String| note.contains("states that differ in a condition are kept apart");
+    assert!(found.notes.iter().any(is_told), "{:?}", found.notes);
+}
+
 /// Failures that are reached in one round may have the same reason.
 #[test]
 fn one_reason_for_several_failures_is_no_end_of_refinement() {

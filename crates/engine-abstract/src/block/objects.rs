@@ -71,7 +71,10 @@ impl Walk<'_, '_, '_> {
             run.made.push((id, term));
             return term;
         };
-        let bits = given.made.get(&id).copied().unwrap_or(Bits::zero(width));
+        // The path may have been found before anybody used the place: then it is what is there at first.
+        let own = places.term(id);
+        let bits = given.made.get(&id).or_else(|| given.bytes.get(&own));
+        let bits = bits.copied().unwrap_or(Bits::zero(width));
         if let Place::Memory { address, .. } = places.place(id) {
             given.story.leave(address, bits);
         }
