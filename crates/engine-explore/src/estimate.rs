@@ -97,7 +97,10 @@ pub fn estimate(
         let each = Some(started.elapsed().div_f64(executions.max(1.0)));
         return Ok(Some(Estimate { executions: (executions, 0.0), each }));
     }
-    Ok(pace.expected.map(|executions| Estimate { executions, each: pace.each() }))
+    // Where most ways end blocked, few samples may have met no execution at all.
+    let counted = pace.last.map_or(0, |(_, executions)| executions) as f64;
+    let expected = pace.expected.filter(|(mean, _)| *mean > 0.0 && *mean >= counted);
+    Ok(expected.map(|executions| Estimate { executions, each: pace.each() }))
 }
 
 /// The expected number of executions, and the standard deviation of that expectation.

@@ -50,13 +50,14 @@ impl<'a> Judge<'a> {
     }
 
     /// Whether the model's file is asked about a complete graph.
-    pub fn looks_by_file(&self, graph: &Graph<'_>) -> bool {
-        self.cat.as_ref().is_some_and(|cat| !self.sees_pairs(cat, graph) || cat.may_flag(graph))
+    pub fn looks_by_file(&self, graph: &Graph<'_>, memory: &Memory) -> bool {
+        let cat = self.cat.as_ref();
+        cat.is_some_and(|cat| !self.sees_pairs(cat, graph, memory) || cat.may_flag(graph))
     }
 
     /// Whether the engine sees by itself what it has to see in a complete graph.
-    fn sees_pairs(&self, cat: &CatJudge<'_>, graph: &Graph<'_>) -> bool {
-        self.refines == Some(Native::Imm) && cat.is_watchful() && !graph.has_frees()
+    fn sees_pairs(&self, cat: &CatJudge<'_>, graph: &Graph<'_>, memory: &Memory) -> bool {
+        self.refines == Some(Native::Imm) && cat.is_watchful() && !memory.has_shared_ends(graph)
     }
 
     /// What the model's file finds wrong with a graph that it allows, and where.
@@ -74,7 +75,7 @@ impl<'a> Judge<'a> {
         memory: &Memory,
         known: &buffering::Seen,
     ) -> Option<Look> {
-        let sees_pairs = self.sees_pairs(self.cat.as_ref()?, graph);
+        let sees_pairs = self.sees_pairs(self.cat.as_ref()?, graph, memory);
         let cat = self.cat.as_mut()?;
         match sees_pairs {
             true => Some(Look { seen: cat.kept(graph, memory, known), late: Vec::new() }),

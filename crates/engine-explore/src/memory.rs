@@ -140,6 +140,17 @@ impl Memory {
         cells.filter_map(|(start, _)| self.locs.get(&start).copied())
     }
 
+    /// Whether an object was freed that others have used than who freed it.
+    pub fn has_shared_ends(&self, graph: &Graph<'_>) -> bool {
+        let objects = graph.threads.iter().flat_map(|thread| &thread.objects);
+        let mut ended = objects.filter_map(|object| Some((object, object.freed?.thread())));
+        ended.any(|(object, thread)| {
+            let places = self.locs_within(object.address, object.size);
+            let mut places = places.filter_map(|loc| graph.places.get(loc.0 as usize));
+            places.any(|place| place.co.iter().chain(&place.reads).any(|id| id.thread() != thread))
+        })
+    }
+
     pub fn address(&self, loc: Loc) -> u64 {
         self.table[loc.0 as usize].0
     }

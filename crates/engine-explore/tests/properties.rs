@@ -171,6 +171,20 @@ fn memory_errors() {
     expect(&main(zeroed), "rc11", Property::Leak);
 }
 
+/// An object that one thread uses and another one frees, with a join in between or without.
+#[test]
+fn shared_objects_end_too_early_where_the_file_judges() {
+    let text = |join: &str| {
+        format!(
+            "fn main() {{\nvar p: 64, t: 32\np = alloc.heap.zeroed 8:64 align 8\n\
+             t = spawn user(p)\n{join}free.heap p\n}}\nfn user(p: 64) {{\nvar v: 32\n\
+             v = load.4 p [A, RLX]\n}}\nthread main = main()\n"
+        )
+    };
+    expect(&text(""), "imm", Property::Memory);
+    expect_safe(&text("join t\n"), "imm");
+}
+
 #[test]
 fn locking_errors() {
     let text = |owner: bool| {

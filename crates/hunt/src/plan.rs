@@ -128,8 +128,16 @@ fn group(random: &mut Random, model: &'static str, asked: Asked, is_litmus: bool
     if !random.percent(10) {
         engines.retain(|engine| *engine != Engine::VIEW);
     }
-    let reduced: [&'static str; 6] =
-        ["none", "spin-loops", "waits", "symmetry", "barriers", "spin-loops,waits"];
+    let reduced: [&'static str; 8] = [
+        "none",
+        "spin-loops",
+        "waits",
+        "symmetry",
+        "barriers",
+        "locks",
+        "updates",
+        "spin-loops,waits",
+    ];
     let reductions = Setting::Reductions(random.pick::<&'static str>(&reduced));
     engines.push(Engine::EXPLORE.with(reductions));
     let solved = |setting| Engine::BOUNDED.with(setting);

@@ -141,7 +141,7 @@ fn estimate(options: &VerifyArguments, cancel: &Cancel) -> Exit {
     };
     match timed(estimated) {
         Ok((Some(estimate), _)) => {
-            let _ = crate::output::print(&progress::forecast(&estimate));
+            let _ = crate::output::print(&format!("{}\n", progress::forecast(&estimate)));
             Exit::Fine
         }
         Ok((None, _)) => {

@@ -416,7 +416,9 @@ impl<'a, 'p> Search<'a, 'p> {
                 self.observer.end_by(End::BarrierOrder);
                 false
             }
-            None if self.judge.looks_by_file(&self.graph) && self.is_too_long() => false,
+            None if self.judge.looks_by_file(&self.graph, &self.memory) && self.is_too_long() => {
+                false
+            }
             None => {
                 for (flag, involved) in self.judge.flags(&self.graph) {
                     self.observer.flag(&self.graph, &self.memory, &flag, involved);
