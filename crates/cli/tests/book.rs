@@ -126,6 +126,11 @@ fn the_page_on_views_is_true() {
 }
 
 #[test]
+fn the_page_on_multi_copy_atomicity_is_true() {
+    check_page("docs/src/multi-copy-atomicity.md");
+}
+
+#[test]
 fn the_page_on_races_is_true() {
     check_page("docs/src/static.md");
 }

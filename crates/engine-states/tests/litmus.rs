@@ -9,7 +9,6 @@ use common::{MACHINES, finals};
 use parallax_engine_enumerate::enumerate;
 use parallax_engine_states::{Options, Reduction, search};
 use parallax_frontend_litmus::{LitmusTest, parse};
-use parallax_machine::system::MemoryKind;
 use parallax_memory::Model;
 use parallax_program::{Place, VarId};
 use parallax_verdict::{Conclusion, Ending, FinalState};
@@ -27,14 +26,6 @@ fn tests() -> Vec<LitmusTest> {
     litmus.map(read).collect()
 }
 
-fn name(memory: MemoryKind) -> &'static str {
-    match memory {
-        MemoryKind::Sc => "sc",
-        MemoryKind::Tso => "tso",
-        MemoryKind::Pso => "pso",
-    }
-}
-
 #[test]
 fn the_corpus_has_the_same_final_states() {
     let tests = tests();
@@ -48,7 +39,7 @@ fn the_corpus_has_the_same_final_states() {
         };
         let observed: Vec<(u32, VarId)> = shown.iter().filter_map(variable).collect();
         for memory in MACHINES {
-            let model = Model::builtin(name(memory)).expect("a model").expect("a right model");
+            let model = Model::builtin(memory.name()).expect("a model").expect("a right model");
             let outcomes = enumerate(&test.program, &test.question, &model, &Default::default());
             let outcomes = outcomes.unwrap_or_else(|errors| panic!("{}", errors[0]));
             if test.question.filter.is_some() || outcomes.ending != Ending::Complete {
@@ -68,7 +59,7 @@ fn the_corpus_has_the_same_final_states() {
 fn what_can_be_reached_is_shown() {
     for test in tests() {
         for memory in MACHINES {
-            let model = Model::builtin(name(memory)).expect("a model").expect("a right model");
+            let model = Model::builtin(memory.name()).expect("a model").expect("a right model");
             let outcomes = enumerate(&test.program, &test.question, &model, &Default::default());
             let outcomes = outcomes.unwrap_or_else(|errors| panic!("{}", errors[0]));
             let question = Some(test.question.clone());

@@ -68,12 +68,7 @@ fn the_reduction_loses_no_final_state() {
 }
 
 fn model(memory: MemoryKind) -> Arc<Model> {
-    let name = match memory {
-        MemoryKind::Sc => "sc",
-        MemoryKind::Tso => "tso",
-        MemoryKind::Pso => "pso",
-    };
-    Model::builtin(name).expect("a model").expect("a right model")
+    Model::builtin(memory.name()).expect("a model").expect("a right model")
 }
 
 /// All final values, by enumeration of executions under the model's cat file.

@@ -142,7 +142,7 @@ impl<'s, 'p> System<'s, 'p> {
     }
 
     pub fn has_ended(&self, number: u32) -> bool {
-        self.slot(number).is_some_and(|slot| slot.local.at == At::Ended && slot.pool.is_empty())
+        self.slot(number).is_some_and(|slot| slot.local.at == At::Ended)
     }
 
     /// The thread that is in an atomic section.

@@ -102,7 +102,7 @@ impl<'p> Local<'p> {
             return Some(failed(BadAccess::Undefined));
         }
         log.add(self.number, What::Read { address, bytes, value: content.value });
-        let from = self.from_private(address, bytes) | self.depends().address;
+        let from = self.private_from(address, bytes) | self.depends().address;
         if self.depends().address != 0 {
             outs.push(Out::Addressed(self.depends().address));
         }
@@ -112,7 +112,7 @@ impl<'p> Local<'p> {
     }
 
     /// The reads that wait, of those that some bytes come from.
-    fn from_private(&self, address: u64, bytes: u8) -> u64 {
+    fn private_from(&self, address: u64, bytes: u8) -> u64 {
         let all = self.private_reads.range(address..address.saturating_add(u64::from(bytes)));
         all.fold(0, |all, (_, from)| all | from)
     }
@@ -230,7 +230,7 @@ impl<'p> Local<'p> {
         }
         log.add(self.number, What::Read { address, bytes, value: content.value });
         let from = self.depends();
-        let known = self.from_private(address, bytes) | from.address;
+        let known = self.private_from(address, bytes) | from.address;
         let old = Bits::new(u32::from(bytes) * 8, content.value).coming_from(known);
         let new = at.written(old);
         if let Some(new) = new {

@@ -80,12 +80,7 @@ impl<'p> System<'_, 'p> {
         }
         match &local.at {
             At::Join { thread: other } => {
-                let has_ended = |other| match self.publishes() {
-                    // Its end waits, as a write does.
-                    true => self.thread(other).is_some_and(|local| local.at == At::Ended),
-                    false => self.has_ended(other),
-                };
-                match u32::try_from(*other).is_ok_and(has_ended) {
+                match u32::try_from(*other).is_ok_and(|other| self.has_ended(other)) {
                     true => Readiness::READY,
                     false => Readiness::Blocked(Waits::Thread(*other)),
                 }
