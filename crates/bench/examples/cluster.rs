@@ -21,10 +21,10 @@ use parallax_bench::chart::{Axis, Chart, Curve, Panel};
 use parallax_bench::{programs, query};
 use parallax_control::Control;
 use parallax_program::Program;
-use parallax_query::{Subject, Wanted};
+use parallax_query::{Reductions, Subject};
 use parallax_verify::{Checkpoint, registry::named};
 
-/// Nanoseconds between two places of a recorded run.
+/// Between two places of a recorded run.
 const STEP: Duration = Duration::from_micros(30);
 /// Who is at work looks for letters this often, in nanoseconds.
 const LOOK: u64 = 2_000_000;
@@ -48,12 +48,12 @@ fn record(name: &'static str, program: Program) -> Run {
     };
     let subject = Subject::of(program);
     let engine = named("explore").expect("the engine");
-    let bare = query(&subject, "sc");
+    let mut bare = query(&subject, "sc");
+    bare.extensions = bare.extensions.with(Reductions::NONE);
     let started = Instant::now();
     engine.run(&bare, &Control::default()).expect("an answer");
     let time = started.elapsed();
-    let mut kept = query(&subject, "sc");
-    kept.wanted = Wanted::All;
+    let mut kept = bare.clone();
     kept.extensions =
         kept.extensions.with(Checkpoint { every: STEP, keep: Some(Arc::new(keep)), from: None });
     engine.run(&kept, &Control::default()).expect("an answer");
@@ -282,9 +282,9 @@ fn service() -> u64 {
 fn main() {
     let folder = std::env::args().nth(1).expect("a folder of figures");
     let runs = [
-        record("additions, n = 10", programs::additions(10)),
+        record("additions, n = 9", programs::additions(9)),
         record("last-zero, n = 13", programs::last_zero(13)),
-        record("indexer, n = 13", programs::indexer(13)),
+        record("ring, n = 16", programs::ring(16)),
     ];
     let (latency, service) = (latency(), service());
     println!("latency {latency} ns, {service} ns for a letter at process 0");

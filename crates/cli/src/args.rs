@@ -26,7 +26,7 @@ pub struct Arguments {
 #[derive(Subcommand, Debug)]
 pub enum Command {
     Litmus(LitmusArguments),
-    Verify(VerifyArguments),
+    Verify(Box<VerifyArguments>),
     Fences(FencesArguments),
     Debug(DebugArguments),
     Replay(ReplayArguments),

@@ -29,7 +29,7 @@ fn cluster(hosts: usize, program: String) -> Folder {
 fn start(folder: &Folder, process: usize, secret: &str, more: &[&str]) -> Child {
     let mut run = command();
     run.current_dir(folder.path()).args(ASK).args(["--cluster", "hosts.txt", "--secret", secret]);
-    run.args(["--process", &process.to_string(), "--wait", "20"]).args(more);
+    run.args(["--process", &process.to_string()]).args(more);
     run.env_remove("PARALLAX_SECRET").stdout(Stdio::piped()).stderr(Stdio::piped());
     run.spawn().expect("the command starts")
 }

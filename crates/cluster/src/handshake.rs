@@ -8,7 +8,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -32,6 +32,22 @@ struct Caller {
     about: String,
 }
 
+/// How long to wait for others, and who gets to know what happens.
+struct Waiting<'a> {
+    end: Instant,
+    is_cancelled: &'a (dyn Fn() -> bool + Sync),
+    say: &'a (dyn Fn(&str) + Sync),
+}
+
+impl Waiting<'_> {
+    fn check(&self) -> Result<(), String> {
+        match (self.is_cancelled)() {
+            true => Err("stopped while waiting for the other processes".to_string()),
+            false => Ok(()),
+        }
+    }
+}
+
 /// The connections to all others, by their numbers.
 pub fn connect(
     site: &Site,
@@ -42,12 +58,11 @@ pub fn connect(
     let own = &site.hosts[site.process];
     let listener = listen(own).map_err(|error| format!("cannot listen on '{own}': {error}"))?;
     let mut sockets: Vec<Option<TcpStream>> = site.hosts.iter().map(|_| None).collect();
-    let (sender, callers) = channel();
-    for to in 0..site.process {
-        let socket = call(site, to, end, is_cancelled)?;
-        sockets[to] = Some(socket);
+    let waiting = Waiting { end, is_cancelled, say };
+    for (to, socket) in sockets.iter_mut().enumerate().take(site.process) {
+        *socket = Some(call(site, to, &waiting)?);
     }
-    answer(site, &listener, (&sender, &callers), &mut sockets, (end, is_cancelled, say))?;
+    answer(site, &listener, &mut sockets, &waiting)?;
     Ok(sockets)
 }
 
@@ -62,20 +77,18 @@ fn listen(own: &str) -> io::Result<TcpListener> {
 fn answer(
     site: &Site,
     listener: &TcpListener,
-    (sender, callers): (&Sender<Result<Caller, String>>, &Receiver<Result<Caller, String>>),
     sockets: &mut [Option<TcpStream>],
-    (end, is_cancelled, say): (Instant, &(dyn Fn() -> bool + Sync), &(dyn Fn(&str) + Sync)),
+    waiting: &Waiting<'_>,
 ) -> Result<(), String> {
+    let (sender, callers) = channel();
     let mut refused = None;
     loop {
         let Some(missing) = (site.process + 1..sockets.len()).find(|it| sockets[*it].is_none())
         else {
             return Ok(());
         };
-        if is_cancelled() {
-            return Err("stopped while waiting for the other processes".to_string());
-        }
-        if Instant::now() >= end {
+        waiting.check()?;
+        if Instant::now() >= waiting.end {
             let also = refused.map_or(String::new(), |refused| format!("; {refused}"));
             return Err(format!("no call from {}{also}", named(site, missing)));
         }
@@ -97,7 +110,7 @@ fn answer(
                 return Err(format!("{} has called twice", named(site, caller.process)));
             }
             Ok(Err(why)) => {
-                say(&why);
+                (waiting.say)(&why);
                 refused = Some(why);
             }
             Err(_) => {}
@@ -127,17 +140,10 @@ fn compare(site: &Site, process: usize, about: &str) -> Result<(), String> {
 }
 
 /// Calls a process until it answers.
-fn call(
-    site: &Site,
-    to: usize,
-    end: Instant,
-    is_cancelled: &(dyn Fn() -> bool + Sync),
-) -> Result<TcpStream, String> {
+fn call(site: &Site, to: usize, waiting: &Waiting<'_>) -> Result<TcpStream, String> {
     let mut why = String::new();
-    while Instant::now() < end {
-        if is_cancelled() {
-            return Err("stopped while waiting for the other processes".to_string());
-        }
+    while Instant::now() < waiting.end {
+        waiting.check()?;
         match reach(&site.hosts[to]) {
             Ok(socket) => match speak(site, to, socket) {
                 Ok((socket, about)) => {

@@ -59,7 +59,7 @@ pub struct Task<'p> {
 /// What there is to go on from.
 pub enum Work<'p> {
     /// What somebody else has begun.
-    Begun { graph: Graph<'p>, memory: Memory, path: Path },
+    Begun(Box<(Graph<'p>, Memory, Path)>),
     /// What was written down.
     Left(Left),
 }

@@ -472,9 +472,7 @@ impl<'p> Exploration<'_, 'p> {
                 && let Some(Task { segment, work }) = crew.take()
             {
                 let explored = match work {
-                    Work::Begun { graph, memory, path } => {
-                        Some(search.take_over(segment, (graph, memory, path)))
-                    }
+                    Work::Begun(begun) => Some(search.take_over(segment, *begun)),
                     Work::Left(left) => {
                         search.take_up(segment, &left, (self.start(), memory.clone()))
                     }

@@ -68,7 +68,7 @@ impl Cluster {
             0 => "a cluster needs a secret that all of its processes know".to_string(),
             _ => format!("the secret of the cluster is shorter than {LEAST_SECRET} bytes"),
         };
-        let help = format!("put one into a file for --secret, or into {SECRET}");
+        let help = format!("name a file that has one, or put one into the variable {SECRET}");
         Err(vec![Diagnostic::new(message).with_help(help)])
     }
 }

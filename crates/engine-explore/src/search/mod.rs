@@ -353,7 +353,7 @@ impl<'a, 'p> Search<'a, 'p> {
         self.path.nodes[first].is_handed_on = true;
         let start = Start { place, log: other.memory.known.log().to_vec() };
         let Search { graph, memory, path, .. } = other;
-        self.crew.give(segment, Work::Begun { graph, memory, path }, start);
+        self.crew.give(segment, Work::Begun(Box::new((graph, memory, path))), start);
     }
 
     /// Undoes what a node did last.
