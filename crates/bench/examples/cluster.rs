@@ -147,7 +147,8 @@ impl Simulation<'_> {
         self.free = self.free.max(time) + self.service;
         while let (Some(to), Some(task)) = (self.idle.front().copied(), self.tasks.front().copied())
         {
-            (self.idle.pop_front(), self.tasks.pop_front());
+            self.idle.pop_front();
+            self.tasks.pop_front();
             self.free += self.service;
             self.send(self.free, Event::Work(to, task));
         }
