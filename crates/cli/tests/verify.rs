@@ -67,7 +67,7 @@ fn many() -> String {
     let vars: Vec<String> = (0..threads).map(|n| format!("t{n}: 32")).collect();
     format!(
         "program \"many\" pointers 64\nglobal x: 4 align 4\nfn add(n: 32) {{\n  var old: 32\n  \
-         old = rmw.add.4 &x, n [A, RLX]\n}}\nfn main() {{\n  var {}\n{}}}\n\
+         old = rmw.add.4 &x, n [A, RLX]\n  assert old <u 1000:32, \"sum\"\n}}\nfn main() {{\n  var {}\n{}}}\n\
          thread main = main()\n",
         vars.join(", "),
         lines(&|n| format!("  t{n} = spawn add({n}:32)\n"))

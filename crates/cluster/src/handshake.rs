@@ -261,7 +261,7 @@ fn exchange(site: &Site, socket: &mut TcpStream) -> io::Result<String> {
 /// The random numbers of the system.
 fn random() -> io::Result<Code> {
     let mut bytes = Code::default();
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
     Ok(bytes)
 }
 
