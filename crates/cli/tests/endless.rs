@@ -140,3 +140,14 @@ fn an_atomic_section_may_go_round_for_ever() {
         assert!(run.stdout.starts_with("safe: "), "{reductions}: {}{}", run.stdout, run.stderr);
     }
 }
+
+#[test]
+fn the_machine_that_publishes_writes_says_what_it_does_not_decide() {
+    let text = "atomic_int x;\nstatic void *one(void *p) { while (!x) {} return p; }\n\
+                static void *two(void *p) { return p; }\n";
+    let folder = Folder::new();
+    folder.write("program.c", program(text));
+    let options = ["--engine", "states", "--model", "rc11-mca", "--property", "liveness"];
+    let run = folder.run(&[&["verify", "program.c"], &options[..]].concat());
+    run.ends_with(3).says("threads that wait for ever under this model: not supported");
+}
