@@ -290,6 +290,8 @@ pub enum JudgeName {
     Sat,
     /// By an SMT solver, with relations as functions
     Functions,
+    /// By rules that lead from facts to facts
+    Datalog,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -218,6 +218,7 @@ fn abstraction(options: &VerifyArguments) -> Abstraction {
             JudgeName::Saturation => Judge::Saturation,
             JudgeName::Sat => Judge::Sat,
             JudgeName::Functions => Judge::Functions,
+            JudgeName::Datalog => Judge::Datalog,
         },
         reduction: match options.orders {
             OrdersName::Naive => Orders::Naive,
