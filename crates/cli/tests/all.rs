@@ -24,6 +24,7 @@ mod schema;
 mod security;
 mod silence;
 mod solvers;
+mod sources;
 mod support;
 mod svcomp;
 mod tasks;
