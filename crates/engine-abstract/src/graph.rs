@@ -136,6 +136,38 @@ impl Graph {
         id
     }
 
+    /// Whether all of the graph is as it has to be: nodes are found after those they come from, who is
+    /// covered is covered by somebody who is not, stands where that one stands, allows no more, and was
+    /// not expanded, and the rest is where it is looked for.
+    pub fn is_whole(&self) -> bool {
+        let ids = |all: &[NodeId]| all.is_sorted_by(|one, other| one < other);
+        let is_listed = |id: NodeId, node: &Node| {
+            self.controls.get(&node.control).is_some_and(|same| same.binary_search(&id).is_ok())
+        };
+        let nodes = self.nodes.iter().enumerate().all(|(number, node)| {
+            let id = NodeId(number as u32);
+            let comes_later = node.parent.as_ref().is_none_or(|(parent, _)| *parent < id);
+            let is_covered = node.covered_by.is_none_or(|by| {
+                let Some(other) = self.nodes.get(by.0 as usize) else { return false };
+                other.covered_by.is_none()
+                    && other.control == node.control
+                    && other.state.includes(&node.state)
+                    && node.expanded.is_empty()
+                    && !is_listed(id, node)
+            });
+            comes_later && is_covered
+        });
+        let is_uncovered = |(control, id): (&Arc<Control>, &NodeId)| {
+            let node = self.nodes.get(id.0 as usize);
+            node.is_some_and(|node| node.covered_by.is_none() && node.control == *control)
+        };
+        let listed = self
+            .controls
+            .iter()
+            .all(|(control, same)| ids(same) && same.iter().all(|id| is_uncovered((control, id))));
+        nodes && listed
+    }
+
     /// The steps that lead to a node, from the first on.
     pub fn path(&self, mut node: NodeId) -> Vec<Taken> {
         let mut path = Vec::new();

@@ -412,7 +412,7 @@ impl<'r, 'p> Rounds<'r, 'p> {
         }
     }
 
-    /// Where refinement follows a loop round by round, it is told more of what is copied where, and then
+    /// Where refinement follows a loop round by round, it tracks more of what is copied where, and then
     /// states are looked at in another order for a while, so that other failures come first. False where it does not.
     fn look_for_rows(&mut self, path: &Path, new: usize) -> bool {
         const WHILE: u32 = 12;

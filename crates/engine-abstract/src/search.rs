@@ -139,7 +139,9 @@ impl<'s, 'o, 'p> Search<'s, 'o, 'p> {
     }
 
     pub fn run(&mut self) -> Result<Round, Halt> {
-        match self.build()? {
+        let round = self.build();
+        debug_assert!(self.graph.is_whole(), "the graph of a round is whole, however it ends");
+        match round? {
             Round::Complete if !self.reached.is_empty() => {
                 Ok(Round::Reached(std::mem::take(&mut self.reached)))
             }

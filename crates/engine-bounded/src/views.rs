@@ -21,7 +21,7 @@ pub struct Views {
     pub are_all: bool,
 }
 
-/// Something that an execution is told apart by, if it happens.
+/// Something that executions differ in, if it happens.
 struct Seen {
     event: usize,
     value: Term,

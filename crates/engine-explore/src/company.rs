@@ -1,7 +1,7 @@
 //! Several processes on one search, which find what one would.
 //!
 //! Process 0 leads. It has the row of all segments (see [`crate::crew`]), and explores as the others do. Who
-//! has nothing to do gets a segment from it, to share among its own threads, and tells from time to time
+//! has nothing to do gets a segment from it, to share among its own threads, and reports from time to time
 //! what has become of it: what is explored, and where the rest begins, which takes the place of the segment
 //! in the row. If somebody is idle and nothing is there, those at work are asked to give a piece back. So
 //! the row is always all that there is: where somebody is lost, what that one had at its last report is
@@ -40,7 +40,7 @@ pub enum Call {
     Share,
     /// Nobody wants to know what is behind this place.
     Cut(Place),
-    /// The search is over; what is left is to be told.
+    /// The search is over; what is left is to be reported.
     Stop,
 }
 
@@ -193,14 +193,14 @@ pub fn follow(
     shared: &Shared<'_>,
     runner: &Runner<'_>,
 ) -> Ending {
-    let (mut is_busy, mut is_wanted, mut told) = (false, false, Instant::now());
+    let (mut is_busy, mut is_wanted, mut reported) = (false, false, Instant::now());
     let mut is_stopped = false;
-    let tell = |is_wanted: bool, is_idle: bool, failed: Option<String>| {
+    let report = |is_wanted: bool, is_idle: bool, failed: Option<String>| {
         let (parts, back) = crew.hand_over(is_wanted);
         let asked = runner.asked();
         link.send(0, write(&Report { parts, back, asked, is_idle, failed }));
     };
-    tell(false, true, None);
+    report(false, true, None);
     loop {
         match link.receive(PAUSE) {
             Some(News::Letter { text, .. }) => match serde_json::from_slice(&text) {
@@ -210,7 +210,7 @@ pub fn follow(
                 }
                 Ok(Call::Work(left)) if !is_stopped => {
                     crew.put(left);
-                    (is_busy, is_wanted, told) = (true, false, Instant::now());
+                    (is_busy, is_wanted, reported) = (true, false, Instant::now());
                 }
                 Ok(Call::Work(_)) => {}
                 Ok(Call::Share) => is_wanted = is_busy,
@@ -237,21 +237,21 @@ pub fn follow(
                 let why = shared.limit().map(|reason| reason.message);
                 let why = why.filter(|why| why != "the search is over");
                 if is_busy || why.is_some() {
-                    tell(true, true, why);
+                    report(true, true, why);
                 }
                 is_busy = false;
             }
         } else if is_busy && crew.is_settled() {
-            tell(false, true, None);
+            report(false, true, None);
             (is_busy, is_wanted) = (false, false);
         } else if is_busy && is_wanted && crew.has_spare() {
-            tell(true, false, None);
-            (is_wanted, told) = (false, Instant::now());
-        } else if is_busy && told.elapsed() > NEWS {
+            report(true, false, None);
+            (is_wanted, reported) = (false, Instant::now());
+        } else if is_busy && reported.elapsed() > NEWS {
             shared.collect();
             std::thread::sleep(10 * PAUSE);
-            tell(false, false, None);
-            told = Instant::now();
+            report(false, false, None);
+            reported = Instant::now();
         }
         if !is_busy {
             link.rest();

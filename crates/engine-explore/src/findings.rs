@@ -30,7 +30,7 @@ pub enum End {
     BarrierOrder,
     /// The order of critical sections that change nothing, or of read-modify-writes whose results are
     /// not used, makes a difference.
-    Noticed,
+    OrderMatters,
     /// Symmetric threads can be distinguished.
     Asymmetric,
     /// A cell was split.

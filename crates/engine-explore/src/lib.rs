@@ -215,7 +215,7 @@ fn explore_all(
             Run::Split(finer) => cells = finer,
             Run::Asymmetric => (cells, has_twins) = (Cells::default(), false),
             Run::BarrierOrder => (cells, has_barriers) = (Cells::default(), false),
-            Run::Noticed(more) => {
+            Run::OrderMatters(more) => {
                 may_unorder = !more.is_empty() && ordered.len() < MOST_ORDERED;
                 ordered.extend(more);
                 cells = Cells::default();
@@ -278,7 +278,7 @@ enum Run {
     BarrierOrder,
     /// The order in which these places are used makes a difference: once more with it. With none, it
     /// is not known where.
-    Noticed(BTreeSet<u64>),
+    OrderMatters(BTreeSet<u64>),
     /// Stores that were taken for quiet can be observed: once more without quiet stores there.
     Observable(BTreeSet<u64>),
     /// What rounds do that were left out may matter: once more with one of them for each loop.
@@ -326,7 +326,7 @@ impl<'p> Exploration<'_, 'p> {
             Some(End::Split) => Run::Split(known.into_cells()),
             Some(End::Asymmetric) => Run::Asymmetric,
             Some(End::BarrierOrder) => Run::BarrierOrder,
-            Some(End::Noticed) => Run::Noticed(findings.ordered),
+            Some(End::OrderMatters) => Run::OrderMatters(findings.ordered),
             Some(End::Found) => self.judged(findings),
             None => {
                 let again = self.is_too_short(&findings);
@@ -342,7 +342,7 @@ impl<'p> Exploration<'_, 'p> {
         let verdict = self.verdict(findings);
         let is_whole = verdict.scope.is_some() || verdict.reason.is_none() && !self.options.all;
         match has_unordered && !is_whole {
-            true => Run::Noticed(BTreeSet::new()),
+            true => Run::OrderMatters(BTreeSet::new()),
             false => Run::Done(Box::new(verdict)),
         }
     }

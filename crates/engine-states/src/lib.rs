@@ -4,11 +4,11 @@
 mod claim;
 mod engine;
 mod few;
+mod known;
 mod observer;
 mod options;
 mod question;
 mod search;
-mod visited;
 
 use std::time::Instant;
 

@@ -1,11 +1,12 @@
 //! Depth-first search through the states of a system.
 //!
 //! States are kept as fingerprints only; the snapshots are those on the current path. Strongly
-//! connected components are found on the way (R. Tarjan, Depth-first search and linear graph
-//! algorithms, 1972), because states on cycles need special care; see [`parallax_machine::reduction`].
+//! connected components are found on the way ([`Components`]), because states on cycles need special
+//! care; see [`parallax_machine::reduction`].
 
 use std::collections::HashSet;
 
+use parallax_machine::reduction::components::{Components, Number, Visited};
 use parallax_machine::reduction::summary::{Access, Kind, Process, SetId, Summaries};
 use parallax_machine::reduction::{Closure, Next, Status};
 use parallax_machine::system::{
@@ -13,22 +14,19 @@ use parallax_machine::system::{
 };
 
 use crate::few::Few;
+use crate::known::{Known, Visit};
 use crate::observer::{Over, Sight};
 use crate::options::Reduction;
-use crate::visited::{Number, Visit, Visited};
 
 pub struct Search<'s, 'p, 'o, S: Sight<'s, 'p>> {
     setup: &'s Setup<'p>,
     reduction: Reduction,
     sight: &'o mut S,
-    visited: Visited,
-    /// For each state that is complete, all accesses from there on.
-    summaries: Vec<Option<SetId>>,
+    met: Known,
+    components: Components,
     known: Summaries,
     path: Vec<Frame<'s, 'p>>,
     final_states: HashSet<Number>,
-    /// States that are not complete, in the order in which they were found.
-    open: Vec<Number>,
     few: Option<Few>,
     pub counts: SearchCounts,
 }
@@ -48,20 +46,13 @@ pub struct SearchCounts {
 
 struct Frame<'s, 'p> {
     system: System<'s, 'p>,
-    number: Number,
-    /// The oldest open state that can be reached.
-    low: Number,
+    visited: Visited,
     /// What each process can do.
     nexts: Vec<Next>,
     /// The process whose steps are being looked at, and how many of them were.
     current: Option<(Process, u32)>,
     /// The step that was taken last.
     action: Option<Action>,
-    future: SetId,
-    /// Whether some step leads out of the component.
-    can_leave: bool,
-    /// Whether the state is on a cycle.
-    is_in_cycle: bool,
 }
 
 /// Why a search ended before its end.
@@ -91,12 +82,11 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
             setup,
             reduction,
             sight,
-            visited: Visited::default(),
-            summaries: Vec::new(),
+            met: Known::default(),
+            components: Components::default(),
             known: Summaries::default(),
             path: Vec::new(),
             final_states: HashSet::new(),
-            open: Vec::new(),
             few: None,
             counts: SearchCounts::default(),
         }
@@ -132,49 +122,29 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
 
     /// The last step has led to a state.
     fn arrive(&mut self, system: System<'s, 'p>) -> Result<(), Stopped> {
-        match self.visited.visit(system.fingerprint()).ok_or(Stopped::TooMany)? {
-            Visit::New(number) => self.enter(system, number),
+        match self.met.visit(system.fingerprint()).ok_or(Stopped::TooMany)? {
+            Visit::New => self.enter(system),
             Visit::Known(number) => {
                 self.counts.matched += 1;
                 self.counts.traces += u64::from(self.final_states.contains(&number));
-                let Some(top) = self.path.last_mut() else {
-                    return Ok(());
-                };
-                match self.summaries[number as usize] {
-                    Some(summary) => {
-                        top.future = self.known.union(top.future, summary);
-                        top.can_leave = true;
-                    }
-                    None => {
-                        top.low = top.low.min(number);
-                        top.is_in_cycle = true;
-                    }
+                if let Some(top) = self.path.last_mut() {
+                    self.components.meet(&mut top.visited, number, &mut self.known);
                 }
                 Ok(())
             }
         }
     }
 
-    fn enter(&mut self, system: System<'s, 'p>, number: Number) -> Result<(), Stopped> {
+    fn enter(&mut self, system: System<'s, 'p>) -> Result<(), Stopped> {
         self.counts.states += 1;
         if self.has_left_out() && self.counts.states > Few::MOST_STATES {
             return Err(Stopped::Long);
         }
-        self.summaries.push(None);
-        self.open.push(number);
+        let visited = self.components.enter();
+        debug_assert_eq!(self.components.len(), self.met.len(), "each state is entered once");
         let mut troubled = Vec::new();
         let nexts = self.nexts(&system, &mut troubled)?;
-        let mut frame = Frame {
-            system,
-            number,
-            low: number,
-            nexts,
-            current: None,
-            action: None,
-            future: SetId::EMPTY,
-            can_leave: false,
-            is_in_cycle: false,
-        };
+        let mut frame = Frame { system, visited, nexts, current: None, action: None };
         let is_final = match self.reduction {
             Reduction::None => !frame.choose_all(),
             Reduction::Order => !frame.choose_one(&self.known),
@@ -184,12 +154,12 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
         let is_final = is_final && is_settled;
         let troubled = if is_settled { troubled } else { Vec::new() };
         for next in frame.nexts.iter().filter(|_| is_final) {
-            frame.future = self.known.union(frame.future, next.accesses);
+            frame.visited.future = self.known.union(frame.visited.future, next.accesses);
         }
         if is_final {
             self.counts.finals += 1;
             self.counts.traces += 1;
-            self.final_states.insert(number);
+            self.final_states.insert(frame.visited.number);
         }
         let before = self.path.iter().filter_map(|frame| frame.action);
         let path = move || before.clone().collect();
@@ -217,6 +187,11 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
                 && let Some(known) = before.nexts.get(own..own + 2)
                 && system.spares(&before.system, thread)
             {
+                debug_assert!(
+                    self.few.is_some()
+                        || known[0].status == status(&local.at, &system.readiness(thread)),
+                    "thread {thread} goes on as it was"
+                );
                 nexts.extend(known.iter().map(|next| Next::new(next.accesses, next.status)));
                 continue;
             }
@@ -231,20 +206,12 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
                 nexts.extend([Next::new(none, Status::Over), Next::new(none, Status::Idle)]);
                 continue;
             }
-            let status = match readiness {
-                Readiness::Ready { choices } => {
-                    Status::Ready(u32::try_from(choices).unwrap_or(u32::MAX))
-                }
-                Readiness::Blocked(waits) => Status::Waits(waits),
-                Readiness::Over | Readiness::Unsupported(_) => Status::Over,
-                // Others may still make it right.
-                Readiness::Failed { .. } => local.at.access().map_or(Status::Over, |access| {
-                    let (address, bytes, _) = access;
-                    Status::Waits(Waits::Bytes { address, bytes, spins: false })
-                }),
+            match readiness {
                 Readiness::Escaped { context } => return Err(Stopped::Escaped { context }),
                 Readiness::Forgotten => return Err(Stopped::Forgotten),
-            };
+                _ => {}
+            }
+            let status = status(&local.at, &readiness);
             let accesses = match (&local.at, &status) {
                 (At::Enter, Status::Ready(_)) => self.accesses_of_section(system, thread),
                 (at, _) => access_of(system, thread, at)
@@ -312,16 +279,15 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
         let Some(top) = self.path.last_mut() else {
             return false;
         };
-        // What is still open and was found later leads back to this state, or past it.
-        top.is_in_cycle |= self.open.last() != Some(&top.number);
-        if top.is_in_cycle || self.reduction == Reduction::None {
+        let is_in_cycle = self.components.is_in_cycle(&mut top.visited);
+        if is_in_cycle || self.reduction == Reduction::None {
             return top.choose_all();
         }
         let setup = self.setup;
         let closure = Closure {
             nexts: &mut top.nexts,
             summaries: &self.known,
-            future: top.future,
+            future: top.visited.future,
             parents: &|thread| setup.parent(thread),
             section: top.system.section(),
             is_pso: setup.options.memory == MemoryKind::Pso,
@@ -334,28 +300,15 @@ impl<'s, 'p, 'o, S: Sight<'s, 'p>> Search<'s, 'p, 'o, S> {
         let Some(frame) = self.path.pop() else {
             return Ok(());
         };
-        let mut future = frame.future;
+        let (mut future, is_in_cycle) = (frame.visited.future, frame.visited.is_in_cycle);
         // Where threads go round for ever, others may wait for ever: nobody has seen them take the
         // steps that they wait for, and yet these may come first.
-        for next in frame.nexts.iter().filter(|next| next.is_chosen || frame.is_in_cycle) {
+        for next in frame.nexts.iter().filter(|next| next.is_chosen || is_in_cycle) {
             future = self.known.union(future, next.accesses);
         }
-        let is_root = frame.low == frame.number;
-        if let Some(parent) = self.path.last_mut() {
-            parent.future = self.known.union(parent.future, future);
-            parent.can_leave |= is_root || frame.can_leave;
-            parent.low = parent.low.min(frame.low);
-        }
-        if !is_root {
-            return Ok(());
-        }
-        while let Some(number) = self.open.pop() {
-            self.summaries[number as usize] = Some(future);
-            if number == frame.number {
-                break;
-            }
-        }
-        if frame.is_in_cycle && !frame.can_leave && !self.has_left_out() {
+        let before = self.path.last_mut().map(|before| &mut before.visited);
+        let is_trap = self.components.leave(&frame.visited, future, before, &mut self.known);
+        if is_trap && !self.has_left_out() {
             let before = self.path.iter().filter_map(|frame| frame.action);
             self.sight.trap(&frame.system, &move || before.clone().collect())?;
         }
@@ -413,6 +366,19 @@ impl<'s, 'p> Frame<'s, 'p> {
         });
         let index = best.map(|(index, _)| index);
         index.inspect(|index| self.nexts[*index].is_chosen = true).is_some()
+    }
+}
+
+/// Whether a thread can take its next step.
+fn status(at: &At<'_>, readiness: &Readiness) -> Status {
+    match readiness {
+        Readiness::Ready { choices } => Status::Ready(u32::try_from(*choices).unwrap_or(u32::MAX)),
+        Readiness::Blocked(waits) => Status::Waits(*waits),
+        // Others may still make it right.
+        Readiness::Failed { .. } => at.access().map_or(Status::Over, |(address, bytes, _)| {
+            Status::Waits(Waits::Bytes { address, bytes, spins: false })
+        }),
+        _ => Status::Over,
     }
 }
 

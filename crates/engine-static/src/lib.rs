@@ -311,15 +311,15 @@ impl Proof {
 /// What may go wrong in one place against a claim.
 fn failure(world: &World, claim: Claim) -> Option<(String, Span)> {
     let at = |(start, end): (u32, u32)| Span { start, end };
-    let told = |(span, message): &((u32, u32), String)| (message.clone(), at(*span));
+    let located = |(span, message): &((u32, u32), String)| (message.clone(), at(*span));
     let owed = |property: Property| {
         let is_wrong = |owed: &&Obligation| owed.property == property && owed.message != NO_THREAD;
         let found = world.obligations.iter().find(is_wrong)?;
         Some((found.message.clone(), at(found.span)))
     };
     match claim {
-        Claim::NoRace => world.loose.first().map(told),
-        Claim::NoFailure => world.failures.first().map(told),
+        Claim::NoRace => world.loose.first().map(located),
+        Claim::NoFailure => world.failures.first().map(located),
         Claim::NoOverflow => owed(Property::Overflow),
         Claim::NoMemoryError => owed(Property::Memory).or_else(|| {
             let left = world.objects.iter().find(|object| object.kind == Some(AllocKind::Heap))?;

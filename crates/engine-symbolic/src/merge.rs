@@ -12,6 +12,7 @@
 
 use std::rc::Rc;
 
+use parallax_machine::reduction::components::{Components, Number, Visited};
 use parallax_machine::reduction::summary::{
     Access as Known, Kind as How, Process, SetId, Summaries,
 };
@@ -27,9 +28,6 @@ use crate::search::{comes_to_nothing, may_wait};
 use crate::shape::{Moment, Shape};
 use crate::state::{At, Kind, Move, State};
 
-/// A state, by the order in which states were found.
-type Number = u32;
-
 /// The conditions with which a state of some key was met.
 type Met = (Box<[u128]>, Number);
 
@@ -37,13 +35,10 @@ pub struct Matching<'m, 'a, 'p> {
     machine: &'m mut Machine<'a, 'p>,
     observer: &'m mut Observer<'a>,
     /// For each key, the conditions with which it was met.
-    visited: FxHashMap<u128, Vec<Met>>,
-    /// For each state that is complete, all accesses from there on.
-    summaries: Vec<Option<SetId>>,
+    met: FxHashMap<u128, Vec<Met>>,
+    components: Components,
     known: Summaries,
     path: Vec<Frame<'p>>,
-    /// States that are not complete, in the order in which they were found.
-    open: Vec<Number>,
     /// Steps until the clock is looked at.
     patience: u32,
 }
@@ -54,9 +49,7 @@ struct Frame<'p> {
     section: Option<u32>,
     /// Whether the first thread has ended.
     is_over: bool,
-    number: Number,
-    /// The oldest open state that can be reached.
-    low: Number,
+    visited: Visited,
     nexts: Vec<Next>,
     /// Outcomes of steps that were found when it was asked what they access.
     trials: FxHashMap<u32, Vec<Run<'p>>>,
@@ -65,9 +58,6 @@ struct Frame<'p> {
     /// The step that is being looked at, and what else may become of it, the next one last.
     current: Option<Move>,
     outcomes: Vec<Run<'p>>,
-    future: SetId,
-    can_leave: bool,
-    is_in_cycle: bool,
     /// Whether all steps must be looked at.
     is_full: bool,
 }
@@ -89,11 +79,10 @@ impl<'m, 'a, 'p> Matching<'m, 'a, 'p> {
         Matching {
             machine,
             observer,
-            visited: FxHashMap::default(),
-            summaries: Vec::new(),
+            met: FxHashMap::default(),
+            components: Components::default(),
             known: Summaries::default(),
             path: Vec::new(),
-            open: Vec::new(),
             patience: 1,
         }
     }
@@ -187,7 +176,9 @@ impl<'m, 'a, 'p> Matching<'m, 'a, 'p> {
         let moment = Moment { state: &run.state, todo: &[], effects: None };
         let Some(shape) = self.machine.shape(&moment) else { return Ok(None) };
         if let Some(number) = self.find(&shape) {
-            self.meet(number);
+            if let Some(top) = self.path.last_mut() {
+                self.components.meet(&mut top.visited, number, &mut self.known);
+            }
             return Ok(None);
         }
         let state = Rc::new(run.state.clone());
@@ -209,7 +200,7 @@ impl<'m, 'a, 'p> Matching<'m, 'a, 'p> {
 
     /// The state that covers one of this shape.
     fn find(&self, shape: &Shape) -> Option<Number> {
-        let known = self.visited.get(&shape.key)?;
+        let known = self.met.get(&shape.key)?;
         // Whether a loop can be left is asked of all inputs of a state: fewer may not leave it.
         let must_equal = self.machine.options.wants(Property::Liveness);
         let covers = |conditions: &[u128]| match must_equal {
@@ -217,21 +208,6 @@ impl<'m, 'a, 'p> Matching<'m, 'a, 'p> {
             false => shape.is_covered_by(conditions),
         };
         known.iter().find(|(conditions, _)| covers(conditions)).map(|(_, it)| *it)
-    }
-
-    /// The last step of the path leads to a state that is known.
-    fn meet(&mut self, number: Number) {
-        let Some(top) = self.path.last_mut() else { return };
-        match self.summaries[number as usize] {
-            Some(summary) => {
-                top.future = self.known.union(top.future, summary);
-                top.can_leave = true;
-            }
-            None => {
-                top.low = top.low.min(number);
-                top.is_in_cycle = true;
-            }
-        }
     }
 
     fn enter(
@@ -242,15 +218,12 @@ impl<'m, 'a, 'p> Matching<'m, 'a, 'p> {
         trials: FxHashMap<u32, Vec<Run<'p>>>,
         is_full: bool,
     ) -> Result<(), Halt> {
-        let number = self.summaries.len() as Number;
-        self.visited.entry(shape.key).or_default().push((shape.conditions, number));
-        self.summaries.push(None);
-        self.open.push(number);
+        let mut visited = self.components.enter();
+        self.met.entry(shape.key).or_default().push((shape.conditions, visited.number));
         self.observer.counts.states += 1;
-        let mut future = SetId::EMPTY;
         if !choose_one(&mut nexts, &self.known) {
             for next in &nexts {
-                future = self.known.union(future, next.accesses);
+                visited.future = self.known.union(visited.future, next.accesses);
             }
             let schedule = self.schedule();
             self.observer.final_state(self.machine, &state, &schedule, false)?;
@@ -259,16 +232,12 @@ impl<'m, 'a, 'p> Matching<'m, 'a, 'p> {
             section: state.section,
             is_over: state.has_ended(0),
             state: Some(state),
-            number,
-            low: number,
+            visited,
             nexts,
             trials,
             moves: Vec::new(),
             current: None,
             outcomes: Vec::new(),
-            future,
-            can_leave: false,
-            is_in_cycle: false,
             is_full,
         });
         Ok(())
@@ -449,9 +418,8 @@ impl<'m, 'a, 'p> Matching<'m, 'a, 'p> {
     /// Adds processes to those of the last state of the path, if some are missing.
     fn grow(&mut self) -> bool {
         let Some(top) = self.path.last_mut() else { return false };
-        // What is still open and was found later leads back to this state, or past it.
-        top.is_in_cycle |= self.open.last() != Some(&top.number);
-        if top.is_in_cycle || top.is_full {
+        let is_in_cycle = self.components.is_in_cycle(&mut top.visited);
+        if is_in_cycle || top.is_full {
             let mut grown = false;
             for next in top.nexts.iter_mut().filter(|next| next.is_ready()) {
                 grown |= !std::mem::replace(&mut next.is_chosen, true);
@@ -462,7 +430,7 @@ impl<'m, 'a, 'p> Matching<'m, 'a, 'p> {
         let closure = Closure {
             nexts: &mut top.nexts,
             summaries: &self.known,
-            future: top.future,
+            future: top.visited.future,
             parents: &|thread| machine.parent(thread),
             section: top.section,
             is_pso: machine.memory == MemoryKind::Pso,
@@ -473,26 +441,12 @@ impl<'m, 'a, 'p> Matching<'m, 'a, 'p> {
     /// All that is to be looked at from the last state of the path was.
     fn leave(&mut self) {
         let Some(frame) = self.path.pop() else { return };
-        let mut future = frame.future;
-        for next in frame.nexts.iter().filter(|next| next.is_chosen || frame.is_in_cycle) {
+        let (mut future, is_in_cycle) = (frame.visited.future, frame.visited.is_in_cycle);
+        for next in frame.nexts.iter().filter(|next| next.is_chosen || is_in_cycle) {
             future = self.known.union(future, next.accesses);
         }
-        let is_root = frame.low == frame.number;
-        if let Some(parent) = self.path.last_mut() {
-            parent.future = self.known.union(parent.future, future);
-            parent.can_leave |= is_root || frame.can_leave;
-            parent.low = parent.low.min(frame.low);
-        }
-        if !is_root {
-            return;
-        }
-        while let Some(number) = self.open.pop() {
-            self.summaries[number as usize] = Some(future);
-            if number == frame.number {
-                break;
-            }
-        }
-        if frame.is_in_cycle && !frame.can_leave {
+        let before = self.path.last_mut().map(|before| &mut before.visited);
+        if self.components.leave(&frame.visited, future, before, &mut self.known) {
             self.trap(frame.is_over);
         }
     }

@@ -31,7 +31,7 @@ pub struct Found {
     pub accesses: Vec<(u32, u32)>,
 }
 
-/// What violations are told apart by: property, message and places.
+/// What violations differ in: property, message and places.
 type Known = (Property, String, Vec<Option<Site>>);
 
 pub struct Observer<'a> {

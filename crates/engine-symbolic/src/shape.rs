@@ -32,6 +32,7 @@ pub struct Shape {
 impl Shape {
     /// Whether each condition of another one, of the same key, is among its own.
     pub fn is_covered_by(&self, other: &[u128]) -> bool {
+        debug_assert!(self.conditions.is_sorted() && other.is_sorted());
         let mut own = self.conditions.iter();
         other.iter().all(|condition| own.any(|mine| mine == condition))
     }

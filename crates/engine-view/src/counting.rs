@@ -173,7 +173,7 @@ impl<'s, 'p, 'c> Search<'s, 'p, 'c> {
                 top.read.push(families.letter(value, 0));
             }
             (Some(At::Cas { .. }), Some(value)) => {
-                // One that fails for no reason is told apart.
+                // One that fails for no reason is another one.
                 top.read.push(families.letter(value, if choice == 0 { 0 } else { 2 }));
             }
             (Some(At::Choice { .. }), _) => top.read.push(families.letter(choice.into(), 1)),

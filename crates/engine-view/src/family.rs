@@ -77,12 +77,25 @@ impl Families {
             return end;
         }
         let node = Node { thread, steps: steps.into(), end };
+        debug_assert!(self.is_normal(&node), "a family is one diagram: {node:?}");
         let next = Family(self.nodes.len() as u32 + Self::CONSTANTS);
         let nodes = &mut self.nodes;
         *self.numbers.entry(node).or_insert_with_key(|node| {
             nodes.push(node.clone());
             next
         })
+    }
+
+    /// Whether a node is as it is in all diagrams: equal families are the same node only then.
+    fn is_normal(&self, node: &Node) -> bool {
+        let Node { thread, steps, end } = node;
+        let goes_on = |family: &Family| *family != Family::EMPTY && self.thread(*family) >= *thread;
+        let is_known = |family: Family| family.0 < self.nodes.len() as u32 + Self::CONSTANTS;
+        !steps.is_empty()
+            && steps.is_sorted_by(|(one, _), (other, _)| one < other)
+            && steps.iter().all(|(_, then)| goes_on(then) && is_known(*then))
+            && self.thread(*end) > *thread
+            && is_known(*end)
     }
 
     /// The views of both.

@@ -189,7 +189,7 @@ mod tests {
         let later = "branch r == 0:32, good, more\nmore:\nbranch r == 0xffffffff:32, good, bad\n\
                      bad:\nassert 0:1, \"bad\"\njump good\ngood:\nstore.4 &x, r\n";
         assert!(!is_ignored_in(later));
-        // Neither result is told from the other at first, but by what was assigned on the way.
+        // Neither result differs from the other at first, but by what was assigned on the way.
         let marked = "s = 0:32\nbranch r == 0:32, end, more\nmore:\ns = 1:32\njump end\nend:\n\
                       store.4 &x, s";
         assert!(!is_ignored_in(marked));

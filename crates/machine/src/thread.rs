@@ -129,7 +129,7 @@ impl<V: Clone> Thread<V> {
 
     /// A thread that stands at these instructions, one for each of its calls and the innermost last,
     /// with these values of its variables there. It has counted nothing yet, and its registers are not
-    /// told: this is where control is, and nothing of how it came there.
+    /// known: this is where control is, and nothing of how it came there.
     pub fn standing(code: &Code<'_>, stack: &[Site], vars: Vec<Vec<V>>) -> Thread<V> {
         let mut frames: Vec<Frame<V>> = Vec::with_capacity(stack.len());
         for (site, vars) in stack.iter().zip(vars) {

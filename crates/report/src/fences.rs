@@ -7,7 +7,7 @@ use parallax_program::{Location, visible_line};
 use parallax_verdict::{Scope, Violation};
 use serde::Serialize;
 
-use crate::json::to_line;
+use crate::json::{scope, to_line};
 
 /// One change of a repair.
 #[derive(Clone, Debug)]
@@ -148,12 +148,7 @@ fn place_and_message(violation: &Violation) -> String {
 
 /// One line without its end.
 pub fn repair_json(run: &RepairRun<'_>) -> String {
-    let (scope, bound) = match run.scope {
-        Some(Scope::Complete) => (Some("complete"), None),
-        Some(Scope::Bounded(bound)) => (Some("bounded"), Some(bound)),
-        Some(Scope::Restricted) => (Some("restricted"), None),
-        None => (None, None),
-    };
+    let (scope, bound) = scope(run.scope);
     let inserted = run.steps.iter().filter(|step| step.from.is_none());
     let changed = run.steps.iter().filter(|step| step.from.is_some());
     let needless = run.needless.as_ref();

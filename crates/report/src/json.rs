@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use parallax_program::{Diagnostics, Help, Location, is_obeyed};
-use parallax_verdict::{Ending, FinalState, Observation, Outcomes};
+use parallax_verdict::{Ending, FinalState, Observation, Outcomes, Scope};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -65,6 +65,16 @@ pub fn error_json(test: Option<&str>, file: &str, diagnostics: &Diagnostics) -> 
         .collect();
     let failure = Failure { test, file, error: errors.first(), errors: &errors };
     to_line(&failure)
+}
+
+/// What an answer holds for, and the bound on loops if that is one.
+pub fn scope(scope: Option<Scope>) -> (Option<&'static str>, Option<u32>) {
+    match scope {
+        Some(Scope::Complete) => (Some("complete"), None),
+        Some(Scope::Bounded(bound)) => (Some("bounded"), Some(bound)),
+        Some(Scope::Restricted) => (Some("restricted"), None),
+        None => (None, None),
+    }
 }
 
 fn line(location: &Location) -> u32 {

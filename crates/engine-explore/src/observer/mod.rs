@@ -229,7 +229,7 @@ impl<'a, 'p> Observer<'a, 'p> {
     /// Somebody may notice in which order these places are used.
     pub fn keep_order(&mut self, places: impl IntoIterator<Item = u64>) {
         self.findings.ordered.extend(places);
-        self.end_by(End::Noticed);
+        self.end_by(End::OrderMatters);
     }
 
     /// Adds what is new to the totals.

@@ -35,6 +35,7 @@
 //! An access of a buffer and a load of the same bytes by its own thread count as a conflict:
 //! loading before the store has left the buffer shuts out what others write in between.
 
+pub mod components;
 pub mod quick;
 pub mod summary;
 

@@ -158,11 +158,13 @@ impl<'s, 'p> System<'s, 'p> {
 
     /// Stands for the state: equal states have the same, others hardly ever.
     pub fn fingerprint(&self) -> u128 {
+        debug_assert!(self.memory.is_whole(|page| self.initial_page(page)), "memory is as it was");
         let mut whole = self.memory.fingerprint;
         for (number, slot) in self.threads.iter().enumerate() {
             let Some(slot) = slot else {
                 continue;
             };
+            debug_assert!(slot.local.has_its_objects(), "objects of thread {number}");
             whole ^= slot.local.fingerprint;
             if !slot.buffer.is_empty() {
                 let mut digest = Digest::new(7);

@@ -161,6 +161,15 @@ impl Pages {
         });
     }
 
+    /// Whether the fingerprint is that of what is there, and pages are in order.
+    pub(crate) fn is_whole(&self, initial: impl Fn(u64) -> Page) -> bool {
+        let all = || 0..=PAGE as usize / 8 - 1;
+        let change = self.table.iter().fold(0, |sum, (number, page)| {
+            sum ^ of_words(*number, page, all()) ^ of_words(*number, &initial(*number), all())
+        });
+        self.fingerprint == change && self.table.is_sorted_by(|(one, _), (other, _)| one < other)
+    }
+
     /// How many pages are there.
     pub(crate) fn count(&self) -> usize {
         self.table.len()

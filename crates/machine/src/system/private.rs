@@ -345,6 +345,15 @@ pub(super) fn failed<'p>(wrong: BadAccess) -> At<'p> {
     At::Failed { property: Property::Memory, message: wrong.message() }
 }
 
+impl Local<'_> {
+    /// Whether objects are in the order of their addresses, and the fingerprint is theirs.
+    pub(super) fn has_its_objects(&self) -> bool {
+        let sum = self.objects.iter().fold(0, |sum, object| sum ^ object.fingerprint());
+        let is_sorted = self.objects.is_sorted_by(|one, other| one.address < other.address);
+        sum == self.objects_fingerprint && is_sorted
+    }
+}
+
 /// What a page of the thread's objects holds at first.
 pub(crate) fn initial_page(objects: &[Object], number: u64) -> Page {
     let object = Object::find(objects, number.saturating_mul(Page::SIZE));

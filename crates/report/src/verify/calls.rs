@@ -2,7 +2,7 @@
 //! keeps in the words of a mutex or a condition variable.
 //!
 //! The library marks its accesses by tags (there is a table at the top of the crate `library`): the kind of
-//! the object, and what is done to it. One access of a call says what the call does; the others are told
+//! the object, and what is done to it. One access of a call says what the call does; the others are shown
 //! as parts of it.
 
 use parallax_program::Bits;

@@ -4,26 +4,21 @@ use std::collections::BTreeMap;
 
 use parallax_program::{Help, Location};
 use parallax_verdict::{
-    Call, Event, EventKind, Execution, Life, Scope, Standing, ThreadEnding, Verdict, Violation,
+    Call, Event, EventKind, Execution, Life, Standing, ThreadEnding, Verdict, Violation,
 };
 use serde::Serialize;
 
 use super::story::Story;
 use super::trace::Detail;
 use super::{Under, VerifyRun};
-use crate::json::to_line;
+use crate::json::{scope, to_line};
 
 /// Of the form of the object. Fields may be added without a new one.
 const VERSION: u32 = 1;
 
 /// One line without its end.
 pub fn verdict_json(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
-    let (scope, bound) = match verdict.scope {
-        Some(Scope::Complete) => (Some("complete"), None),
-        Some(Scope::Bounded(bound)) => (Some("bounded"), Some(bound)),
-        Some(Scope::Restricted) => (Some("restricted"), None),
-        None => (None, None),
-    };
+    let (scope, bound) = scope(verdict.scope);
     let reason = verdict.reason.as_ref();
     let answer = Answer {
         version: VERSION,

@@ -216,6 +216,7 @@ impl Terms {
             return term;
         }
         let term = Term(self.nodes.len() as u32);
+        debug_assert!(self.is_well_formed(&node), "{node:?}");
         self.widths.push(self.width_of(&node));
         self.nodes.push(node);
         self.numbers.insert(node, term);
@@ -228,6 +229,30 @@ impl Terms {
         let swap = constant || (left > right && self.as_constant(right).is_none());
         let (left, right) = if swap { (right, left) } else { (left, right) };
         self.intern(Node::Binary(op, left, right))
+    }
+
+    /// Whether operands are older than what is made of them, and are as wide as the operator asks.
+    fn is_well_formed(&self, node: &Node) -> bool {
+        let is_known = |terms: &[Term]| terms.iter().all(|term| term.index() < self.nodes.len());
+        match *node {
+            Node::Constant(_) | Node::Variable { .. } => true,
+            Node::Unary(_, value) => is_known(&[value]),
+            Node::Binary(_, left, right) => {
+                is_known(&[left, right]) && self.width(left) == self.width(right)
+            }
+            Node::Extract { value, low, width } => {
+                is_known(&[value]) && width > 0 && low + width <= self.width(value)
+            }
+            Node::Concat { high, low } => is_known(&[high, low]),
+            Node::ZeroExtend { value, width } | Node::SignExtend { value, width } => {
+                is_known(&[value]) && width > self.width(value)
+            }
+            Node::Select { condition, then, otherwise } => {
+                is_known(&[condition, then, otherwise])
+                    && self.width(condition) == 1
+                    && self.width(then) == self.width(otherwise)
+            }
+        }
     }
 
     fn width_of(&self, node: &Node) -> u32 {

@@ -2,23 +2,25 @@
 
 use std::collections::hash_map::Entry;
 
+use parallax_machine::reduction::components::Number;
 use parallax_machine::reduction::quick::QuickMap;
 
-/// A state, by the order in which states were found.
-pub type Number = u32;
-
 #[derive(Default)]
-pub struct Visited {
+pub struct Known {
     numbers: QuickMap<(u64, u64), Number>,
 }
 
 pub enum Visit {
-    /// It was not known; this is its number.
-    New(Number),
+    /// It was not known, and has the next number now.
+    New,
     Known(Number),
 }
 
-impl Visited {
+impl Known {
+    pub fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
     /// None when there are too many.
     pub fn visit(&mut self, fingerprint: u128) -> Option<Visit> {
         let next = u32::try_from(self.numbers.len()).ok().filter(|next| *next < u32::MAX)?;
@@ -27,7 +29,7 @@ impl Visited {
             Entry::Occupied(known) => Visit::Known(*known.get()),
             Entry::Vacant(free) => {
                 free.insert(next);
-                Visit::New(next)
+                Visit::New
             }
         })
     }
