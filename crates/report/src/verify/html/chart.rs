@@ -9,7 +9,7 @@ use parallax_program::{Location, Property};
 use parallax_verdict::{EventKind, Life, Violation};
 
 use super::super::cycle::Step;
-use super::super::links::Links;
+use super::super::links::{Links, Naming};
 use super::super::story::Story;
 use super::super::trace::{Row, StepRow};
 use super::super::words::{Words, counted};
@@ -197,7 +197,7 @@ impl<'a> Maker<'a> {
                         act: words.clone(),
                         words: words.clone(),
                         order: None,
-                        place: place.clone(),
+                        place: self.place(place),
                         source: source.clone(),
                         location: location.clone(),
                         missed: None,
@@ -213,6 +213,17 @@ impl<'a> Maker<'a> {
         }
     }
 
+    /// `line 12 push` where there is one file only, and otherwise the file too.
+    fn place(&self, place: &str) -> String {
+        match &self.links.naming {
+            Naming::OneFile(Some(file)) => match place.strip_prefix(&format!("{file}:")) {
+                Some(rest) => format!("line {rest}"),
+                None => place.to_string(),
+            },
+            _ => place.to_string(),
+        }
+    }
+
     fn step_card(&self, lane: usize, row: &StepRow, on_cycle: &BTreeSet<u32>) -> Card {
         let update = self.links.update[row.event as usize];
         let parts = || [Some(row.event), update].into_iter().flatten();
@@ -223,7 +234,7 @@ impl<'a> Maker<'a> {
             act: row.act.clone(),
             words: row.words.clone(),
             order: row.order.clone(),
-            place: row.place.clone(),
+            place: self.place(&row.place),
             source: row.source.clone(),
             location: row.location.clone(),
             missed: row.missed.and_then(|event| self.chart.step(event)),
@@ -247,13 +258,9 @@ impl<'a> Maker<'a> {
         Some(Spot { lane, row })
     }
 
-    /// Where an event is shown, or else the next step of its thread; a thread that begins stands at the
-    /// top of its lane.
+    /// Where an event is shown, or else the next step of its thread, or where that stands in the end.
     fn near(&self, event: u32) -> Option<Spot> {
         let lane = *self.lane_of.get(&self.words.event(event).thread?)?;
-        if matches!(self.words.event(event).kind.life(), Some(Life::Begin(_))) {
-            return Some(Spot { lane, row: 0 });
-        }
         let mut at = Some(event);
         while let Some(event) = at {
             if let Some(spot) = self.spot(event) {
@@ -262,6 +269,12 @@ impl<'a> Maker<'a> {
             at = self.links.next[event as usize];
         }
         Some(Spot { lane, row: self.chart.rows })
+    }
+
+    /// The first card of a lane.
+    fn top(&self, lane: usize) -> Option<Spot> {
+        let cards = self.chart.cards.iter().filter(|card| card.lane == lane);
+        cards.map(|card| card.row).min().map(|row| Spot { lane, row })
     }
 
     fn add(&mut self, kind: Kind, from: Spot, to: Spot, words: String) {
@@ -286,9 +299,10 @@ impl<'a> Maker<'a> {
             }
             if let Some(Life::Start(thread)) = life
                 && let Some(lane) = self.lane_of.get(&thread).copied()
+                && let Some(first) = self.top(lane)
             {
                 let words = format!("{} {}", self.words.who(row.event), row.words);
-                self.add(Kind::Life, here, Spot { lane, row: 0 }, words);
+                self.add(Kind::Life, here, first, words);
             }
             if let Some(to) = row.missed.and_then(|write| self.spot(write)) {
                 let words = format!("{} {}", self.words.who(row.event), row.words);

@@ -13,8 +13,8 @@ use super::listing::Listing;
 const HEAD: u32 = 64;
 const ROW: u32 = 66;
 const CARD: u32 = 48;
-const GAP: u32 = 72;
-const MARGIN: u32 = 34;
+const GAP: u32 = 52;
+const MARGIN: u32 = 28;
 
 pub struct Drawing<'a> {
     chart: &'a Chart,
@@ -26,8 +26,8 @@ impl<'a> Drawing<'a> {
     pub fn new(chart: &'a Chart) -> Drawing<'a> {
         let width = match chart.lanes.len() {
             0..=2 => 300,
-            3 => 250,
-            _ => 220,
+            3 => 206,
+            _ => 190,
         };
         Drawing { chart, width }
     }
@@ -35,7 +35,8 @@ impl<'a> Drawing<'a> {
     pub fn write(&self, out: &mut String, listing: &Listing<'_>) -> fmt::Result {
         let lanes = self.chart.lanes.len() as u32;
         let width = 2 * MARGIN + lanes * self.width + lanes.saturating_sub(1) * GAP;
-        let height = HEAD + (self.chart.rows + 1) * ROW;
+        let has_end = self.chart.cards.iter().any(|card| card.step.is_none());
+        let height = HEAD + (self.chart.rows + u32::from(has_end)) * ROW;
         writeln!(
             out,
             "<div class=\"lanes\" style=\"width:{width}px;height:{height}px;--wide:{width}\">"
@@ -202,7 +203,7 @@ impl<'a> Drawing<'a> {
 
     fn down(&self, from: Spot, to: Spot) -> (String, String) {
         let x = self.left(from.lane) + self.width / 2;
-        let start = if from.row == 0 { HEAD } else { self.top(from.row) + CARD };
+        let start = self.top(from.row) + CARD;
         let end = self.top(to.row);
         (format!("M{x} {start}V{}", end - 8), format!("M{x} {end}l-5 -9h10z"))
     }
@@ -210,7 +211,7 @@ impl<'a> Drawing<'a> {
     /// Along the left of a lane.
     fn around(&self, from: Spot, to: Spot, shift: u32) -> (String, String) {
         let x = self.left(from.lane);
-        let out = x.saturating_sub(26 + shift);
+        let out = x.saturating_sub(22 + shift);
         let (y1, y2) = (self.middle(from) + shift, self.middle(to));
         let way = format!("M{x} {y1}C{out} {y1} {out} {y2} {} {y2}", x - 9);
         (way, format!("M{x} {y2}l-9 -5v10z"))
@@ -225,6 +226,6 @@ impl<'a> Drawing<'a> {
     }
 
     fn middle(&self, spot: Spot) -> u32 {
-        if spot.row == 0 { HEAD - 12 } else { self.top(spot.row) + CARD / 2 }
+        self.top(spot.row) + CARD / 2
     }
 }

@@ -216,10 +216,10 @@ fn write_dock(out: &mut String, last: u32, data: &str) -> fmt::Result {
     writeln!(
         out,
         "<div class=\"dock\" hidden>\n<div class=\"transport\">\
-         <button class=\"first\" title=\"start (Home)\">⏮</button>\
-         <button class=\"back\" title=\"one step back (←)\">◀</button>\
+         <button class=\"first\" title=\"start (Home)\">⇤</button>\
+         <button class=\"back\" title=\"one step back (←)\">←</button>\
          <button class=\"play\" title=\"play (space)\">▶</button>\
-         <button class=\"on\" title=\"one step on (→)\">▶▎</button>\
+         <button class=\"on\" title=\"one step on (→)\">→</button>\
          <input type=\"range\" min=\"0\" max=\"{last}\" value=\"{last}\" aria-label=\"step\">\
          <output>{last} / {last}</output>\
          <span class=\"now\" aria-live=\"polite\"></span></div>\n\

@@ -32,6 +32,11 @@
       if (this.edges.some((edge) => edge.classList.contains("cycle"))) section.classList.add("has-cycle");
       this.listen();
       this.show();
+      // What it is about comes into view; of long executions that is far down.
+      const about = [...section.querySelectorAll(".card.involved")].pop();
+      if (about) this.into(about, section.querySelector(".threads"));
+      const hot = section.querySelector(".line.hot");
+      if (hot) this.into(hot, section.querySelector(".source"));
     }
 
     all(step) { return this.section.querySelectorAll(`[data-step="${step}"],[data-end="${step}"]`); }

@@ -86,6 +86,10 @@ pub fn play(violation: &Violation, story: &Story, chart: &Chart, under: Under<'_
     let mut places = Vec::new();
     let mut index: HashMap<u32, (usize, usize)> = HashMap::new();
     for (cell, writes) in &mut cells {
+        // Nobody has to know with which number the library begins.
+        if writes.iter().any(|write| words.meaning(*write).is_some()) {
+            writes.retain(|write| words.event(*write).thread.is_some());
+        }
         let before = |write: &u32| execution.co.iter().filter(|(_, later)| later == write).count();
         writes.sort_by_cached_key(|write| {
             (before(write), story.order.position[*write as usize], *write)
