@@ -137,6 +137,11 @@ fn kind(inputs: &[PathBuf]) -> Result<Kind, Diagnostics> {
     }
 }
 
+/// Whether a file is a program, by its name or how it starts.
+pub fn is_known(path: &Path) -> bool {
+    kind_of(path).is_ok()
+}
+
 fn kind_of(path: &Path) -> Result<Kind, Diagnostic> {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("c" | "i" | "cpp" | "cc" | "cxx" | "rs" | "ll" | "bc") => Ok(Kind::C),

@@ -30,10 +30,10 @@ use parallax_memory::{Model, ProgramOrder};
 pub use parallax_query::SolverWork;
 use parallax_verdict::{Execution, Violation};
 
-pub use html::verdict_html;
+pub use html::{Page, verdict_html};
 pub use json::verdict_json;
 pub use links::Naming;
-pub use sarif::verdict_sarif;
+pub use sarif::{error_sarif, verdict_sarif};
 pub use story::Relevance;
 pub use text::{TextStyle, verdict_text};
 pub use trace::{Detail, shared_addresses};
