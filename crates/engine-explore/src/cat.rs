@@ -137,6 +137,12 @@ impl<'a> CatJudge<'a> {
         if event.marks.is_life() {
             return if event.is_read() { &self.acquire } else { &self.release };
         }
+        // The lock of atomic sections is none of the program's, and orders as any lock does.
+        match &graph.standing(id).at {
+            At::Enter => return &self.acquire,
+            At::Leave => return &self.release,
+            _ => {}
+        }
         let site = graph.standing(id).site();
         let inst = site.and_then(|site| {
             let block = &self.code.program.function(site.function).blocks[site.block.0 as usize];

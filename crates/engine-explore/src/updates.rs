@@ -13,8 +13,9 @@
 //! - whoever else uses the place comes before all of them or after all of them, in happens-before;
 //! - whoever comes after one of them, by program order and reads-from, comes after all of them in
 //!   happens-before, if it is *open*: a fence, the end of an object, or an access to a place that another
-//!   thread accesses as well, neither before nor after it. Nothing can be concluded from one of them
-//!   then. What else a thread does finds the same in any order.
+//!   thread accesses as well, neither before nor after it. That it has read what the other one wrote puts
+//!   it after that one in this graph only: perhaps no other value was left in this order of updates.
+//!   Nothing can be concluded from one of them then. What else a thread does finds the same in any order.
 //!
 //! Take an execution in which they hold, and put its updates of a place into another order. All other
 //! events find the same, and a cycle of any order that a model forbids, if it leads through updates,
@@ -113,6 +114,15 @@ impl View<'_, '_> {
         Clocks::covers(clocks.get(kind, other), one)
     }
 
+    /// Whether an event happens before another one whatever that reads. What it has read may be all that
+    /// the order of some updates left to it.
+    fn is_ahead(&self, one: Id, other: Id) -> bool {
+        let event = self.graph.event(other);
+        let own = 1 + usize::from(event.is_write() && event.marks.is_rmw());
+        let last = other.index().checked_sub(own);
+        last.is_some_and(|last| self.happens_before(one, Id::new(other.thread(), last)))
+    }
+
     fn knows(&self, id: Id, of: Id) -> bool {
         Clocks::covers(self.graph.clocks.get(Clock::Prefix, id), of)
     }
@@ -122,14 +132,15 @@ impl View<'_, '_> {
         co.filter(|write| self.graph.event(*write).marks.updates())
     }
 
-    /// Accesses of other threads to the place of an event, neither before nor after it.
+    /// Accesses of other threads to the place of an event, neither before nor after it, but for what one
+    /// of the two has read.
     fn partners(&self, id: Id, event: &Event) -> impl Iterator<Item = Id> {
         let place = self.graph.places.get(event.loc.0 as usize);
         let others = place.into_iter().flat_map(|place| place.co.iter().chain(&place.reads));
         let is_apart = move |other: &Id| {
             other.thread() != id.thread()
-                && !self.happens_before(*other, id)
-                && !self.happens_before(id, *other)
+                && !self.is_ahead(*other, id)
+                && !self.is_ahead(id, *other)
         };
         others.copied().filter(is_apart)
     }
@@ -354,6 +365,28 @@ mod tests {
             let verdict = verify(&program, name, "updates");
             assert_eq!(answer(&verdict), (Conclusion::Safe, BTreeSet::new()), "{name}");
             assert_eq!(verdict.counts.executions, 1, "{name}");
+        }
+    }
+
+    /// Who adds and then finds what another thread has written before it adds may as well have come first.
+    #[test]
+    fn who_reads_from_others_after_adding_notices_the_order() {
+        let add = |place: &str| format!("rmw.add.4 &{place}, 1:32 [A, RLX]\n");
+        let first = add("x") + &add("y");
+        let after = [
+            "rmw.umax.4 &x, 2:32 [A, RLX]\n".to_string(),
+            "r0 = rmw.add.4 &x, 1:32 [A, ACQ_REL]\nassert r0 != 0:32, \"zero\"\n".to_string(),
+            "r0 = load.4 &x [A, SC]\nassert r0 != 0:32, \"zero\"\n".to_string(),
+        ];
+        for after in after {
+            let threads = [first.clone(), add("y") + &after];
+            let program =
+                program(&threads, "", "r0 = load.4 &x [A, RLX]\nassert r0 != 3:32, \"sum\"");
+            for name in MODELS {
+                let expected = answer(&verify(&program, name, "none"));
+                assert_eq!(expected.0, Conclusion::Unsafe, "{after} {name}");
+                assert_eq!(answer(&verify(&program, name, "updates")), expected, "{after} {name}");
+            }
         }
     }
 

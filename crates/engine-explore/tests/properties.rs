@@ -262,6 +262,17 @@ fn atomic_sections_exclude_one_another() {
     for name in ["sc", "tso", "pso", "ra", "rc11"] {
         expect_safe(&text("atomic begin\n", "atomic end\n"), name);
     }
+    for name in ["imm", "rc11-mca"] {
+        let model = model(name).with_races_of_c().expect("a right model");
+        let program = format!(
+            "program p pointers 64\nglobal x: 4\n{}",
+            text("atomic begin\n", "atomic end\n")
+        );
+        let program = parse_program("p", &program).expect("a program");
+        let options = Options { properties: Property::ALL.to_vec(), ..Options::default() };
+        let verdict = explore(&program, &model, &options).expect("explored");
+        assert_eq!(verdict.conclusion(), Conclusion::Safe, "{name}: {:?}", verdict.violations);
+    }
     let (property, message) = found(&text("", ""), "tso");
     assert_eq!((property, message.contains("atomic section")), (None, true), "{message}");
 }

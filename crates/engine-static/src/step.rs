@@ -588,20 +588,27 @@ impl<'p> Analysis<'p, '_> {
             state.key.others = true;
             return;
         };
+        let is_new = !state.key.locks.contains_key(&lock);
         let hold = state.key.locks.entry(lock).or_insert(Hold { mode, depth: 0 });
         hold.depth = hold.depth.saturating_add(1);
         hold.mode = hold.mode.max(mode);
-        self.begin_keeping(state, lock);
+        // Who has it already knows what is there, and has handed on nothing of that.
+        if is_new {
+            self.begin_keeping(state, lock);
+        }
     }
 
     /// A thread that has a lock takes it once more.
     fn take_again(&self, state: &mut State<'p>, address: &Value) {
         match self.lock_at(address) {
             Some(lock) => {
+                let is_new = !state.key.locks.contains_key(&lock);
                 let hold = Hold { mode: Mode::Exclusive, depth: 0 };
                 let hold = state.key.locks.entry(lock).or_insert(hold);
                 hold.depth = hold.depth.saturating_add(1);
-                self.begin_keeping(state, lock);
+                if is_new {
+                    self.begin_keeping(state, lock);
+                }
             }
             None => state.key.others = true,
         }

@@ -326,6 +326,22 @@ fn recursive_mutexes_are_given_back_as_often_as_they_were_taken() {
     is_suspected(&format!("{checked} {TWICE}"));
 }
 
+/// What a thread has written under a lock it finds when it takes the lock once more.
+#[test]
+fn who_takes_a_lock_again_finds_what_he_has_written() {
+    let text = format!(
+        "extern void reach_error(void); int g; \
+         pthread_mutex_t r = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; \
+         void *w(void *p) {{ int k = __VERIFIER_nondet_int(); pthread_mutex_lock(&r); g = k & 3; \
+         pthread_mutex_lock(&r); if (g > 3) reach_error(); pthread_mutex_unlock(&r); \
+         g = 0; pthread_mutex_unlock(&r); return 0; }} {TWICE}"
+    );
+    turns(Claim::NoFailure, &text, "g > 3", "g > 0");
+    let tried = text.replace("pthread_mutex_lock(&r); if", "if (!pthread_mutex_trylock(&r)) { if");
+    let tried = tried.replace("unlock(&r); g", "unlock(&r); } g");
+    assert!(!holds(Claim::NoFailure, &tried.replace("g > 3", "g > 0")), "{tried}");
+}
+
 #[test]
 fn spin_locks_and_atomic_sections_are_locks() {
     let text = "int g; void *w(void *p) { __VERIFIER_atomic_begin(); g++; \

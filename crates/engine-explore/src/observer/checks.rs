@@ -186,13 +186,24 @@ impl<'p> Observer<'_, 'p> {
                 && !is_before(**user)
                 && !graph.event(**user).marks.is_farewell()
         };
-        let mut late = Vec::new();
+        let (mut late, mut is_open) = (Vec::new(), false);
         for loc in memory.locs_within(object.address, object.size) {
             let Some(place) = graph.places.get(loc.0 as usize) else {
                 continue;
             };
             let mut users = place.co.iter().chain(&place.reads).filter(may_be_late);
-            late.extend(users.find(|user| has_order || self.is_late(graph, memory, **user, id)));
+            let found = users.find(|user| {
+                is_open = true;
+                has_order || self.is_late(graph, memory, **user, id)
+            });
+            late.extend(found);
+        }
+        if is_open && late.is_empty() {
+            // Not in the order that critical sections were put into; there are others.
+            let locks: Vec<u64> = locks::unordered(graph).map(|loc| memory.address(loc)).collect();
+            if !locks.is_empty() {
+                self.keep_order(locks);
+            }
         }
         for user in late {
             self.late_user(graph, memory, user, id);
