@@ -20,6 +20,7 @@ const RUN: VerifyRun<'static> = VerifyRun {
     input: "mp.c",
     under: Under { model: "rc11", order: Some(ProgramOrder::MemoryOrders) },
     engine: "explore",
+    counts_executions: true,
     all: false,
     time: Duration::from_millis(250),
     peak_rss_kib: 12_345,

@@ -40,6 +40,7 @@ pub fn deliver(
         input: &input,
         under: Under::of(model),
         engine: answer.engine,
+        counts_executions: response.counts_executions(),
         all: answer.all,
         time,
         peak_rss_kib: peak_rss_kib(),
