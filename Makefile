@@ -18,7 +18,7 @@ MINUTES ?= 5
 FINDS ?= $(TARGET)/hunt
 SEED ?= 1
 
-.PHONY: help build demo tour test tools format lint unit suites examples long bench curves abstraction figures cluster docs fuzz hunt mutations benchexec clean
+.PHONY: help build demo tour test tools format lint unit suites examples long browser bench curves abstraction figures cluster docs fuzz hunt mutations benchexec clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -66,6 +66,10 @@ long: ## all of examples/x86, the rows that take minutes included; all of exampl
 	$(CARGO) test --locked --release -p parallax-engine-bounded -p parallax-engine-view -- --ignored
 	PARALLAX_CASES=5000 $(CARGO) test --locked --release -p parallax-engine-view \
 		-p parallax-engine-states --test classes --test publishing
+
+browser: ## pages of --report in chromium, clicked through; pictures of them are left behind (needs chromium, chromedriver)
+	$(CARGO) build --locked -p parallax-cli
+	scripts/browser "$(TESTED)" "$(TARGET)/browser"
 
 cluster: build ## three processes in network namespaces of their own, one of which is cut off, then one killed (needs root, iproute2)
 	sh scripts/cluster "$(PARALLAX)"

@@ -13,6 +13,7 @@ use parallax_verify::text::{read, shown};
 use parallax_verify::validation::Validation;
 
 use crate::args::seconds;
+use crate::output::Wording;
 use crate::verify::input::InputArguments;
 use crate::verify::timed;
 use crate::{Exit, interrupt, validate};
@@ -59,7 +60,7 @@ Examples:
 
 pub fn run(options: &CheckProofArguments) -> Exit {
     let cancel = interrupt::install();
-    match timed(|| answer(options, &cancel)) {
+    match timed(|| answer(options, &cancel), Wording::Text) {
         Ok((validation, _)) => validate::show(&validation, options.quiet),
         Err(exit) => exit,
     }

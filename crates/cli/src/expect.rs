@@ -16,7 +16,7 @@ use parallax_verify::text::{read, shown};
 use crate::Exit;
 use crate::args::Format;
 use crate::batch::Audience;
-use crate::litmus::{batch, internal_error};
+use crate::litmus::{batch, internal_error, wording};
 use crate::one_test::{Job, Setup, run_test};
 use crate::output::{self, Results};
 use crate::progress::Progress;
@@ -25,7 +25,7 @@ pub fn run(csv: &Path, setup: &Setup<'_>) -> Exit {
     let rows = match rows(csv, &setup.options.paths) {
         Ok(rows) => rows,
         Err(errors) => {
-            errors.iter().for_each(output::report);
+            output::refuse(&errors, wording(setup.options));
             return Exit::BadInput;
         }
     };

@@ -18,7 +18,7 @@ use crate::args::{Format, LitmusArguments};
 use crate::batch::{Audience, Batch};
 use crate::graph::{Gallery, MOST_PICTURES, Picture};
 use crate::one_test::{Answered, Job, Refused, Setup, run_test};
-use crate::output::{self, Results};
+use crate::output::{self, Results, Wording};
 use crate::progress::Progress;
 use crate::voice::Options;
 use crate::{expect, interrupt};
@@ -34,7 +34,8 @@ const UNPREDICTABLE: &str = "ConstrainedUnpredictable";
 pub fn run(options: &LitmusArguments) -> Exit {
     let cancel = interrupt::install();
     if options.sketch && options.format == Format::Json {
-        output::report(&Diagnostic::new("--sketch needs --format text"));
+        let error = Diagnostic::new("--sketch needs --format text");
+        output::refuse(&[error], wording(options));
         return Exit::BadInput;
     }
     let is_of_tests = |variant: &String| variant.eq_ignore_ascii_case(UNPREDICTABLE);
@@ -66,23 +67,24 @@ fn run_tests(setup: &Setup<'_>) -> Exit {
     if model != ModelChoice::ByArchitecture
         && let Err(errors) = setup.models.get(&model)
     {
-        errors.iter().for_each(output::report);
+        output::refuse(&errors, wording(options));
         return Exit::BadInput;
     }
     let (files, errors) = collect(&options.paths);
-    errors.iter().for_each(output::report);
     let mut exit = Exit::Fine;
     if !errors.is_empty() {
+        output::refuse(&errors, wording(options));
         exit = Exit::BadInput;
     } else if files.is_empty() {
-        output::report(&Diagnostic::new("there are no litmus tests in the given paths"));
+        let error = Diagnostic::new("there are no litmus tests in the given paths");
+        output::refuse(&[error], wording(options));
         return Exit::BadInput;
     }
     let gallery = match options.graph.as_deref().map(Gallery::open).transpose() {
         Ok(gallery) => gallery,
         Err(error) => {
             let message = format!("cannot make the folder for pictures: {error}");
-            output::report(&Diagnostic::new(message));
+            output::refuse(&[Diagnostic::new(message)], wording(options));
             return Exit::BadInput;
         }
     };
@@ -100,6 +102,14 @@ fn run_tests(setup: &Setup<'_>) -> Exit {
     let work = |number: usize| Rendered::new(&jobs[number], setup);
     let ran = batch(setup, jobs.len()).run(work, &mut printer);
     printer.finish(ran)
+}
+
+/// How errors are said that are about no single test.
+pub fn wording(options: &LitmusArguments) -> Wording {
+    match options.format {
+        Format::Json => Wording::Json(options.paths.first().map_or_else(String::new, |p| shown(p))),
+        Format::Text => Wording::Text,
+    }
 }
 
 /// The batch that the options ask for.

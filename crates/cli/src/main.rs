@@ -26,6 +26,8 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Arguments, Command};
+use output::Wording;
+use parallax_program::Diagnostic;
 
 /// Reading and enumerating small tests is mostly allocation.
 #[global_allocator]
@@ -74,9 +76,31 @@ fn as_compilers_take_it(arguments: impl Iterator<Item = OsString>) -> Vec<OsStri
         .collect()
 }
 
+/// Whether what was said, which is not understood, has `--format json` in it.
+fn asks_for_json(words: &[OsString]) -> bool {
+    let own = words.iter().take_while(|word| *word != "--").collect::<Vec<_>>();
+    let pairs = own.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "json");
+    pairs || own.iter().any(|word| *word == "--format=json")
+}
+
+/// An error of usage as an object: who asks for JSON reads nothing else.
+fn refused(error: &clap::Error) -> ExitCode {
+    let text = error.to_string();
+    let mut parts = text.trim_end().splitn(2, "\n\n");
+    let message = parts.next().unwrap_or("").trim_start_matches("error: ");
+    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    output::refuse(&[Diagnostic::new(message)], Wording::Json(String::new()));
+    ExitCode::from(Exit::BadInput as u8)
+}
+
 fn main() -> ExitCode {
     panics::install();
-    let arguments = Arguments::parse_from(as_compilers_take_it(std::env::args_os()));
+    let words = as_compilers_take_it(std::env::args_os());
+    let arguments = match Arguments::try_parse_from(&words) {
+        Ok(arguments) => arguments,
+        Err(error) if error.use_stderr() && asks_for_json(&words) => return refused(&error),
+        Err(error) => error.exit(),
+    };
     let exit = match &arguments.command {
         Command::Litmus(options) => litmus::run(options),
         Command::Verify(options) => verify::run(options),

@@ -4,7 +4,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::ops::ControlFlow;
 
-use parallax_program::{Diagnostic, visible};
+use parallax_program::{Diagnostic, Diagnostics, visible};
+use parallax_report::{error_json, error_sarif};
 
 use crate::voice::Options;
 
@@ -60,6 +61,27 @@ pub fn print_exactly(text: &str) -> ControlFlow<()> {
 /// Prints text for another program, which gets it as it is; on a terminal it is only looked at.
 pub fn print_for_programs(text: &str) -> ControlFlow<()> {
     if io::stdout().is_terminal() { print(text) } else { print_exactly(text) }
+}
+
+/// How a command says that there is no answer.
+pub enum Wording {
+    /// On stderr, for people.
+    Text,
+    /// On stdout, as an object about this input.
+    Json(String),
+    /// The same as SARIF has it.
+    Sarif(String),
+}
+
+/// Says why there is no answer, in the form in which the answer would have been.
+pub fn refuse(errors: &[Diagnostic], wording: Wording) {
+    let worded = || -> Diagnostics { errors.iter().map(|error| error.worded(&Options)).collect() };
+    let text = match wording {
+        Wording::Text => return errors.iter().for_each(report),
+        Wording::Json(input) => error_json(None, &input, &worded()),
+        Wording::Sarif(input) => error_sarif(&input, &worded()),
+    };
+    let _ = print_exactly(&(text + "\n"));
 }
 
 /// Prints what is wrong.

@@ -12,6 +12,7 @@ use parallax_verify::witness::Witness;
 use parallax_verify::{Externs, Input, Properties, Reading, Request};
 
 use crate::args::seconds;
+use crate::output::Wording;
 use crate::verify::input::DataModelName;
 use crate::verify::timed;
 use crate::{Exit, interrupt, output};
@@ -62,7 +63,7 @@ Examples:
 
 pub fn run(options: &ValidateArguments) -> Exit {
     let cancel = interrupt::install();
-    let (validation, _) = match timed(|| answer(options, &cancel)) {
+    let (validation, _) = match timed(|| answer(options, &cancel), Wording::Text) {
         Ok(answered) => answered,
         Err(exit) => return exit,
     };

@@ -3,6 +3,7 @@
 
 mod answers;
 mod architecture;
+mod batch;
 mod checkpoint;
 mod cluster;
 mod corners;
@@ -14,6 +15,7 @@ mod expect;
 mod fences;
 mod help;
 mod inductive;
+mod json_errors;
 mod languages;
 mod large;
 mod layout;
@@ -24,6 +26,7 @@ mod schema;
 mod security;
 mod silence;
 mod solvers;
+mod sources;
 mod support;
 mod svcomp;
 mod tasks;

@@ -54,6 +54,11 @@ fn the_page_on_repairing_programs_is_true() {
 }
 
 #[test]
+fn the_page_on_batches_is_true() {
+    check_page("docs/src/batch.md");
+}
+
+#[test]
 fn the_page_on_traces_is_true() {
     check_page("docs/src/traces.md");
 }

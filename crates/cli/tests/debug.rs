@@ -88,6 +88,22 @@ fn schedules_that_do_not_fit_are_refused_with_their_line() {
 }
 
 #[test]
+fn schedules_remember_how_the_program_was_read() {
+    let folder = Folder::new();
+    folder.write("a.c", "#include <assert.h>\nint x = N;\nint main(void) { assert(x != 3); }\n");
+    folder.run(&["verify", "-m", "sc", "-DN=3", "--witness", "w", "a.c"]).ends_with(1);
+    let text = fs::read_to_string(folder.path().join("w")).unwrap();
+    assert!(text.contains("\nclang -DN=3\nmodel sc\n"), "{text}");
+    folder.run(&["replay", "w"]).ends_with(1).says("Violation (assert)");
+    folder.write("load.cmd", "load w\nsave v\n");
+    folder.run(&["debug", "-m", "sc", "-DN=3", "-x", "load.cmd", "a.c"]).ends_with(1);
+    assert_eq!(fs::read_to_string(folder.path().join("v")).unwrap(), text);
+    folder.write("w", text.replace("-DN=3", "-fplugin=./evil.so"));
+    let run = folder.run(&["replay", "w"]);
+    run.ends_with(2).complains("w:3:1: error: this argument is not taken from a schedule");
+}
+
+#[test]
 fn models_without_a_machine_are_refused() {
     let folder = Folder::new();
     folder.write("sb.litmus", SB);

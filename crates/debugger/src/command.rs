@@ -19,11 +19,15 @@ pub enum Command {
     Backtrace,
     Break,
     Buffers,
+    Condition,
     Continue,
     Delete,
     Disassemble,
+    Display,
+    Down,
     Finish,
     Flush,
+    Frame,
     Goto,
     Help,
     Info,
@@ -43,6 +47,8 @@ pub enum Command {
     Stepi,
     Thread,
     Threads,
+    Undisplay,
+    Up,
     View,
     Watch,
     What,
@@ -122,7 +128,7 @@ pub fn execute(
     };
     let argument = argument.trim();
     let command = find(word)?;
-    if !format.is_empty() && !matches!(command, Command::X | Command::Print) {
+    if !format.is_empty() && !matches!(command, Command::X | Command::Print | Command::Display) {
         return Err(format!("{word}: expected no '/' here"));
     }
     if command == Command::Quit {
@@ -146,14 +152,18 @@ fn carry_out(
         Command::Backtrace => nothing(argument, || inspect::backtrace(session, out)),
         Command::Break => points::add_break(session, argument, out),
         Command::Buffers => inspect::buffers(session, argument, out),
+        Command::Condition => points::condition(session, argument, out),
         Command::Continue => control::run_on(session, argument, out),
         Command::Delete => points::delete(session, argument),
         Command::Disassemble => source::disassemble(session, argument, out),
+        Command::Display => inspect::display(session, format, argument, out),
+        Command::Down => inspect::move_frame(session, argument, false, out),
         Command::Finish => {
             nothing(argument, || ())?;
             control::step(session, "", Reach::Finish, out)
         }
         Command::Flush => control::flush(session, argument, out),
+        Command::Frame => inspect::choose_frame(session, argument, out),
         Command::Goto => control::goto(session, argument, out),
         Command::Help => help::help(argument, out),
         Command::Info => info(session, argument, out),
@@ -172,6 +182,8 @@ fn carry_out(
         Command::Stepi => control::step(session, argument, Reach::Instruction, out),
         Command::Thread => control::choose_thread(session, argument, out),
         Command::Threads => nothing(argument, || inspect::threads(session, out)),
+        Command::Undisplay => inspect::undisplay(session, argument),
+        Command::Up => inspect::move_frame(session, argument, true, out),
         Command::View => nothing(argument, || view::view(session, out)),
         Command::Watch => points::add_watch(session, argument, out),
         Command::What => nothing(argument, || inspect::what(session, out)),
@@ -191,11 +203,12 @@ fn nothing(argument: &str, work: impl FnOnce()) -> Result<(), String> {
 }
 
 /// What `info` knows.
-const INFO: [&str; 10] = [
+pub const INFO: [&str; 11] = [
     "actions",
     "all-registers",
     "breakpoints",
     "buffers",
+    "display",
     "locals",
     "memory",
     "registers",
@@ -215,7 +228,9 @@ fn info(session: &Session<'_, '_>, argument: &str, out: &mut String) -> Result<(
         "actions" => nothing(rest, || inspect::what(session, out)),
         "all-registers" => registers::info(session, rest, true, out),
         "buffers" => inspect::buffers(session, rest, out),
+        "display" => nothing(rest, || inspect::displayed(session, out)),
         "memory" => nothing(rest, || memory::memory(session, out)),
+        "locals" if !session.is_machine_code() => nothing(rest, || inspect::locals(session, out)),
         "registers" | "locals" => registers::info(session, rest, false, out),
         "schedule" => nothing(rest, || schedule(session, out)),
         "threads" => nothing(rest, || inspect::threads(session, out)),
@@ -302,6 +317,9 @@ mod tests {
             ("fin", Command::Finish),
             ("q", Command::Quit),
             ("f", Command::Flush),
+            ("fr", Command::Frame),
+            ("disp", Command::Display),
+            ("cond", Command::Condition),
         ] {
             assert_eq!(find(word), Ok(command), "{word}");
         }

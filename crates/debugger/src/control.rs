@@ -7,7 +7,7 @@ use parallax_machine::system::{Action, At, Readiness, Waits};
 use crate::machine::{Happened, Instruction, Refusal};
 use crate::points::{self, Hit};
 use crate::session::Session;
-use crate::{source, story};
+use crate::{inspect, source, story};
 
 /// Actions that one command may take.
 const MOST_ACTIONS: usize = 1_000_000;
@@ -150,6 +150,7 @@ impl Session<'_, '_> {
     fn begin_command(&mut self) {
         self.before = self.now().clone();
         self.listed = None;
+        self.frame = None;
     }
 
     /// Says where things are after a command.
@@ -158,6 +159,7 @@ impl Session<'_, '_> {
         if self.now().system.thread(self.thread).is_some() {
             let _ = writeln!(out, "{}", source::whereabouts(self, self.thread));
         }
+        inspect::displayed(self, out);
     }
 
     /// Looks at what an action has led to: a violation, a breakpoint, a change that is watched.
@@ -219,6 +221,7 @@ pub fn flush(
         out.push_str(&hit.text);
     }
     session.history.stop();
+    inspect::displayed(session, out);
     Ok(())
 }
 
@@ -243,6 +246,7 @@ pub fn choose_thread(
     if !argument.is_empty() {
         session.thread = thread_named(session, argument)?;
         session.listed = None;
+        session.frame = None;
     }
     let _ = writeln!(
         out,

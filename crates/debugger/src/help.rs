@@ -81,14 +81,20 @@ pub const COMMANDS: &[Entry] = &[
     entry_of(
         Command::Break,
         &["break", "b", "br", "tbreak"],
-        "[PLACE]",
-        "Stop at a place: FUNCTION, FUNCTION+0xOFFSET, 0xADDRESS, FILE:LINE or LINE.",
+        "[PLACE] [if EXPR]",
+        "Stop at a place: FUNCTION, FUNCTION+0xOFFSET, 0xADDRESS, FILE:LINE or LINE; with a condition only where that holds for the thread that comes there.",
     ),
     entry_of(
         Command::Watch,
         &["watch"],
-        "NAME | *ADDRESS [SIZE]",
+        "NAME | *ADDRESS [SIZE] [if EXPR]",
         "Stop when memory changes there. A store in a buffer has not changed memory yet.",
+    ),
+    entry_of(
+        Command::Condition,
+        &["condition", "cond"],
+        "N [EXPR]",
+        "Let a breakpoint or watchpoint stop only where something holds, or always.",
     ),
     entry_of(
         Command::Delete,
@@ -100,7 +106,7 @@ pub const COMMANDS: &[Entry] = &[
         Command::Info,
         &["info", "i"],
         "WHAT",
-        "About threads, registers, all-registers, locals, breakpoints, buffers, memory, actions or schedule.",
+        "About threads, registers, all-registers, locals, display, breakpoints, buffers, memory, actions or schedule.",
     ),
     entry_of(
         Command::Backtrace,
@@ -108,6 +114,14 @@ pub const COMMANDS: &[Entry] = &[
         "",
         "The calls that the chosen thread is in, innermost first.",
     ),
+    entry_of(
+        Command::Frame,
+        &["frame", "fr"],
+        "[N]",
+        "Choose the call whose variables are looked at, by its number in backtrace.",
+    ),
+    entry_of(Command::Up, &["up"], "[N]", "Choose the call that has called the chosen one."),
+    entry_of(Command::Down, &["down"], "[N]", "Choose the call that the chosen one has called."),
     entry_of(
         Command::List,
         &["list", "l"],
@@ -130,8 +144,15 @@ pub const COMMANDS: &[Entry] = &[
         Command::Print,
         &["print", "p", "inspect"],
         "[/FORMAT] EXPR",
-        "Print a name, a register, &NAME, *ADDRESS or *ADDRESS SIZE, as the chosen thread sees it. Formats are x d u t o c a.",
+        "Print a name, a register, &NAME, *ADDRESS or *ADDRESS SIZE, or what these come to with + - % == != < <= > >= && || and !, as the chosen thread sees it. Formats are x d u t o c a.",
     ),
+    entry_of(
+        Command::Display,
+        &["display", "disp"],
+        "[/FORMAT] [EXPR]",
+        "Print something now, and after every command that lets something happen.",
+    ),
+    entry_of(Command::Undisplay, &["undisplay"], "[N…]", "Display it no longer, or nothing."),
     entry_of(
         Command::X,
         &["x"],

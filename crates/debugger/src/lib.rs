@@ -6,6 +6,7 @@
 //! is what happened, as text, for another time.
 
 mod command;
+mod completion;
 mod control;
 mod examine;
 mod expression;
@@ -25,8 +26,9 @@ mod story;
 mod view;
 mod witness;
 
+pub use completion::is_between;
 pub use parallax_machine::system::{Action, MemoryKind, Setup};
 pub use problems::Standing as ProgramStanding;
-pub use schedule::Schedule;
+pub use schedule::{Schedule, with_arguments};
 pub use session::{Flow, Session, Subject, setup};
 pub use witness::witness;

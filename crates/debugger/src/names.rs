@@ -95,6 +95,11 @@ impl<'p> Names<'p> {
         (offset < (*size).max(1)).then(|| format!("{}{part}", made.name))
     }
 
+    /// What an object that starts there is called, if a thread has made it.
+    pub fn base(&self, address: u64) -> Option<&str> {
+        self.made.get(&address).map(|(made, _)| made.name.as_str())
+    }
+
     /// The same, or the address.
     pub fn place_or_address(&self, address: u64) -> String {
         self.place(address).unwrap_or_else(|| format!("{address:#x}"))

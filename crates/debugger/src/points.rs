@@ -17,6 +17,8 @@ pub struct Point {
     /// What the person said.
     text: String,
     kind: Kind,
+    /// It stops only where this holds.
+    condition: Option<String>,
     hits: u32,
 }
 
@@ -44,21 +46,27 @@ pub fn add_break(
     argument: &str,
     out: &mut String,
 ) -> Result<(), String> {
+    let (argument, condition) = conditional(argument);
     let kind = place(session, argument)?;
     let at = match &kind {
         Kind::Function(function) => session.program().function(*function).name.clone(),
         Kind::Line { file, line } => line_text(session, file, *line),
         Kind::Watch { target, .. } => target.name.clone(),
     };
-    let number = add(session, argument, kind);
+    let number = add(session, argument, kind, condition);
     let _ = writeln!(out, "Breakpoint {number} at {at}");
     Ok(())
 }
 
-fn add(session: &mut Session<'_, '_>, argument: &str, kind: Kind) -> u32 {
+fn add(
+    session: &mut Session<'_, '_>,
+    argument: &str,
+    kind: Kind,
+    condition: Option<String>,
+) -> u32 {
     session.points_made += 1;
     let number = session.points_made;
-    session.points.push(Point { number, text: argument.to_string(), kind, hits: 0 });
+    session.points.push(Point { number, text: argument.to_string(), kind, condition, hits: 0 });
     number
 }
 
@@ -169,13 +177,41 @@ pub fn add_watch(
     argument: &str,
     out: &mut String,
 ) -> Result<(), String> {
+    let (argument, condition) = conditional(argument);
     let target = expression::target(session, argument)?;
     if !matches!(target.size, 1..=16) {
         return Err(format!("'{argument}' has {} bytes; up to 16 can be watched", target.size));
     }
     let value = session.now().system.bytes(None, target.address, target.size as u32);
-    let number = add(session, argument, Kind::Watch { target, value });
+    let number = add(session, argument, Kind::Watch { target, value }, condition);
     let _ = writeln!(out, "Watchpoint {number}: {argument}");
+    Ok(())
+}
+
+/// `PLACE if CONDITION`.
+fn conditional(argument: &str) -> (&str, Option<String>) {
+    let alone = argument.strip_prefix("if ").map(|condition| ("", condition));
+    match alone.or_else(|| argument.split_once(" if ")) {
+        Some((place, condition)) => (place.trim(), Some(condition.trim().to_string())),
+        None => (argument, None),
+    }
+}
+
+/// `condition N [CONDITION]`.
+pub fn condition(
+    session: &mut Session<'_, '_>,
+    argument: &str,
+    out: &mut String,
+) -> Result<(), String> {
+    let (word, condition) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
+    let number = word.parse::<u32>().ok();
+    let mut points = session.points.iter_mut();
+    let point = points.find(|point| Some(point.number) == number);
+    let point = point.ok_or_else(|| format!("there is no breakpoint '{word}'"))?;
+    point.condition = Some(condition.trim().to_string()).filter(|text| !text.is_empty());
+    if point.condition.is_none() {
+        let _ = writeln!(out, "Breakpoint {word} has no condition now.");
+    }
     Ok(())
 }
 
@@ -207,6 +243,9 @@ pub fn info(session: &Session<'_, '_>, out: &mut String) {
             Kind::Watch { .. } => ("watchpoint", point.text.clone()),
         };
         let _ = writeln!(out, "{:<4} {kind:<11} {what}", point.number);
+        if let Some(condition) = &point.condition {
+            let _ = writeln!(out, "     stops only if {condition}");
+        }
         if point.hits > 0 {
             let times = if point.hits == 1 { "time" } else { "times" };
             let _ = writeln!(out, "     already hit {} {times}", point.hits);
@@ -228,51 +267,79 @@ pub fn hit(
     from: Option<Instruction>,
     happened: &Happened,
 ) -> Option<Hit> {
+    let mut points = std::mem::take(&mut session.points);
+    let mut text = String::new();
+    let mut by = thread;
+    for point in &mut points {
+        let Some((who, message)) = reached(session, point, thread, from, happened) else {
+            continue;
+        };
+        let complaint = match passes(session, point, who) {
+            Ok(true) => String::new(),
+            Ok(false) => continue,
+            Err(why) => format!("The condition of {} says nothing: {why}\n", point.number),
+        };
+        by = who;
+        point.hits += 1;
+        let _ = writeln!(text, "{message}");
+        text.push_str(&complaint);
+    }
+    session.points = points;
+    (!text.is_empty()).then_some(Hit { text, thread: by })
+}
+
+/// Whether the condition of a point holds for the thread that is there.
+fn passes(session: &mut Session<'_, '_>, point: &Point, thread: u32) -> Result<bool, String> {
+    let Some(condition) = &point.condition else { return Ok(true) };
+    let chosen = (session.thread, session.frame);
+    (session.thread, session.frame) = (thread, None);
+    let holds = expression::holds(session, condition);
+    (session.thread, session.frame) = chosen;
+    holds
+}
+
+/// Whether a point was reached: by which thread, and what is said then.
+fn reached(
+    session: &Session<'_, '_>,
+    point: &mut Point,
+    thread: u32,
+    from: Option<Instruction>,
+    happened: &Happened,
+) -> Option<(u32, String)> {
     let now = session.history.now();
     let source = &session.subject.program.source;
     let line_of = |at: Instruction| (at.call, source.location(at.span));
-    let before = from.map(line_of).map(|(call, place)| (call, place.file, place.line));
-    let here = now.instruction(thread).map(line_of);
-    let here = here.map(|(call, place)| (call, place.file, place.line));
-    let has_moved = here != before;
-    let mut text = String::new();
-    let mut by = thread;
-    for point in &mut session.points {
-        let message = match &mut point.kind {
-            Kind::Line { file, line } => {
-                let is_here = here.as_ref().is_some_and(|at| at.1 == *file && at.2 == *line);
-                (is_here && has_moved).then(|| {
-                    format!("Breakpoint {}, {}", point.number, session.names.thread(thread))
-                })
-            }
-            Kind::Function(function) => {
-                let entered = happened.entered.iter().find(|(_, entered)| entered == function);
-                entered.map(|(thread, _)| {
-                    by = *thread;
-                    let name = &session.subject.program.function(*function).name;
-                    let thread = session.names.thread(by);
-                    format!("Breakpoint {}, {thread} enters {name}", point.number)
-                })
-            }
-            Kind::Watch { target, value } => {
-                let new = now.system.bytes(None, target.address, target.size as u32);
-                let old = std::mem::replace(value, new);
-                let shown = |value| session.names.value(Bits::new(target.size as u32 * 8, value));
-                (old != new).then(|| {
-                    format!(
-                        "Watchpoint {}: {}\n\nOld value = {}\nNew value = {}\n",
-                        point.number,
-                        point.text,
-                        shown(old),
-                        shown(new)
-                    )
-                })
-            }
-        };
-        if let Some(message) = message {
-            point.hits += 1;
-            let _ = writeln!(text, "{message}");
+    match &mut point.kind {
+        Kind::Line { file, line } => {
+            let before = from.map(line_of).map(|(call, place)| (call, place.file, place.line));
+            let here = now.instruction(thread).map(line_of);
+            let here = here.map(|(call, place)| (call, place.file, place.line));
+            let is_here = here.as_ref().is_some_and(|at| at.1 == *file && at.2 == *line);
+            let name = session.names.thread(thread);
+            (is_here && here != before)
+                .then(|| (thread, format!("Breakpoint {}, {name}", point.number)))
+        }
+        Kind::Function(function) => {
+            let mut entered = happened.entered.iter();
+            let (by, _) = entered.find(|(_, entered)| entered == function)?;
+            let name = &session.subject.program.function(*function).name;
+            let who = session.names.thread(*by);
+            Some((*by, format!("Breakpoint {}, {who} enters {name}", point.number)))
+        }
+        Kind::Watch { target, value } => {
+            let new = now.system.bytes(None, target.address, target.size as u32);
+            let old = std::mem::replace(value, new);
+            let shown = |value| session.names.value(Bits::new(target.size as u32 * 8, value));
+            (old != new).then(|| {
+                let said = format!(
+                    "Watchpoint {}: {}\n\nOld value = {}\nNew value = {}\n",
+                    point.number,
+                    point.text,
+                    shown(old),
+                    shown(new)
+                );
+                (thread, said)
+            })
         }
     }
-    (!text.is_empty()).then_some(Hit { text, thread: by })
 }

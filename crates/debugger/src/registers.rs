@@ -21,7 +21,8 @@ pub fn all(
     };
     let program = session.program();
     let sites: Vec<_> = local.thread.stack().collect();
-    let own = machine.instruction(thread).map(|here| here.call);
+    let chosen = session.call().filter(|_| thread == session.thread);
+    let own = chosen.or_else(|| machine.instruction(thread).map(|here| here.call));
     let sees = |call: &usize| {
         sites.get(*call).is_some_and(|site| program.function(site.function).registers)
     };

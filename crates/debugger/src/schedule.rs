@@ -8,6 +8,9 @@
 //! flush 0
 //! ```
 //!
+//! Between `input` and `model` there may be lines `clang -DN=3`: the program was read with these macros,
+//! folders of headers and standards. Nothing else is taken from a schedule, which may come from anywhere.
+//!
 //! `step THREAD [CHOICE]` is one instruction of a thread (where it may choose among several
 //! values, by number); `flush THREAD [ENTRY]` lets an entry of its buffer reach memory, the oldest
 //! if none is named. `#` starts a comment.
@@ -24,6 +27,8 @@ const FIRST_LINE: &str = "parallax schedule 1";
 pub struct Schedule {
     /// How the program was called.
     pub input: String,
+    /// What clang was told of macros, headers and the standard.
+    pub arguments: Vec<String>,
     pub memory: MemoryKind,
     /// Each with what happens, for people.
     pub actions: Vec<(Action, String)>,
@@ -39,11 +44,34 @@ pub fn action_text(action: Action) -> String {
     }
 }
 
+/// Whether an argument of clang does no harm, whoever has written it down, and can be written on a line.
+fn is_harmless(argument: &str) -> bool {
+    let starts = ["-D", "-U", "-I", "-std="];
+    let has_more = |start: &&str| argument.len() > start.len() && argument.starts_with(*start);
+    starts.iter().any(|start| has_more(&start))
+        && !argument.contains(['#', '\n', '\r'])
+        && argument.trim() == argument
+}
+
+fn argument_lines<'a>(arguments: impl IntoIterator<Item = &'a String>) -> String {
+    let kept = arguments.into_iter().filter(|argument| is_harmless(argument));
+    kept.map(|argument| format!("clang {argument}\n")).collect()
+}
+
+/// The text of a schedule, with the arguments that the program was read with.
+pub fn with_arguments(text: &str, arguments: &[String]) -> String {
+    match text.split_once("\nmodel ") {
+        Some((head, rest)) => format!("{head}\n{}model {rest}", argument_lines(arguments)),
+        None => text.to_string(),
+    }
+}
+
 impl Schedule {
     pub fn text(&self) -> String {
         let input = self.input.replace(['\n', '\r'], " ");
         let memory = self.memory.name();
-        let mut text = format!("{FIRST_LINE}\ninput {input}\nmodel {memory}\n");
+        let arguments = argument_lines(&self.arguments);
+        let mut text = format!("{FIRST_LINE}\ninput {input}\n{arguments}model {memory}\n");
         for (action, comment) in &self.actions {
             let action = action_text(*action);
             let _ = match comment.replace(['\n', '\r'], " ") {
@@ -57,7 +85,7 @@ impl Schedule {
     /// Reads a schedule; `name` is what errors call the file. The actions come with their lines.
     pub fn parse(name: &str, text: &str) -> Result<(Schedule, Vec<Span>), Diagnostic> {
         let source = SourceFile::new(name, text);
-        let mut lines = meaningful_lines(text);
+        let mut lines = meaningful_lines(text).peekable();
         let mut expect = |what: &str| {
             let end = Span::new(text.len(), text.len());
             let line = lines.next().unwrap_or((end, ""));
@@ -67,7 +95,25 @@ impl Schedule {
         };
         expect(FIRST_LINE)?;
         let (_, input) = expect("input ")?;
-        let (span, model) = expect("model ")?;
+        let mut arguments = Vec::new();
+        while let Some((span, line)) = lines.next_if(|(_, line)| line.starts_with("clang ")) {
+            let argument = line.trim_start_matches("clang ").trim();
+            if !is_harmless(argument) {
+                let error = source.error(span, "this argument is not taken from a schedule");
+                return Err(
+                    error.with_help("schedules keep -D, -U, -I and -std=; give others behind --")
+                );
+            }
+            arguments.push(argument.to_string());
+        }
+        let (span, model) = lines
+            .next()
+            .and_then(|(span, line)| Some((span, line.strip_prefix("model ")?.trim().to_string())))
+            .ok_or_else(|| {
+                let end = Span::new(text.len(), text.len());
+                let second = meaningful_lines(text).nth(2 + arguments.len());
+                source.error(second.map_or(end, |(span, _)| span), "expected 'model'")
+            })?;
         let memory = MemoryKind::named(&model).ok_or_else(|| {
             let error = source.error(span, format!("there is no machine for '{model}'"));
             let names = MemoryKind::ALL.map(MemoryKind::name).join(", ");
@@ -82,7 +128,7 @@ impl Schedule {
             actions.push((action, String::new()));
             spans.push(span);
         }
-        Ok((Schedule { input, memory, actions }, spans))
+        Ok((Schedule { input, arguments, memory, actions }, spans))
     }
 }
 
@@ -127,12 +173,15 @@ mod tests {
             (Action::Flush { thread: 0, index: 0 }, String::new()),
             (Action::Flush { thread: 12, index: 3 }, String::new()),
         ];
-        let schedule = Schedule { input: "a b.c".to_string(), memory: MemoryKind::Pso, actions };
+        let arguments = vec!["-DN=3".to_string(), "-fplugin=x.so".to_string()];
+        let (input, memory) = ("a b.c".to_string(), MemoryKind::Pso);
+        let schedule = Schedule { input, arguments, memory, actions };
         let text = schedule.text();
         assert!(text.ends_with("step 0      # x = 1\nstep 1 7\nflush 0\nflush 12 3\n"), "{text}");
         let (read, spans) = Schedule::parse("s", &text).expect("a schedule");
         assert_eq!(read.text(), text.replace("    # x = 1", "").replace("step 0  ", "step 0"));
         assert_eq!(spans.len(), 4);
+        assert_eq!(read.arguments, ["-DN=3"]);
     }
 
     #[test]
@@ -142,6 +191,9 @@ mod tests {
             ("", "s:1:1: error: expected 'parallax schedule 1'"),
             ("parallax schedule 1\nmodel tso\n", "s:2:1: error: expected 'input'"),
             ("parallax schedule 1\ninput x\nmodel rc11\n", "s:3:1: error: there is no machine"),
+            ("parallax schedule 1\ninput x\nstep 0\n", "s:3:1: error: expected 'model'"),
+            ("parallax schedule 1\ninput x\nclang -fplugin=x\n", "s:3:1: error: this argument"),
+            ("parallax schedule 1\ninput x\nclang -DN\n", "s:4:1: error: expected 'model'"),
             (&format!("{head}# fine\n  jump 1\n"), "s:5:3: error: expected an action"),
             (&format!("{head}step -1\n"), "s:4:1"),
             (&format!("{head}step 99999999999999999999\n"), "s:4:1"),

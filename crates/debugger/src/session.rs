@@ -6,6 +6,7 @@ use parallax_machine::system::{Action, MemoryKind, Setup, SystemOptions};
 use parallax_program::{Diagnostic, Help, Program, Property, Question, Setting};
 
 use crate::command;
+use crate::completion;
 use crate::history::History;
 use crate::machine::{Happened, Machine, is_own};
 use crate::names::Names;
@@ -64,6 +65,13 @@ pub struct Session<'s, 'p> {
     pub(crate) problems: Vec<Problem>,
     /// Where the next `list` goes on: file and line.
     pub(crate) listed: Option<(String, u32)>,
+    /// The call that commands are about, counted from the innermost; None for that of the instruction.
+    pub(crate) frame: Option<usize>,
+    /// What is shown after each stop: numbers, formats and expressions.
+    pub(crate) displays: Vec<(u32, String, String)>,
+    pub(crate) displays_made: u32,
+    /// What clang was told when it read the program.
+    arguments: Vec<String>,
 }
 
 impl<'s, 'p> Session<'s, 'p> {
@@ -84,10 +92,19 @@ impl<'s, 'p> Session<'s, 'p> {
             before,
             problems: Vec::new(),
             listed: None,
+            frame: None,
+            displays: Vec::new(),
+            displays_made: 0,
+            arguments: Vec::new(),
         };
         session.learn(&happened);
         session.find_problems();
         session
+    }
+
+    /// With what clang was told when it read the program: schedules remember that.
+    pub fn read_with(self, arguments: Vec<String>) -> Session<'s, 'p> {
+        Session { arguments, ..self }
     }
 
     /// What is said first.
@@ -115,6 +132,11 @@ impl<'s, 'p> Session<'s, 'p> {
         command::execute(self, line, out)
     }
 
+    /// What the last word of a line may become.
+    pub fn completions(&self, line: &str) -> Vec<String> {
+        completion::completions(self, line)
+    }
+
     /// How things stand for the program now.
     pub fn standing(&self) -> Standing {
         problems::standing(&self.problems)
@@ -122,6 +144,12 @@ impl<'s, 'p> Session<'s, 'p> {
 
     pub(crate) fn now(&self) -> &Machine<'s, 'p> {
         self.history.now()
+    }
+
+    /// The place of the chosen call among those of the chosen thread, if one was chosen.
+    pub(crate) fn call(&self) -> Option<usize> {
+        let local = self.now().system.thread(self.thread)?;
+        local.thread.stack().count().checked_sub(1 + self.frame?)
     }
 
     pub(crate) fn program(&self) -> &'p Program {
@@ -183,6 +211,7 @@ impl<'s, 'p> Session<'s, 'p> {
         let (names, program) = (&mut self.names, self.subject.program);
         self.history.go_to(position, |now, happened| learn(names, program, now, happened));
         self.find_problems();
+        self.frame = None;
         if self.now().system.thread(self.thread).is_none() {
             self.thread = 0;
         }
@@ -211,7 +240,8 @@ impl<'s, 'p> Session<'s, 'p> {
             actions.push((*action, story::brief(self, &before, *action, &happened)));
         }
         let input = self.subject.input.to_string();
-        Schedule { input, memory: self.setup.options.memory, actions }
+        let arguments = self.arguments.clone();
+        Schedule { input, arguments, memory: self.setup.options.memory, actions }
     }
 
     /// Starts over and lets a schedule happen; stops before what does not fit.

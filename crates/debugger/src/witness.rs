@@ -26,7 +26,8 @@ pub fn witness(subject: Subject<'_>, searched: &Setup<'_>, path: &[Action]) -> O
     let fine = setup(subject.program, memory, properties, options.nondet).ok()?;
     let actions = follow(searched, &fine, path)?;
     let actions = actions.into_iter().map(|action| (action, String::new())).collect();
-    let bare = Schedule { input: subject.input.to_string(), memory, actions };
+    let (input, arguments) = (subject.input.to_string(), Vec::new());
+    let bare = Schedule { input, arguments, memory, actions };
     // With comments, and only if it is confirmed. Threads get their numbers anew.
     let fresh = setup(subject.program, memory, options.properties.clone(), options.nondet).ok()?;
     let mut session = Session::new(&fresh, subject);

@@ -28,8 +28,8 @@ impl Engine for Abstract {
         let tuning = query.extensions.get::<Tuning>().copied().unwrap_or_default();
         if !tuning.interleaves(model) {
             declarative::admit(model)?;
-            if tuning.proves {
-                let message = "there are no proofs to write where executions are graphs";
+            if tuning.proves && !model.is_builtin() {
+                let message = "there are no proofs to write under models of your own";
                 let help = Help::with(Setting::Model, INTERLEAVING, "has a machine, and proofs");
                 return Err(Diagnostic::new(message).with_help(help));
             }

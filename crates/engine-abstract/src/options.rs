@@ -54,6 +54,8 @@ pub enum Judge {
     Sat,
     /// By an SMT solver that knows functions.
     Functions,
+    /// By the rules of the model, from facts upwards, and a search for the order of writes.
+    Datalog,
 }
 
 impl Tuning {

@@ -252,8 +252,8 @@ impl<'r, 'p> Rounds<'r, 'p> {
                     let lines = invariants::lines(&mut self.blocks, &graph, &self.precision);
                     self.reports.extend(lines);
                 }
-                // The checker knows no steps of single instructions, and no graphs.
-                if tuning.proves && !self.blocks.is_naive && self.blocks.graphs.is_none() {
+                // The checker knows no steps of single instructions.
+                if tuning.proves && !self.blocks.is_naive {
                     let about = (self.model.name(), &self.options.properties[..]);
                     let proof = proof::text(&self.blocks, &graph, &self.precision, about);
                     self.proof = Some(proof);

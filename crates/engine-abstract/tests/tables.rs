@@ -139,9 +139,10 @@ fn orders(tasks: &[Task], limit: Duration) -> String {
 
 /// How long programs take under `rc11` by each way to judge a graph.
 fn judges(limit: Duration) -> String {
-    let judges = [Judge::Saturation, Judge::Sat, Judge::Functions];
+    let judges = [Judge::Saturation, Judge::Sat, Judge::Functions, Judge::Datalog];
     let mut text = String::from(
-        "| | graphs judged | `saturation` | `sat` | `functions` |\n| --- | --- | --- | --- | --- |\n",
+        "| | graphs judged | `saturation` | `sat` | `functions` | `datalog` |\n\
+         | --- | --- | --- | --- | --- | --- |\n",
     );
     for file in ["c-graphs/publish.c", "c-graphs/ping-pong.c", "c-abstract/hand-over.c"] {
         let program = load(&[folder("examples").join(file)], &Default::default());

@@ -6,21 +6,23 @@
 //! was read need not be in a state any more, executions of different views meet in it. A [family](Families)
 //! holds the views of a state, each once, and mostly in far less room than that.
 //!
-//! Not all orders of steps are tried. What a thread does next is left for later as long as it does not depend on others,
-//! as in the [search through states](parallax_machine::reduction), and here by value: who writes what is there
-//! already, or reads it, has no quarrel with those who write it once more. No execution is lost but for
-//! others in which all reads have the same values.
+//! When a store takes effect is left open as long as nobody looks ([`Lazy`]), and not all orders of steps are tried. What a thread
+//! does next is left for later as long as it does not depend on others, as in the [search through
+//! states](parallax_machine::reduction), and here by value: to read what is there is in nobody's way who writes the same
+//! once more. No execution is lost but for others in which all reads have the same values.
 
 use parallax_control::Control;
+use parallax_machine::reduction::Status;
 use parallax_machine::reduction::quick::QuickMap;
 use parallax_machine::reduction::summary::{Access, Kind, Process, SetId, Summaries};
-use parallax_machine::reduction::{Closure, Next, Status};
 use parallax_machine::system::{
-    Action, At, Log, MemoryKind, Readiness, Setup, System, SystemOptions, What,
+    At, Log, MemoryKind, Position, Readiness, Setup, SystemOptions, What,
 };
 use parallax_program::{Bits, Program, Property};
 
 use crate::family::{Families, Family, Letter};
+use crate::lazy::{Lazy, Start, store_at};
+use crate::turns::{Turn, Turns};
 
 /// How many views there are.
 pub struct Counted {
@@ -90,14 +92,9 @@ struct Done {
 }
 
 struct Frame<'s, 'p> {
-    system: System<'s, 'p>,
+    state: Lazy<'s, 'p>,
     key: (u64, u64),
-    /// With what each process can do now, and whose way it may be in.
-    nexts: Vec<Next>,
-    /// The same accesses as others see them.
-    own: Vec<SetId>,
-    /// The process whose steps are being looked at, and how many of them were.
-    current: Option<(usize, u32)>,
+    turns: Turns<'p>,
     /// What the step that was taken last reads, and who.
     read: Vec<Letter>,
     reader: u32,
@@ -126,16 +123,15 @@ impl<'s, 'p, 'c> Search<'s, 'p, 'c> {
     }
 
     fn run(&mut self) -> Result<Family, Ended> {
-        let system = System::start(self.setup, &mut Log::off());
-        if let Some(done) = self.arrive(system)? {
+        if let Some(done) = self.arrive(Lazy::start(self.setup))? {
             return Ok(done.family);
         }
         loop {
             let Some(top) = self.path.last_mut() else { return Err(Ended::Not(Uncounted::Beyond)) };
-            let arrived = match top.next_step() {
-                Some(action) => {
-                    let system = self.take(action);
-                    self.arrive(system)?
+            let arrived = match top.turns.next_step() {
+                Some((thread, start, choice)) => {
+                    let state = self.take(thread, &start, choice);
+                    self.arrive(state)?
                 }
                 None if self.grow() => None,
                 None => match self.leave() {
@@ -150,26 +146,20 @@ impl<'s, 'p, 'c> Search<'s, 'p, 'c> {
     }
 
     /// Takes a step from the last state of the path.
-    fn take(&mut self, action: Action) -> System<'s, 'p> {
-        let Some(top) = self.path.last_mut() else {
-            return System::start(self.setup, &mut Log::off());
-        };
-        let mut system = top.system.clone();
-        let thread = action.thread();
-        let at = system.thread(thread).map(|local| local.at.clone());
-        let seen = at.as_ref().and_then(|at| at.access());
-        let seen =
-            seen.map(|(address, bytes, _)| system.bytes(Some(thread), address, bytes.into()));
-        let is_whole = matches!(at, Some(At::Enter)) || system.section().is_some();
-        let mut log = if is_whole { Log::on() } else { Log::off() };
-        system.apply(action, &mut log);
+    fn take(&mut self, thread: u32, start: &Start<'p>, choice: u64) -> Lazy<'s, 'p> {
+        let Some(top) = self.path.last_mut() else { return Lazy::start(self.setup) };
+        let mut state = top.state.clone();
         top.reader = thread;
         top.read.clear();
+        let at = state.system.thread(thread).map(|local| local.at.clone());
+        let at = at.filter(|_| matches!(start, Start::Front));
+        let seen = at.as_ref().and_then(|at| at.access());
+        let seen =
+            seen.map(|(address, bytes, _)| state.system.bytes(Some(thread), address, bytes.into()));
+        let is_whole = matches!(at, Some(At::Enter)) || state.system.section().is_some();
+        let mut log = if is_whole { Log::on() } else { Log::off() };
+        state.take(thread, start, choice, &mut log);
         let families = &mut self.families;
-        let choice = match action {
-            Action::Step { choice, .. } => choice,
-            Action::Flush { .. } => 0,
-        };
         match (&at, seen) {
             _ if is_whole => {
                 let read = log.records().iter().filter_map(|record| match record.what {
@@ -189,23 +179,24 @@ impl<'s, 'p, 'c> Search<'s, 'p, 'c> {
             (Some(At::Choice { .. }), _) => top.read.push(families.letter(choice.into(), 1)),
             _ => {}
         }
-        system
+        state
     }
 
     /// The last step has led to a state: what is known of it, or nothing if it is a new one.
-    fn arrive(&mut self, system: System<'s, 'p>) -> Result<Option<Done>, Ended> {
-        let fingerprint = system.fingerprint();
+    fn arrive(&mut self, state: Lazy<'s, 'p>) -> Result<Option<Done>, Ended> {
+        let fingerprint = state.fingerprint();
         let key = (fingerprint as u64, (fingerprint >> 64) as u64);
         match self.known.get(&key) {
             Some(Some(done)) => Ok(Some(*done)),
             // Round and round: there is no end of views.
             Some(None) => Err(Ended::Not(Uncounted::Beyond)),
-            None => self.enter(system, key).map(|()| None),
+            None => self.enter(state, key).map(|()| None),
         }
     }
 
-    fn enter(&mut self, system: System<'s, 'p>, key: (u64, u64)) -> Result<(), Ended> {
-        if self.path.len() >= Self::LONGEST || self.known.len() >= Self::MOST_STATES {
+    fn enter(&mut self, state: Lazy<'s, 'p>, key: (u64, u64)) -> Result<(), Ended> {
+        let is_long = self.path.len() >= Self::LONGEST || self.known.len() >= Self::MOST_STATES;
+        if is_long || state.is_beyond() {
             return Err(Ended::Not(Uncounted::Beyond));
         }
         if self.known.len().is_multiple_of(Self::PATIENCE) {
@@ -215,31 +206,31 @@ impl<'s, 'p, 'c> Search<'s, 'p, 'c> {
             }
         }
         self.known.insert(key, None);
-        let (mut nexts, own) = self.nexts(&system)?;
-        let is_final = !choose_one(&mut nexts, &self.summaries);
-        let mut done = Done { family: Family::EMPTY, future: SetId::EMPTY };
-        if is_final {
-            done.future = own.iter().fold(done.future, |all, own| self.summaries.union(all, *own));
-            if is_end(&system)? {
-                done.family = Family::NOTHING_READ;
-            }
+        let (mut turns, future) = self.turns(&state)?;
+        let mut done = Done { family: Family::EMPTY, future };
+        // What is pending when all have ended nobody reads any more.
+        match is_end(&state)? {
+            true => done.family = Family::NOTHING_READ,
+            false => turns.choose_one(&self.summaries),
         }
-        let (current, read, reader) = (None, Vec::new(), 0);
-        self.path.push(Frame { system, key, nexts, own, current, read, reader, done });
+        let (read, reader) = (Vec::new(), 0);
+        self.path.push(Frame { state, key, turns, read, reader, done });
         Ok(())
     }
 
-    /// What each process can do: as it is now, and as others see it.
-    fn nexts(&mut self, system: &System<'s, 'p>) -> Result<(Vec<Next>, Vec<SetId>), Ended> {
-        let count = system.thread_count() as usize * 2;
-        let (mut nexts, mut own) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    /// What each thread can do, and all accesses that are due.
+    fn turns(&mut self, state: &Lazy<'s, 'p>) -> Result<(Turns<'p>, SetId), Ended> {
+        let system = &state.system;
+        let mut turns = Vec::with_capacity(system.thread_count() as usize);
+        let mut future = SetId::EMPTY;
+        let fronts = state.fronts();
         for thread in 0..system.thread_count() {
             let Some(local) = system.thread(thread) else {
-                nexts.extend([Next::ABSENT; 2]);
-                own.extend([SetId::EMPTY; 2]);
+                turns.push(Turn::ABSENT);
                 continue;
             };
             let status = match system.readiness(thread) {
+                Readiness::Ready { .. } if state.front_sleeps(thread) => Status::Ready(0),
                 Readiness::Ready { choices } => {
                     Status::Ready(u32::try_from(choices).unwrap_or(u32::MAX))
                 }
@@ -251,29 +242,67 @@ impl<'s, 'p, 'c> Search<'s, 'p, 'c> {
                 Readiness::Escaped { context } => return Err(Ended::Escaped { context }),
                 Readiness::Forgotten => return Err(Ended::Forgotten),
             };
-            let (now, seen) = match accesses(system, thread, &local.at) {
-                Some([now, seen]) => (self.summaries.only(now), self.summaries.only(seen)),
-                None => (SetId::EMPTY, SetId::EMPTY),
-            };
-            nexts.extend([Next::new(now, status), Next::new(SetId::EMPTY, Status::Idle)]);
-            own.extend([seen, SetId::EMPTY]);
+            let starts = state.starts(thread, &fronts);
+            let (now, seen) = self.accesses(state, thread, &starts);
+            turns.push(Turn::new(now, status, starts, state.has_pending(thread)));
+            future = self.summaries.union(future, seen);
         }
-        Ok((nexts, own))
+        Ok((Turns(turns), future))
     }
 
-    /// Adds processes to those of the last state of the path, if some are missing.
+    /// What a thread may access next: as others mind it, and as it is found wherever it comes to do it.
+    fn accesses(
+        &mut self,
+        state: &Lazy<'s, 'p>,
+        thread: u32,
+        starts: &[Start<'p>],
+    ) -> (SetId, SetId) {
+        let summaries = &mut self.summaries;
+        let (mut now, mut seen) = (SetId::EMPTY, SetId::EMPTY);
+        let front = state.system.thread(thread);
+        let front = front.and_then(|local| accesses(state, thread, &local.at));
+        if let Some([front, as_seen]) = front {
+            (now, seen) = (summaries.only(front), summaries.only(as_seen));
+        }
+        let process = Process::of_thread(thread);
+        let mut add = |position: &Position<'p>, is_own: bool, last: &mut Option<Access>| {
+            let Some(((start, size), value)) = store_at(position.at()) else { return };
+            // Whoever waits for the end of a thread ends what that has pending.
+            let kind = if is_own { Kind::Sets(value) } else { Kind::ReadWrite };
+            let access = Access { process, start, size: size.into(), kind };
+            if last.replace(access) == Some(access) {
+                return;
+            }
+            let one = summaries.only(access);
+            seen = summaries.union(seen, one);
+            let kind = if is_own { Kind::Write } else { Kind::ReadWrite };
+            let one = summaries.only(Access { kind, ..access });
+            now = summaries.union(now, one);
+        };
+        let mut last = None;
+        for position in state.pending(thread) {
+            add(position, true, &mut last);
+        }
+        for start in starts {
+            if let Start::Ahead(position) = start {
+                add(position, true, &mut last);
+            }
+        }
+        for other in state.ended_by(thread, state.pending(thread).len()) {
+            for position in state.pending(other) {
+                add(position, false, &mut last);
+            }
+        }
+        (now, seen)
+    }
+
+    /// Adds threads to those whose turns of the last state of the path are looked at, if some are missing.
     fn grow(&mut self) -> bool {
         let Some(top) = self.path.last_mut() else { return false };
         let setup = self.setup;
-        let closure = Closure {
-            nexts: &mut top.nexts,
-            summaries: &self.summaries,
-            future: top.done.future,
-            parents: &|thread| setup.parent(thread),
-            section: top.system.section(),
-            is_pso: false,
-        };
-        closure.close()
+        let parents = |thread| setup.parent(thread);
+        let section = top.state.system.section();
+        top.turns.close(&self.summaries, top.done.future, &parents, section)
     }
 
     /// What follows the step that was taken last is known.
@@ -289,48 +318,18 @@ impl<'s, 'p, 'c> Search<'s, 'p, 'c> {
 
     /// All that is to be looked at from the last state of the path was; whether it was the first.
     fn leave(&mut self) -> (Done, bool) {
-        let Some(Frame { key, nexts, own, mut done, .. }) = self.path.pop() else {
+        let Some(Frame { key, done, .. }) = self.path.pop() else {
             return (Done { family: Family::EMPTY, future: SetId::EMPTY }, true);
         };
-        for (next, own) in nexts.iter().zip(own) {
-            if next.is_chosen {
-                done.future = self.summaries.union(done.future, own);
-            }
-        }
         self.known.insert(key, Some(done));
         (done, self.path.is_empty())
     }
 }
 
-impl Frame<'_, '_> {
-    /// The next step to look at.
-    fn next_step(&mut self) -> Option<Action> {
-        loop {
-            if let Some((index, taken)) = self.current
-                && let Status::Ready(ways) = self.nexts[index].status
-                && taken < ways
-            {
-                self.current = Some((index, taken + 1));
-                let thread = Process(index as u32).thread();
-                return Some(Action::Step { thread, choice: u64::from(taken) });
-            }
-            let open = self.nexts.iter().position(|next| next.is_chosen && !next.is_done)?;
-            self.nexts[open].is_done = true;
-            self.current = Some((open, 0));
-        }
-    }
-}
-
-/// The process that is likely to need the fewest others. False if there is none.
-fn choose_one(nexts: &mut [Next], summaries: &Summaries) -> bool {
-    let ready = nexts.iter_mut().filter(|next| next.is_ready());
-    let best = ready.min_by_key(|next| summaries.rivals(next.accesses));
-    best.map(|next| next.is_chosen = true).is_some()
-}
-
 /// Whether all threads have ended. One that is left behind when the program is over may be anywhere: what it has
 /// read by then is no view.
-fn is_end(system: &System<'_, '_>) -> Result<bool, Ended> {
+fn is_end(state: &Lazy<'_, '_>) -> Result<bool, Ended> {
+    let system = &state.system;
     let mut threads = 0..system.thread_count();
     let all = threads.all(|thread| system.thread(thread).is_none() || system.has_ended(thread));
     let is_over = system.setup().code.program.daemons && system.has_ended(0);
@@ -352,7 +351,8 @@ fn broken(at: &At<'_>) -> Uncounted {
 
 /// What a thread accesses next: for others whose turn it may be before that, as far as is known where it stands; and
 /// wherever it comes to do it.
-fn accesses(system: &System<'_, '_>, thread: u32, at: &At<'_>) -> Option<[Access; 2]> {
+fn accesses(state: &Lazy<'_, '_>, thread: u32, at: &At<'_>) -> Option<[Access; 2]> {
+    let system = &state.system;
     let process = Process::of_thread(thread);
     let both = |start: u64, size: u64, now: Kind, seen: Kind| {
         let access = |kind| Access { process, start, size, kind };
@@ -364,10 +364,9 @@ fn accesses(system: &System<'_, '_>, thread: u32, at: &At<'_>) -> Option<[Access
             let now = Kind::Confirms(there(*address, *bytes));
             both(*address, u64::from(*bytes), now, Kind::Read)
         }
+        // Two stores of the same are not alike to whoever can pass a store after one of them.
         At::Store { address, bytes, value, .. } => {
-            let is_there = there(*address, *bytes) == *value;
-            let now = if is_there { Kind::Confirms(*value) } else { Kind::Sets(*value) };
-            both(*address, u64::from(*bytes), now, Kind::Sets(*value))
+            both(*address, u64::from(*bytes), Kind::Write, Kind::Sets(*value))
         }
         At::Rmw { address, bytes, .. } | At::Cas { address, bytes, .. } => {
             let old = there(*address, *bytes);

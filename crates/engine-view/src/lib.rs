@@ -16,6 +16,8 @@
 
 mod counting;
 mod family;
+mod lazy;
+mod turns;
 
 use parallax_control::Control;
 use parallax_engine_bounded::{Bounded, with_views};

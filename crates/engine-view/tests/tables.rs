@@ -34,7 +34,7 @@ fn verdict(name: &str, defined: &[(&str, u64)], patience: Duration) -> Verdict {
 /// A family, its parameters, and the number of views that it has.
 type Row = (&'static str, &'static [(&'static str, u64)], u64);
 
-const ROWS: [Row; 9] = [
+const ROWS: [Row; 15] = [
     ("repeated.c", &[("N", 10)], 40),
     ("same-value.c", &[("N", 20)], 1),
     ("tickets.c", &[("N", 5)], 14_400),
@@ -44,10 +44,16 @@ const ROWS: [Row; 9] = [
     ("hand-on.c", &[("N", 5), ("LOOKS", 5)], 781),
     ("hand-on.c", &[("N", 7), ("LOOKS", 6)], 55_987),
     ("dekker-attempts.c", &[("N", 10)], 21),
+    ("two-writers.c", &[("N", 1000)], 7),
+    ("last-writer.c", &[("N", 100)], 100),
+    ("two-looks.c", &[("N", 20)], 421),
+    ("peterson-entries.c", &[("N", 5)], 31),
+    ("burns-entries.c", &[("N", 5)], 36),
+    ("three-looks.c", &[("N", 8)], 400),
 ];
 
 /// The rows of the tables with their parameters, which take longer.
-const LARGE: [Row; 9] = [
+const LARGE: [Row; 19] = [
     ("repeated.c", &[("N", 100)], 400),
     ("repeated.c", &[("N", 200)], 800),
     ("same-value.c", &[("N", 100)], 1),
@@ -57,6 +63,16 @@ const LARGE: [Row; 9] = [
     ("hand-on.c", &[("N", 7), ("LOOKS", 7)], 137_257),
     ("dekker-attempts.c", &[("N", 100)], 201),
     ("dekker-attempts.c", &[("N", 200)], 401),
+    ("last-writer.c", &[("N", 250)], 250),
+    ("two-looks.c", &[("N", 100)], 10_101),
+    ("two-looks.c", &[("N", 150)], 22_651),
+    ("peterson-entries.c", &[("N", 50)], 301),
+    ("peterson-entries.c", &[("N", 120)], 721),
+    ("burns-entries.c", &[("N", 10)], 121),
+    ("burns-entries.c", &[("N", 60)], 3_721),
+    ("three-looks.c", &[("N", 20)], 7_240),
+    ("three-looks.c", &[("N", 50)], 120_100),
+    ("three-looks.c", &[("N", 60)], 208_920),
 ];
 
 fn check(rows: &[Row], patience: Duration) {

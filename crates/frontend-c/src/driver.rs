@@ -13,7 +13,7 @@ use parallax_program::{Diagnostic, Diagnostics, SourceFile};
 use crate::dialect::translated;
 use crate::headers;
 use crate::undefined::marked;
-use crate::{DataModel, Input, Options};
+use crate::{DataModel, Input, Options, rust};
 
 /// The version of LLVM that the tools should be of.
 const VERSION: &str = "19";
@@ -41,6 +41,14 @@ const CLANG_ARGS: [&str; 18] = [
     "-",
 ];
 
+/// What only C++ gets: the standard library checks what it asks of its users, and so texts come with their
+/// bodies.
+/// Two counts next to one another are not read as one.
+const CXX_ARGS: [&str; 2] = ["-D_GLIBCXX_ASSERTIONS", "-D_GLIBCXX_TSAN=1"];
+
+/// How files of C++ end.
+pub const CXX: [&str; 3] = ["cpp", "cc", "cxx"];
+
 /// What no argument of the user takes back: where the lives of variables end, and which accesses are the
 /// source's own, clang says only here.
 const LAST_ARGS: [&str; 2] = ["-O1", "-fstrict-aliasing"];
@@ -55,9 +63,10 @@ const PASSES: &str = "-passes=sroa<preserve-cfg>";
 pub fn read_all(paths: &[PathBuf], options: &Options) -> Result<Vec<Input>, Diagnostics> {
     let mut inputs = Vec::new();
     let mut errors = Vec::new();
+    rust::check_alone(paths)?;
     for path in paths {
         match read(path, options) {
-            Ok(input) => inputs.push(input),
+            Ok(more) => inputs.extend(more),
             Err(more) => errors.extend(more),
         }
     }
@@ -68,41 +77,53 @@ pub fn read_all(paths: &[PathBuf], options: &Options) -> Result<Vec<Input>, Diag
     }
 }
 
-fn read(path: &Path, options: &Options) -> Result<Input, Diagnostics> {
+fn read(path: &Path, options: &Options) -> Result<Vec<Input>, Diagnostics> {
     let name = path.display().to_string();
     let unreadable =
         |error: io::Error| vec![Diagnostic::new(format!("cannot read {name}: {error}"))];
     match path.extension().and_then(OsStr::to_str) {
-        Some("c" | "i") => {
+        Some(kind) if matches!(kind, "c" | "i") || CXX.contains(&kind) => {
             parallax_files::check(path, MOST_TEXT).map_err(unreadable)?;
             let text = compile(path, options)?;
-            Ok(Input { name, text, is_source: false })
+            Ok(vec![Input { name, text, is_source: false }])
+        }
+        Some("rs") => {
+            parallax_files::check(path, MOST_TEXT).map_err(unreadable)?;
+            rust::compile(path, options)
         }
         Some("ll") => {
             let bytes = parallax_files::read(path, MOST_TEXT).map_err(unreadable)?;
             let text = String::from_utf8_lossy(&bytes).into_owned();
-            Ok(Input { name, text, is_source: true })
+            Ok(vec![Input { name, text, is_source: true }])
         }
         Some("bc") => {
             parallax_files::check(path, MOST_TEXT).map_err(unreadable)?;
             let args = Arguments::default().options(["-o", "-", "--"]).path(path);
             let text = run_tool("llvm-dis", "llvm-19", &args, options)?;
-            Ok(Input { name, text, is_source: true })
+            Ok(vec![Input { name, text, is_source: true }])
         }
         _ => Err(vec![
-            Diagnostic::new(format!("{name}: neither C nor LLVM"))
-                .with_help("files of these kinds are read: .c .i .ll .bc"),
+            Diagnostic::new(format!("{name}: neither C, C++, Rust nor LLVM"))
+                .with_help("files of these kinds are read: .c .i .cpp .cc .cxx .rs .ll .bc"),
         ]),
     }
 }
 
-/// What clang and the one pass make of a file of C.
+/// Whether a file is one of C++.
+fn is_cxx(path: &Path) -> bool {
+    path.extension().and_then(OsStr::to_str).is_some_and(|kind| CXX.contains(&kind))
+}
+
+/// What clang and the one pass make of a file of C or C++.
 fn compile(path: &Path, options: &Options) -> Result<String, Diagnostics> {
     let failed =
         |error: io::Error| vec![Diagnostic::new(format!("cannot write a temporary file: {error}"))];
     let scratch = Scratch::new().map_err(failed)?;
     headers::write(scratch.path()).map_err(failed)?;
     let mut args = Arguments::default().options(CLANG_ARGS);
+    if is_cxx(path) {
+        args = args.options(CXX_ARGS);
+    }
     if options.overflow {
         args = args.options(SHIFT_ARGS);
     }
@@ -113,8 +134,24 @@ fn compile(path: &Path, options: &Options) -> Result<String, Diagnostics> {
     args = args.options(&options.clang_args).options(LAST_ARGS);
     args = args.options(width_args(options));
     let text = run_clang(path, &scratch, args, options)?;
+    promoted(&text, Language::C, options)
+}
+
+/// What a module comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    C,
+    /// All objects are so many bytes, and none is read before it is written, but by unsafe code.
+    Rust,
+}
+
+/// A module after the one pass, with the marks that it needs.
+pub fn promoted(text: &str, language: Language, options: &Options) -> Result<String, Diagnostics> {
+    let failed =
+        |error: io::Error| vec![Diagnostic::new(format!("cannot write a temporary file: {error}"))];
+    let scratch = Scratch::new().map_err(failed)?;
     let module = scratch.path().join("module.ll");
-    std::fs::write(&module, marked(&without_native_integers(&text))).map_err(failed)?;
+    std::fs::write(&module, marked(&without_native_integers(text), language)).map_err(failed)?;
     let args = Arguments::default().options(["-S", PASSES, "-o", "-", "--"]).path(&module);
     run_tool("opt", "llvm-19", &args, options)
 }
@@ -146,6 +183,9 @@ fn run_clang(
         Ok(module) => return Ok(module),
         Err(errors) => errors,
     };
+    if is_cxx(path) {
+        return Err(errors.into_iter().map(with_cxx_help).collect());
+    }
     let text = text(path, options).map_err(failed)?;
     let Some(translated) = translated(&String::from_utf8_lossy(&text), is_short(options)) else {
         return Err(errors);
@@ -287,6 +327,17 @@ fn missing(tool: &str, package: &str) -> Diagnostics {
     vec![Diagnostic::new(message).with_help(help)]
 }
 
+/// What helps where not even the headers of C++ are there.
+fn with_cxx_help(error: Diagnostic) -> Diagnostic {
+    match error.help.is_none() && error.message.ends_with("file not found") {
+        true => error.with_help(
+            "headers of the standard library: on Debian and Ubuntu, apt-get install g++; \
+             folders of your own go after '--', as -I",
+        ),
+        false => error,
+    }
+}
+
 /// What a tool says, each error with its place and the notes that follow it.
 fn complaints(tool: &str, output: &Output) -> Diagnostics {
     let said = String::from_utf8_lossy(&output.stderr);
@@ -312,6 +363,11 @@ fn complaints(tool: &str, output: &Output) -> Diagnostics {
 fn complaint(line: &str) -> Option<Diagnostic> {
     let marks = [": fatal error: ", ": error: "];
     let (place, message) = marks.iter().find_map(|mark| line.split_once(mark))?;
+    Some(error_at(place, message))
+}
+
+/// An error at `a.c:3:5`, or of the tool as a whole.
+pub fn error_at(place: &str, message: &str) -> Diagnostic {
     let mut parts = place.rsplitn(3, ':');
     let column = parts.next().and_then(|text| text.parse::<u32>().ok());
     let number = parts.next().and_then(|text| text.parse::<u32>().ok());
@@ -324,9 +380,9 @@ fn complaint(line: &str) -> Option<Diagnostic> {
             let source = SourceFile::new(file, text);
             let mut span = source.span_at(0, number, column);
             span.end = span.start + 1;
-            Some(source.error(span, message))
+            source.error(span, message)
         }
-        _ => Some(Diagnostic::new(message)),
+        _ => Diagnostic::new(message),
     }
 }
 

@@ -1,6 +1,6 @@
-//! C programs, by way of clang and LLVM.
+//! C, C++ and Rust programs, by way of clang, rustc and LLVM.
 //!
-//! A file of C is compiled by clang with its optimiser switched off, and then goes through one
+//! A file is compiled by clang with its optimiser switched off, and then goes through one
 //! pass of LLVM, scalar replacement of aggregates. What comes out is read in LLVM's textual form
 //! (`llvm`) and lowered to a [`Program`] (`lower`).
 //!
@@ -31,6 +31,7 @@
 //! What is not supported (see the chapter on C programs in the book) becomes an instruction that
 //! makes the verdict unknown where it is reached, and nothing where it is not.
 
+mod cxx;
 mod dialect;
 mod driver;
 mod formulas;
@@ -38,6 +39,10 @@ mod headers;
 mod kept;
 mod llvm;
 mod lower;
+mod newer;
+mod rust;
+mod rust_names;
+mod rust_types;
 mod thread_locals;
 mod undefined;
 
@@ -47,8 +52,6 @@ use std::time::Instant;
 pub use formulas::{Formula, Formulas, parse_formulas};
 pub use parallax_library::Errors;
 use parallax_program::{Diagnostic, Diagnostics, Program, SourceFile};
-
-use crate::thread_locals::ThreadLocal;
 
 /// How wide the types of C are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -122,10 +125,13 @@ pub struct Input {
     pub is_source: bool,
 }
 
-/// Reads the files of a program (`.c`, `.i`, `.ll`, `.bc`), puts them together, and adds what they
+/// Reads the files of a program (`.c`, `.i`, `.cpp`, `.cc`, `.cxx`, `.ll`, `.bc`), puts them together, and adds what they
 /// use of the C library.
 pub fn load(paths: &[PathBuf], options: &Options) -> Result<Program, Diagnostics> {
-    let (mut program, locals) = lowered(&driver::read_all(paths, options)?, options)?;
+    let whole = lowered(&driver::read_all(paths, options)?, options)?;
+    let (mut program, locals) = (whole.program, whole.locals);
+    rust_names::settle(&mut program);
+    cxx::put_in_place(&mut program, &whole.is_header);
     let first_may_leave = thread_locals::first_may_leave(&program);
     let library = parallax_library::Options {
         spurious_wakeups: options.spurious_wakeups,
@@ -135,22 +141,20 @@ pub fn load(paths: &[PathBuf], options: &Options) -> Result<Program, Diagnostics
     parallax_library::link(&mut program, &library)?;
     parallax_layout::guard(&mut program);
     thread_locals::check(&mut program, &locals, first_may_leave);
+    cxx::demangle(&mut program);
     Ok(program)
 }
 
 /// Puts modules together. Calls of functions that none of them defines stay calls by name.
 pub fn translate(inputs: &[Input], options: &Options) -> Result<Program, Diagnostics> {
-    lowered(inputs, options).map(|(program, _)| program)
+    lowered(inputs, options).map(|whole| whole.program)
 }
 
-/// The same, with the variables of which each thread has a copy.
-fn lowered(
-    inputs: &[Input],
-    options: &Options,
-) -> Result<(Program, Vec<ThreadLocal>), Diagnostics> {
+fn lowered(inputs: &[Input], options: &Options) -> Result<lower::Whole, Diagnostics> {
+    let inputs: Vec<Input> = inputs.iter().cloned().chain(cxx::support(inputs)).collect();
     let mut modules = Vec::new();
     let mut errors = Vec::new();
-    for input in inputs {
+    for input in &inputs {
         if u32::try_from(input.text.len()).is_err() {
             errors.push(Diagnostic::new(format!("{}: it is too large", input.name)));
             continue;
@@ -163,7 +167,7 @@ fn lowered(
     if !errors.is_empty() {
         return Err(errors);
     }
-    let (program, locals) = lower::lower(inputs, &modules, options)?;
-    program.check()?;
-    Ok((program, locals))
+    let whole = lower::lower(&inputs, &modules, options)?;
+    whole.program.check()?;
+    Ok(whole)
 }

@@ -10,6 +10,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
+use crate::driver::Language;
 use crate::kept::{self, Kept};
 use crate::llvm::MetadataId;
 
@@ -43,8 +44,9 @@ const MOST_SCALARS: u64 = 64;
 const MAX_DEPTH: u32 = 20;
 
 /// A module in LLVM's textual form, as clang writes it, with marks.
-pub fn marked(text: &str) -> String {
-    let mut marks = Marks { types: named_types(text), functions: Vec::new(), count: 0 };
+pub fn marked(text: &str, language: Language) -> String {
+    let (types, functions) = (named_types(text), Vec::new());
+    let mut marks = Marks { language, types, functions, count: 0 };
     let mut result = String::with_capacity(text.len() * 5 / 4);
     let mut kept = kept::objects(text).into_iter();
     let start = |line: &str| line.as_ptr().addr() - text.as_ptr().addr();
@@ -75,6 +77,7 @@ pub fn marked(text: &str) -> String {
 }
 
 struct Marks<'t> {
+    language: Language,
     /// What the types are that have names.
     types: HashMap<&'t str, &'t str>,
     /// The type of each function that gives a value.
@@ -120,6 +123,9 @@ impl<'t> Marks<'t> {
     }
 
     fn mark(&mut self, name: &str, ty: &'t str, result: &mut String) {
+        if self.language == Language::Rust {
+            return;
+        }
         if self.scalars(ty, 0).is_none_or(|count| count > MOST_SCALARS) {
             let _ = writeln!(result, "  call void @{KEPT}(ptr {name})");
             return;
@@ -209,7 +215,7 @@ mod tests {
                     %2 = alloca %struct.pair, align 8\n  %3 = alloca [99 x i8], align 16\n  \
                     %4 = alloca i8, i64 %n, align 16\n  \
                     call void @llvm.lifetime.start.p0(i64 4, ptr %1) #3\n  ret void\n}\n";
-        let marked = marked(text);
+        let marked = marked(text, Language::C);
         let begins = "@llvm.lifetime.start.p0(i64 4, ptr %1) #3\n  \
                       %parallax.undefined.value.1 = call i32 @parallax.undefined.1()\n  \
                       store i32 %parallax.undefined.value.1, ptr %1, align 1, \
@@ -226,7 +232,9 @@ mod tests {
         let is_kept = |lines: &str| {
             let objects = "%x = alloca { i32, i16 }, align 4\n  %p = alloca ptr, align 8";
             let text = format!("define void @f() {{\n  {objects}\n  {lines}\n  ret void\n}}\n");
-            let is = |mark: &str| marked(&text).contains(&format!("call void @{mark}(ptr %x)"));
+            let is = |mark: &str| {
+                marked(&text, Language::C).contains(&format!("call void @{mark}(ptr %x)"))
+            };
             is(KEPT) || is(OUTLIVED)
         };
         let step = |ty: &str, by: i64| format!("%q = getelementptr {ty}, ptr %x, i64 {by}\n  ");
@@ -255,7 +263,7 @@ mod tests {
                  call void @llvm.lifetime.end.p0(i64 4, ptr %2) #3\n{between}  \
                  call void @llvm.lifetime.end.p0(i64 8, ptr %1) #3\n  ret i32 0\n}}\n"
             );
-            marked(&text).contains("call void @parallax.undefined.outlived(ptr %2)")
+            marked(&text, Language::C).contains("call void @parallax.undefined.outlived(ptr %2)")
         };
         assert!(!is_outlived(""));
         assert!(is_outlived("  %3 = load ptr, ptr %1, align 8\n"));

@@ -233,6 +233,8 @@ pub enum WaitStyle {
     Break,
     /// `r = x; while (r != 1) { …; r = x; }`
     Ahead,
+    /// The same as `Do`, and each look is under a lock.
+    Locked,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -405,14 +407,16 @@ pub enum Stmt {
         until: u64,
         body: Vec<Stmt>,
     },
-    /// A compare-and-swap until it succeeds.
+    /// A compare-and-swap until it succeeds, which begins with a load and goes on with what it has found.
     Retry {
         to: usize,
         place: Place,
         op: Op,
         value: Expr,
         weak: bool,
+        first: Order,
         order: Order,
+        failure: Order,
     },
     Count {
         times: u64,
@@ -425,6 +429,8 @@ pub enum Stmt {
     },
     Take(Lock),
     Give(Lock),
+    /// `pthread_mutex_destroy`, and so on.
+    Destroy(Lock),
     /// Waits on the condition variable until the flag is set; `patient` in a loop.
     Await {
         patient: bool,
@@ -593,11 +599,11 @@ impl Stmt {
             | Stmt::Store { order, .. }
             | Stmt::Rmw { order, .. }
             | Stmt::Wait { order, .. }
-            | Stmt::Retry { order, .. }
             | Stmt::Publish { order, .. }
             | Stmt::Obtain { order, .. }
             | Stmt::Fence(order) => vec![order],
             Stmt::Cas { success, failure, .. } => vec![success, failure],
+            Stmt::Retry { first, order, failure, .. } => vec![first, order, failure],
             _ => Vec::new(),
         }
     }

@@ -60,6 +60,7 @@ features! {
     ThreadLocal "thread-local" false,
     WaitLoop "wait-loop" false,
     WaitBody "wait-body" false,
+    WaitLocked "wait-locked" false,
     RetryLoop "retry-loop" false,
     CountLoop "count-loop" false,
     Sweep "sweep" false,
@@ -67,6 +68,7 @@ features! {
     MutexKinds "mutex-kinds" false,
     TryLock "try-lock" false,
     LoneLock "lone-lock" false,
+    DestroyLock "destroy-lock" false,
     SpinLock "spin-lock" false,
     RwLock "rw-lock" false,
     Semaphore "semaphore" false,
@@ -243,6 +245,9 @@ fn of_statement(program: &Program, statement: &Stmt, found: &mut BTreeSet<Featur
         }
         Stmt::If { .. } => Feature::Branch,
         Stmt::Wait { style, body, .. } => {
+            if *style == WaitStyle::Locked {
+                found.insert(Feature::WaitLocked);
+            }
             if !body.is_empty() || *style == WaitStyle::Ahead {
                 found.insert(Feature::WaitBody);
             }
@@ -271,6 +276,10 @@ fn of_statement(program: &Program, statement: &Stmt, found: &mut BTreeSet<Featur
                 found.insert(Feature::TimedWait);
             }
             Feature::Condition
+        }
+        Stmt::Destroy(lock) => {
+            found.insert(of_lock(*lock));
+            Feature::DestroyLock
         }
         Stmt::Signal { .. } => Feature::Condition,
         Stmt::Barrier => Feature::Barrier,

@@ -60,6 +60,9 @@ fn add_companions(enabled: &mut BTreeSet<Feature>) {
         (Feature::WaitBody, Feature::WaitLoop),
         (Feature::TryLock, Feature::Mutex),
         (Feature::LoneLock, Feature::Mutex),
+        (Feature::DestroyLock, Feature::Mutex),
+        (Feature::WaitLocked, Feature::WaitLoop),
+        (Feature::WaitLocked, Feature::Mutex),
         (Feature::TimedWait, Feature::Condition),
         (Feature::Free, Feature::Malloc),
         (Feature::OpenSize, Feature::Malloc),
@@ -435,6 +438,7 @@ impl Generator<'_> {
             (weight(Feature::Sweep, 6) * nested, Feature::Sweep),
             (has_locks * 8 * nested, Feature::Mutex),
             (weight(Feature::LoneLock, 3) * has_locks, Feature::LoneLock),
+            (weight(Feature::DestroyLock, 2) * has_locks, Feature::DestroyLock),
             (weight(Feature::Condition, 8), Feature::Condition),
             (weight(Feature::Barrier, 5), Feature::Barrier),
             (weight(Feature::Once, 4), Feature::Once),
@@ -529,7 +533,8 @@ impl Generator<'_> {
                 Some(place) => {
                     let op = *self.random.pick(&[Op::Add, Op::Xor, Op::Or]);
                     let (value, weak) = (self.expression(1), self.random.percent(50));
-                    Stmt::Retry { to: local, place, op, value, weak, order }
+                    let (first, failure) = (self.order(), self.order());
+                    Stmt::Retry { to: local, place, op, value, weak, first, order, failure }
                 }
                 None => return Vec::new(),
             },
@@ -548,6 +553,10 @@ impl Generator<'_> {
                 (Some(lock), true) => Stmt::Take(lock),
                 (Some(lock), false) => Stmt::Give(lock),
                 (None, _) => return Vec::new(),
+            },
+            Feature::DestroyLock => match self.lock() {
+                Some(lock) => Stmt::Destroy(lock),
+                None => return Vec::new(),
             },
             Feature::Condition => match self.random.percent(45) {
                 true => Stmt::Await {
@@ -632,7 +641,8 @@ impl Generator<'_> {
 
     fn waiting(&mut self, to: usize, order: Order, depth: usize) -> Stmt {
         let styles = [WaitStyle::While, WaitStyle::Do, WaitStyle::Break, WaitStyle::Ahead];
-        let style = *self.random.pick(&styles);
+        let is_locked = self.has(Feature::WaitLocked) && self.random.percent(50);
+        let style = if is_locked { WaitStyle::Locked } else { *self.random.pick(&styles) };
         let (place, until) = match self.writes.is_empty() || self.random.percent(20) {
             true => (self.place(), self.random.below(2) as u64),
             false => self.random.pick(&self.writes.clone()).clone(),

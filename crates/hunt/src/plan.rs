@@ -125,7 +125,7 @@ fn group(random: &mut Random, model: &'static str, asked: Asked, is_litmus: bool
     let query = |form, engine| Query { form, engine, model, asked, counting: false };
     let mut engines = engines_for(asked);
     // What it answers is the bounded engine's answer, and it counts for long where inputs are open.
-    if !random.percent(10) {
+    if !random.percent(20) {
         engines.retain(|engine| *engine != Engine::VIEW);
     }
     let reduced: [&'static str; 8] = [

@@ -469,6 +469,7 @@ impl Printer<'_> {
             }
             Stmt::Take(lock) => self.line(&format!("{};", calls(*lock).0)),
             Stmt::Give(lock) => self.line(&format!("{};", calls(*lock).2)),
+            Stmt::Destroy(lock) => self.line(destruction(*lock)),
             Stmt::Await { patient, timed } => self.wait_for_condition(*patient, *timed),
             Stmt::Signal { all, set } => {
                 let wake = if *all { "broadcast" } else { "signal" };
@@ -638,13 +639,21 @@ impl Printer<'_> {
                 let closing = format!("  {to} = {load}; }}");
                 self.block(&format!("while ({to} != {until}) {{"), body, &closing);
             }
+            WaitStyle::Locked => {
+                let (take, _, give) = calls(Lock::Mutex(1));
+                let closing =
+                    format!("  {take}; {to} = {load}; {give}; }} while ({to} != {until});");
+                self.block("do {", body, &closing);
+            }
         }
     }
 
     fn retry(&mut self, statement: &Stmt) {
-        let Stmt::Retry { to, place, op, value, weak, order } = statement else { return };
+        let Stmt::Retry { to, place, op, value, weak, first, order, failure } = statement else {
+            return;
+        };
         let ty = self.type_of(place);
-        let load = self.load(place, Order::Relaxed);
+        let load = self.load(place, *first);
         let Named { text, is_atomic } = self.place(place);
         let (to, value) = (self.local(*to), self.expression(value));
         let sign = op.sign();
@@ -652,10 +661,10 @@ impl Printer<'_> {
             return self.line(&format!("{to} = {text}; {text} = {to} {sign} ({value});"));
         }
         let kind = if *weak { "weak" } else { "strong" };
-        let order = order.name();
+        let (order, failure) = (order.name(), failure_order(*failure).name());
         self.line(&format!(
             "{{ {} e = {load}; while (!atomic_compare_exchange_{kind}_explicit(&{text}, &e, e \
-             {sign} ({value}), {order}, memory_order_relaxed)) ; {to} = e; }}",
+             {sign} ({value}), {order}, {failure})) ; {to} = e; }}",
             ty.name()
         ));
     }
@@ -963,6 +972,21 @@ fn calls(lock: Lock) -> (&'static str, &'static str, &'static str) {
         Lock::Semaphore => ("sem_wait(&sem)", "sem_trywait(&sem) == 0", "sem_post(&sem)"),
         Lock::Section => ("__VERIFIER_atomic_begin()", "1", "__VERIFIER_atomic_end()"),
         Lock::Mtx => ("mtx_lock(&mtx)", "mtx_trylock(&mtx) == thrd_success", "mtx_unlock(&mtx)"),
+    }
+}
+
+/// How the life of a lock ends; there is no end of atomic sections.
+fn destruction(lock: Lock) -> &'static str {
+    match lock {
+        Lock::Mutex(number) if number % 2 == 0 => "pthread_mutex_destroy(&m0);",
+        Lock::Mutex(_) => "pthread_mutex_destroy(&m1);",
+        Lock::Recursive => "pthread_mutex_destroy(&recursive);",
+        Lock::Checking => "pthread_mutex_destroy(&checking);",
+        Lock::Spin => "pthread_spin_destroy(&spin);",
+        Lock::Reader | Lock::Writer => "pthread_rwlock_destroy(&rw);",
+        Lock::Semaphore => "sem_destroy(&sem);",
+        Lock::Mtx => "mtx_destroy(&mtx);",
+        Lock::Section => ";",
     }
 }
 

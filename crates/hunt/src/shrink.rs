@@ -270,7 +270,8 @@ fn plainer(statement: &Stmt) -> Vec<Vec<Stmt>> {
             found.push(vec![Stmt::Load { to, from, order }]);
         }
         Stmt::Retry { to, place, order, .. } => {
-            found.push(vec![Stmt::Load { to: *to, from: place.clone(), order: *order }]);
+            let (to, from, order) = (*to, place.clone(), *order);
+            found.push(vec![Stmt::Load { to, from, order }]);
         }
         Stmt::Allocate { pointer, zeroed, open: true } => {
             let (pointer, zeroed) = (*pointer, *zeroed);

@@ -63,7 +63,7 @@ pub struct Flow<'p> {
 
 /// With more instructions that allocate, those that make the same are not distinguished; with many
 /// more, none.
-const MANY: usize = 64;
+const MANY: usize = 512;
 
 /// By so many calls an allocation is distinguished.
 const DEEPEST: u32 = 2;

@@ -15,6 +15,8 @@ pub(crate) struct Features {
     pub results: bool,
     /// Functions to be called at exit.
     pub atexit: bool,
+    /// Objects of C++ to be destroyed at exit.
+    pub destructors: bool,
     /// Calls for atomic accesses.
     pub atomics: bool,
     /// Condition variables wake threads for no reason.
@@ -53,6 +55,9 @@ impl Features {
             Features { kinds, spurious, unasked, quiet, ilp32, ..Features::default() };
         program.functions.iter().for_each(|function| features.look_at(function));
         features.fates |= fates::may_be_decided_twice(program);
+        // Machine code leaves them alone.
+        features.destructors &= program.registers.is_empty();
+        features.atexit |= features.destructors;
         features.first &= program.daemons;
         features.mutexes = reuse::may_be_initialised(program, &reuse::MUTEXES);
         features.conds = reuse::may_be_initialised(program, &reuse::CONDS);
@@ -68,6 +73,7 @@ impl Features {
             (self.keys, "keys"),
             (self.results, "results"),
             (ending, "ending"),
+            (self.destructors, "destructors"),
             (self.atexit, "atexit"),
             (self.spurious, "spurious"),
             (self.unasked, "unasked"),
@@ -88,7 +94,7 @@ impl Features {
     }
 
     fn look_at(&mut self, function: &Function) {
-        self.kinds |= initialises_a_kind(function);
+        self.kinds |= initialises_a_kind(function) || function.name.starts_with(RECURSIVE);
         for inst in function.blocks.iter().flat_map(|block| &block.insts) {
             let InstKind::Call { dst, callee: Callee::External(name), args } = &inst.kind else {
                 continue;
@@ -103,6 +109,7 @@ impl Features {
                 "__VERIFIER_thread_join" => self.results |= dst.is_some(),
                 "pthread_key_create" | "tss_create" => self.keys = true,
                 "atexit" | "__VERIFIER_atexit" => self.atexit = true,
+                "__cxa_atexit" => self.destructors = true,
                 "pthread_key_delete" | "tss_delete" => self.deletes = true,
                 "pthread_detach" | "thrd_detach" => self.fates = true,
                 "pthread_self" | "thrd_current" | "__VERIFIER_thread_self" => self.first = true,
@@ -112,6 +119,9 @@ impl Features {
         }
     }
 }
+
+/// The constructor of libstdc++ that all of its recursive mutexes have in common.
+const RECURSIVE: &str = "_ZNSt22__recursive_mutex_baseC";
 
 fn constant(expr: &Expr) -> Option<u128> {
     match expr {

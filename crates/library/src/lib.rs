@@ -45,6 +45,7 @@ mod errors;
 mod exits;
 mod fates;
 mod features;
+mod headers;
 mod inline;
 mod linker;
 mod message;
@@ -59,6 +60,7 @@ use parallax_program::{Diagnostics, FunctionId, Program};
 
 pub use crate::errors::Errors;
 use crate::features::Features;
+pub use crate::headers::put_in_place;
 use crate::linker::Linker;
 use crate::modules::Modules;
 

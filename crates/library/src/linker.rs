@@ -162,8 +162,8 @@ impl<'p> Linker<'p> {
             return Ok(false);
         }
         let mut body = self.import(definition)?;
-        if message::takes_condition(&transfer.name)
-            && let Some(text) = args.first().and_then(|arg| message::text(self.program, arg))
+        if let Some(condition) = message::condition(&transfer.name)
+            && let Some(text) = args.get(condition).and_then(|arg| message::text(self.program, arg))
         {
             message::report(&mut body, &text);
         }

@@ -9,9 +9,14 @@ use crate::features::bytes;
 const LONGEST: usize = 200;
 const LARGEST: u64 = 1 << 16;
 
-/// Whether the first argument of a function is the text of the condition that failed.
-pub(crate) fn takes_condition(name: &str) -> bool {
-    matches!(name, "__assert_fail" | "__assert" | "__VERIFIER_assert_fail")
+/// Which argument of a function is the text of the condition that failed.
+pub(crate) fn condition(name: &str) -> Option<usize> {
+    match name {
+        "__assert_fail" | "__assert" | "__VERIFIER_assert_fail" => Some(0),
+        // The file, the line and the function come first.
+        "_ZSt21__glibcxx_assert_failPKciS0_S0_" => Some(3),
+        _ => None,
+    }
 }
 
 /// Whether a function reads its first argument only to print it.

@@ -3,5 +3,6 @@
 
 mod answers;
 mod pictures;
+mod sarif;
 mod support;
 mod verdicts;

@@ -1,7 +1,7 @@
 //! Verdicts on programs against expected files.
 
 #[path = "support/programs.rs"]
-mod programs;
+pub mod programs;
 use crate::support;
 
 use std::time::Duration;
@@ -9,10 +9,12 @@ use std::time::Duration;
 use parallax_memory::{Facts, ProgramOrder};
 use parallax_program::Property;
 use parallax_report::{
-    Caption, Detail, TextStyle, Under, VerifyRun, focused_dot, focused_svg, verdict_html,
+    Caption, Detail, Page, TextStyle, Under, VerifyRun, focused_dot, focused_svg, verdict_html,
     verdict_json, verdict_sarif, verdict_text,
 };
-use parallax_verdict::{Execution, Reason, Scope, ThreadEnding, Verdict, Violation};
+use parallax_verdict::{
+    Claimed, Confirmed, EventKind, Execution, Reason, Scope, ThreadEnding, Verdict, Violation,
+};
 use programs::{ended, execution, place, standing, stopped, verdict, violation};
 use support::check;
 
@@ -21,6 +23,7 @@ const RUN: VerifyRun<'static> = VerifyRun {
     under: Under { model: "rc11", order: Some(ProgramOrder::MemoryOrders) },
     engine: "explore",
     counts_executions: true,
+    engine_summary: "execution graphs, each once",
     all: false,
     time: Duration::from_millis(250),
     peak_rss_kib: 12_345,
@@ -227,12 +230,142 @@ fn pictures_show_what_matters() {
     check("memory.svg", &focused_svg(&use_after_free(), caption));
 }
 
+const SOURCE: &str = include_str!("support/mp.c");
+
+fn page(verdict: &Verdict) -> String {
+    let given = ["mp.c".to_string()];
+    let page = Page {
+        command: "parallax verify mp.c",
+        sources: &[("mp.c", SOURCE)],
+        given: &given,
+        model: &[("rc11.cat", "acyclic hb \"<i>\"\n")],
+        settings: &[("reductions", "all".to_string())],
+    };
+    verdict_html(&RUN, verdict, &page)
+}
+
 #[test]
 fn a_page_needs_nothing_else() {
-    let page = verdict_html(&RUN, &verdict(vec![weak(), deadlock()]));
+    let page = page(&verdict(vec![weak(), deadlock()]));
     check("verdict.html", &page);
-    for outside in ["<script", "<link", "src=", "@import", "url("] {
+    for outside in ["<script src", "<link", "src=", "@import", "url(", "http:", "https:"] {
         assert!(!page.contains(outside), "{outside}");
+    }
+}
+
+/// What stands between the quotes of an attribute.
+fn attribute<'t>(tag: &'t str, name: &str) -> &'t str {
+    let (_, rest) = tag.split_once(&format!(" {name}=\"")).expect("the attribute");
+    rest.split_once('"').expect("its end").0
+}
+
+/// Classes, and the rows that they lead from and to.
+fn arrows(page: &str) -> Vec<(String, u32, u32)> {
+    let tags = page.split("<g ").skip(1).map(|rest| format!(" {rest}"));
+    tags.map(|tag| {
+        let row = |name: &str| attribute(&tag, name).parse().expect("a row");
+        (attribute(&tag, "class").to_string(), row("data-from"), row("data-to"))
+    })
+    .collect()
+}
+
+#[test]
+fn only_what_surprises_points_upwards() {
+    let verdicts =
+        [weak(), race(), deadlock(), use_after_free(), store_buffering("RLX")].map(|v| vec![v]);
+    let mut upwards = 0;
+    for violations in verdicts {
+        for (class, from, to) in arrows(&page(&verdict(violations))) {
+            let surprises = class.contains("misses") || class.contains("cycle");
+            assert!(to >= from || surprises, "{class} {from} {to}");
+            upwards += usize::from(to < from);
+        }
+    }
+    assert!(upwards > 0);
+    let found = arrows(&page(&verdict(vec![race()])));
+    assert!(found.iter().any(|(class, ..)| class == "edge unordered"), "{found:?}");
+    let found = arrows(&page(&verdict(vec![deadlock()])));
+    assert!(!found.is_empty() || page(&verdict(vec![deadlock()])).contains("standing"));
+}
+
+#[test]
+fn the_page_has_the_numbers_of_the_trace() {
+    let (text, page) = (text(&verdict(vec![weak()])), page(&verdict(vec![weak()])));
+    let cards = page.split("<button class=\"card").skip(1);
+    let cards = cards.filter(|card| card.split('>').next().unwrap().contains("data-step"));
+    let mut count = 0;
+    for card in cards {
+        let step = attribute(card, "data-step");
+        let (_, act) = card.split_once("class=\"act\">").expect("what it does");
+        let act = act.split_once('<').expect("its end").0;
+        let line = text.lines().find(|line| {
+            let mut words = line.trim_start_matches([' ', '▸']).split_whitespace();
+            words.next() == Some(step) && line.contains("mp.c:")
+        });
+        let line = line.unwrap_or_else(|| panic!("no step {step} in\n{text}"));
+        assert!(line.contains(act), "{line} without {act}");
+        count += 1;
+    }
+    let numbered = text.lines().filter(|line| {
+        let first = line.trim_start_matches([' ', '▸']).split_whitespace().next();
+        first.is_some_and(|word| word.parse::<u32>().is_ok()) && line.contains("mp.c:")
+    });
+    assert_eq!(count, numbered.count());
+}
+
+#[test]
+fn hostile_names_stay_texts() {
+    let evil = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&\u{202e}";
+    let mut violation = weak().into_claimed();
+    violation.message = evil.to_string();
+    for event in &mut violation.execution.events {
+        event.text = evil.to_string();
+        if let EventKind::Read { location, shown, .. } | EventKind::Write { location, shown, .. } =
+            &mut event.kind
+        {
+            *location = format!("{location}{evil}");
+            *shown = evil.to_string();
+        }
+    }
+    for name in &mut violation.execution.threads {
+        name.push_str(evil);
+    }
+    let Claimed { property, message, place, execution, involved } = violation;
+    let execution = Confirmed::by_hand(execution);
+    let found = Violation { property, message, place, execution, involved };
+    let given = [evil.to_string()];
+    let hostile = Page {
+        command: evil,
+        sources: &[("mp.c", evil), (evil, evil)],
+        given: &given,
+        model: &[(evil, evil)],
+        settings: &[(evil, evil.to_string())],
+    };
+    let run = VerifyRun { input: evil, under: Under { model: evil, order: None }, ..RUN };
+    let page = verdict_html(&run, &verdict(vec![found]), &hostile);
+    // Its own, and the data.
+    assert_eq!(page.matches("<script").count(), 2);
+    assert_eq!(page.matches("</script").count(), 2);
+    assert!(!page.contains("<img") && !page.contains('\u{202e}'));
+    let tags = page.split('<').skip(1).filter_map(|rest| rest.split_once('>'));
+    assert!(tags.clone().all(|(tag, _)| !tag.contains("onerror") || tag.contains("&quot;")));
+}
+
+#[test]
+fn a_page_says_what_was_covered_or_why_not() {
+    let safe = verdict(Vec::new());
+    let found = page(&safe);
+    for words in ["Every execution", "3 executions", "parallax verify mp.c", "acyclic hb"] {
+        assert!(found.contains(words), "{words}");
+    }
+    let reason = Reason {
+        message: "the function 'poll' has no body".to_string(),
+        place: Some(place(30)),
+        help: Some("give its source as a further input".into()),
+    };
+    let found = page(&safe.withdrawn(reason));
+    for words in ["has no body", "mp.c:30:5", "give its source", "That is no proof"] {
+        assert!(found.contains(words), "{words}");
     }
 }
 

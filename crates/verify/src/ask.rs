@@ -8,7 +8,7 @@ use parallax_control::Control;
 use parallax_engine_bounded::Asking;
 use parallax_frontend_c::{Formula, Formulas};
 use parallax_memory::Model;
-use parallax_program::{Callee, Diagnostic, Diagnostics, Help, Property, Setting};
+use parallax_program::{Callee, Diagnostic, Diagnostics, Help, Property, Setting, SourceFile};
 use parallax_query::{Answer, Engine, Query, Wanted};
 use parallax_verdict::{
     Conclusion, Counts, Ending, Gaps, Reason, Scope, Searched, Verdict, no_final_state,
@@ -30,11 +30,18 @@ pub struct Response {
     pub ruling: Option<Ruling>,
     /// What that file says.
     pub formulas: Option<Formulas>,
+    /// The text of the program, file by file.
+    pub source: Option<SourceFile>,
     /// Whether the search ended at a violation that is none by the rules.
     hides_others: bool,
 }
 
 impl Response {
+    /// What the engine does, in a few words.
+    pub fn engine_summary(&self) -> &'static str {
+        named(self.answer.engine).map_or("", |engine| engine.summary())
+    }
+
     /// Whether the engine counts executions, and does not look at all of them at once.
     pub fn counts_executions(&self) -> bool {
         named(self.answer.engine).is_some_and(|engine| engine.counts_executions())
@@ -106,7 +113,14 @@ impl Prepared {
         });
         let hides_others = was_unsafe && matches!(ruling, Some(Ruling::Unknown(_)));
         let (model, formulas) = (self.model.clone(), self.formulas.clone());
-        Response { answer, model, ruling, formulas, hides_others }
+        let source = self.source();
+        Response { answer, model, ruling, formulas, source, hides_others }
+    }
+
+    fn source(&self) -> Option<SourceFile> {
+        let finals = self.subject.finals.as_ref().map(|finals| &finals.program);
+        let program = self.subject.program.as_ref().or(finals);
+        program.map(|program| program.source.clone())
     }
 
     /// No engine says whether a program ends.

@@ -97,7 +97,7 @@ impl Input {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// C, preprocessed or not, and LLVM modules.
+    /// C, preprocessed or not, C++, Rust, and LLVM modules.
     C,
     /// x86-64: executables, objects, files for the assembler.
     Machine,
@@ -108,8 +108,7 @@ pub enum Kind {
     Structures,
 }
 
-const KNOWN: &str =
-    "inputs are .c, .i, .ll, .bc, .program, .litmus, .ops or .s files, and ELF files for x86-64";
+const KNOWN: &str = "inputs are .c, .i, .cpp, .cc, .cxx, .rs, .ll, .bc, .program, .litmus, .ops or .s files, and ELF files for x86-64";
 
 /// How ELF files start.
 const ELF: &[u8] = b"\x7fELF";
@@ -138,9 +137,14 @@ fn kind(inputs: &[PathBuf]) -> Result<Kind, Diagnostics> {
     }
 }
 
+/// Whether a file is a program, by its name or how it starts.
+pub fn is_known(path: &Path) -> bool {
+    kind_of(path).is_ok()
+}
+
 fn kind_of(path: &Path) -> Result<Kind, Diagnostic> {
     match path.extension().and_then(|extension| extension.to_str()) {
-        Some("c" | "i" | "ll" | "bc") => Ok(Kind::C),
+        Some("c" | "i" | "cpp" | "cc" | "cxx" | "rs" | "ll" | "bc") => Ok(Kind::C),
         Some("program") => Ok(Kind::Text),
         Some("litmus") => Ok(Kind::Litmus),
         Some("ops") => Ok(Kind::Structures),

@@ -6,6 +6,7 @@
 //! memory, threads and progress are in a [`Control`](parallax_control::Control).
 
 pub mod ask;
+pub mod batch;
 pub mod checkpoint;
 pub mod cluster;
 pub mod competition;

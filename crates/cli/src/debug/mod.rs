@@ -76,7 +76,8 @@ fn debug(options: &DebugArguments) -> Result<Exit, Diagnostics> {
         Subject { program: &loaded.program, question: loaded.question.as_ref(), input: &name };
     let setup = setup(&loaded.program, loaded.memory, loaded.properties.clone(), options.nondet)
         .map_err(|error| vec![error])?;
-    let mut session = Session::new(&setup, subject);
+    let arguments = options.input.reading.reading().clang;
+    let mut session = Session::new(&setup, subject).read_with(arguments);
     let mut greeting = session.greeting();
     if let Some((name, text)) = &schedule {
         session.load(name, text).map_err(|error| vec![error])?;
@@ -107,7 +108,11 @@ fn replay_witness(options: &ReplayArguments) -> Result<Exit, Diagnostics> {
         true => vec![PathBuf::from(&schedule.input)],
         false => options.inputs.clone(),
     };
-    let input = Input { files: inputs, reading: options.reading.reading(), timeout: None };
+    let mut reading = options.reading.reading();
+    if reading.clang.is_empty() {
+        reading.clang = schedule.arguments.clone();
+    }
+    let input = Input { files: inputs, reading, timeout: None };
     let loaded = load(&input, None, Some(schedule.memory), options.property.as_ref())?;
     let subject = Subject {
         program: &loaded.program,
@@ -149,7 +154,7 @@ fn load(
         }
         Kind::Text => (input::load_text(input)?, None, MACHINE_MODEL),
         Kind::Machine => (input::load_machine(input, &checks)?, None, MACHINE_MODEL),
-        Kind::C => (input::load_c(input, &checks)?, None, MACHINE_MODEL),
+        Kind::C => (input::load_c(&input.clone().with_names(), &checks)?, None, MACHINE_MODEL),
     };
     let name = model.unwrap_or(usual);
     let memory = match (model, said) {

@@ -8,14 +8,17 @@ use arguments::{Mode, ObjectiveChoice, RepairChoice};
 use parallax_control::{Cancel, Control};
 use parallax_fences::{Collecting, Objective, Outcome, Repair};
 use parallax_program::{Diagnostic, Diagnostics};
+use parallax_verify::text::shown;
 use parallax_verify::{Mended, RepairRequest};
 
+use crate::args::Format;
+use crate::output::Wording;
 use crate::verify::timed;
 use crate::{Exit, interrupt};
 
 pub fn run(options: &FencesArguments) -> Exit {
     let cancel = interrupt::install();
-    let (mended, time) = match timed(|| answer(options, &cancel)) {
+    let (mended, time) = match timed(|| answer(options, &cancel), wording(options)) {
         Ok(answered) => answered,
         Err(exit) => return exit,
     };
@@ -27,6 +30,14 @@ pub fn run(options: &FencesArguments) -> Exit {
     match output::deliver(options, &mended, time) {
         Ok(()) => exit,
         Err(failed) => failed,
+    }
+}
+
+/// How errors are said.
+fn wording(options: &FencesArguments) -> Wording {
+    match options.format {
+        Format::Json => Wording::Json(shown(options.input.first())),
+        Format::Text => Wording::Text,
     }
 }
 

@@ -207,6 +207,15 @@ pub struct VerifyArguments {
     #[arg(long)]
     pub estimate: bool,
 
+    /// Ask many questions: the input is a file of tasks (.yml), or a folder of programs. The answers are a
+    /// table; --jobs says how many are asked at once, and --report writes the table as a page
+    #[arg(long)]
+    pub batch: bool,
+
+    /// Keep the answers of a batch in a file, and ask nothing that is answered there
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "batch")]
+    pub results: Option<PathBuf>,
+
     /// No progress line, and nothing on stderr but errors
     #[arg(long, short, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -237,6 +246,8 @@ pub enum AnswerFormat {
     Sarif,
     /// One line, as SV-COMP has verdicts: true, false(PROPERTY) or unknown (REASON)
     Svcomp,
+    /// A table with a line of headings (--batch)
+    Csv,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -287,6 +298,8 @@ pub enum JudgeName {
     Sat,
     /// By an SMT solver, with relations as functions
     Functions,
+    /// By rules that lead from facts to facts
+    Datalog,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

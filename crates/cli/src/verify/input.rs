@@ -120,6 +120,30 @@ impl ReadingArguments {
         own.into_iter().flatten().chain(self.clang.iter().cloned()).collect()
     }
 
+    /// The same options once more, for another process; those for clang and the standard go apart.
+    pub fn words(&self) -> Vec<String> {
+        let each = |option: &str, values: &[String]| -> Vec<String> {
+            values.iter().map(|value| format!("{option}{value}")).collect()
+        };
+        let flags = [
+            (self.no_spurious_wakeups, "--no-spurious-wakeups"),
+            (self.spurious_wakeups, "--spurious-wakeups"),
+            (self.no_spurious_failures, "--no-spurious-failures"),
+            (self.data_model == Some(DataModelName::Ilp32), "--data-model=ilp32"),
+            (self.data_model == Some(DataModelName::Lp64), "--data-model=lp64"),
+            (self.externs == ExternsName::Nondet, "--extern=nondet"),
+        ];
+        let flags = flags.into_iter().filter(|(is_said, _)| *is_said);
+        let named = [
+            each("-D", &self.define),
+            each("-U", &self.undefine),
+            each("-I", &self.include),
+            each("--arg=", &self.arg),
+            each("--model-function=", &self.model_function),
+        ];
+        named.into_iter().flatten().chain(flags.map(|(_, flag)| flag.to_string())).collect()
+    }
+
     pub fn reading(&self) -> Reading {
         Reading {
             clang: self.clang_arguments(),

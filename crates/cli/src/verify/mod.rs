@@ -1,8 +1,10 @@
 //! `parallax verify`: one program, one verdict, in the form that was asked for.
 
 pub mod arguments;
+mod batch;
 pub mod input;
 pub mod output;
+mod page;
 mod progress;
 mod tasks;
 mod witness;
@@ -17,6 +19,7 @@ use parallax_program::{Diagnostic, Diagnostics};
 use parallax_query::Extensions;
 use parallax_verdict::Conclusion;
 use parallax_verify::stack::with_stack;
+use parallax_verify::text::shown;
 use parallax_verify::{
     AbstractDomain, Abstraction, Analysis, Asking, Backend, Cluster, Format, Framework, Judge,
     Keeping, Orders, Parts, Patience, PrecisionScope, Properties, Pruning, Refinements, Request,
@@ -31,10 +34,14 @@ use arguments::{
 use progress::ProgressLine;
 use witness::{Asked, is_exchanged};
 
+use crate::output::Wording;
 use crate::{Exit, interrupt};
 
 pub fn run(options: &VerifyArguments) -> Exit {
     let cancel = interrupt::install();
+    if options.batch {
+        return batch::run(options, &cancel);
+    }
     if tasks::are_asked(options) {
         return tasks::run(options, &cancel);
     }
@@ -52,7 +59,7 @@ pub fn run(options: &VerifyArguments) -> Exit {
 /// What a process of a cluster does that does not lead: the answer is another one's.
 fn take_part(options: &VerifyArguments, cancel: &Cancel) -> Exit {
     let control = control(options, cancel);
-    match timed(|| request(options).prepare()?.take_part(&control)) {
+    match timed(|| request(options).prepare()?.take_part(&control), wording(options)) {
         Ok((None, _)) => Exit::Fine,
         Ok((Some(lost), _)) => {
             crate::output::note(&lost);
@@ -78,7 +85,7 @@ fn one(
 ) -> Result<(Exit, Option<Ruling>), Exit> {
     let asked =
         Asked { files: request.input.files.clone(), data_model: request.input.reading.data_model };
-    let (response, time) = timed(|| response(options, request, cancel))?;
+    let (response, time) = timed(|| response(options, request, cancel), wording(options))?;
     let exit = match response.answer.verdict.conclusion() {
         Conclusion::Safe => Exit::Fine,
         Conclusion::Unsafe => Exit::Missed,
@@ -90,19 +97,30 @@ fn one(
     Ok((exit, response.ruling))
 }
 
+/// How errors are said.
+fn wording(options: &VerifyArguments) -> Wording {
+    let input = || shown(options.input.first());
+    match options.format {
+        AnswerFormat::Json => Wording::Json(input()),
+        AnswerFormat::Sarif => Wording::Sarif(input()),
+        AnswerFormat::Text | AnswerFormat::Svcomp | AnswerFormat::Csv => Wording::Text,
+    }
+}
+
 /// An answer, and how long it took. Where there is none, the errors have been shown.
 pub fn timed<T: Send>(
     answer: impl FnOnce() -> Result<T, Diagnostics> + Send,
+    wording: Wording,
 ) -> Result<(T, Duration), Exit> {
     let started = Instant::now();
     match with_stack(answer) {
         Ok(Ok(answer)) => Ok((answer, started.elapsed())),
         Ok(Err(errors)) => {
-            errors.iter().for_each(crate::output::report);
+            crate::output::refuse(&errors, wording);
             Err(Exit::BadInput)
         }
         Err(broken) => {
-            crate::output::report(&broken);
+            crate::output::refuse(&[broken], wording);
             Err(Exit::Unknown)
         }
     }
@@ -139,7 +157,7 @@ fn estimate(options: &VerifyArguments, cancel: &Cancel) -> Exit {
         let control = Control { jobs: NonZeroUsize::MIN, ..control(options, cancel) };
         request(options).prepare()?.estimate(&control)
     };
-    match timed(estimated) {
+    match timed(estimated, wording(options)) {
         Ok((Some(estimate), _)) => {
             let _ = crate::output::print(&format!("{}\n", progress::forecast(&estimate)));
             Exit::Fine
@@ -218,6 +236,7 @@ fn abstraction(options: &VerifyArguments) -> Abstraction {
             JudgeName::Saturation => Judge::Saturation,
             JudgeName::Sat => Judge::Sat,
             JudgeName::Functions => Judge::Functions,
+            JudgeName::Datalog => Judge::Datalog,
         },
         reduction: match options.orders {
             OrdersName::Naive => Orders::Naive,
@@ -278,6 +297,9 @@ fn asking(options: &VerifyArguments) -> Asking {
 
 /// The words of the competition are for its properties.
 fn check_format(options: &VerifyArguments, request: &Request) -> Result<(), Diagnostics> {
+    if options.format == AnswerFormat::Csv {
+        return Err(vec![Diagnostic::new("--format csv is for --batch")]);
+    }
     let is_ruled = matches!(request.properties, Some(Properties::File(_)));
     if options.witness.as_deref().is_some_and(is_exchanged) && !is_ruled {
         let error = Diagnostic::new("witnesses of SV-COMP are for its properties");

@@ -6,12 +6,13 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use parallax_debugger::with_arguments;
 use parallax_files::replace;
 use parallax_program::{Diagnostic, Diagnostics, visible};
 use parallax_query::Answer;
 use parallax_report::{
-    Caption, Detail, TextStyle, Under, VerifyRun, focused_dot, focused_svg, verdict_html,
-    verdict_json, verdict_sarif, verdict_text,
+    Caption, Detail, TextStyle, Under, VerifyRun, focused_dot, focused_svg, verdict_json,
+    verdict_sarif, verdict_text,
 };
 use parallax_verdict::{Conclusion, Verdict};
 use parallax_verify::Response;
@@ -20,7 +21,7 @@ use terminal_size::{Width, terminal_size_of};
 
 use super::arguments::AnswerFormat;
 use super::witness::{self, Asked, is_exchanged};
-use super::{VerifyArguments, tasks};
+use super::{VerifyArguments, page, tasks};
 use crate::Exit;
 use crate::output;
 use crate::voice::Options;
@@ -40,6 +41,7 @@ pub fn deliver(
         input: &input,
         under: Under::of(model),
         engine: answer.engine,
+        engine_summary: response.engine_summary(),
         counts_executions: response.counts_executions(),
         all: answer.all,
         time,
@@ -58,7 +60,7 @@ pub fn deliver(
             verdict_text(&run, verdict, style(options)) + &ruling
         }
         AnswerFormat::Text => verdict_text(&run, verdict, style(options)),
-        AnswerFormat::Svcomp => ruling,
+        AnswerFormat::Svcomp | AnswerFormat::Csv => ruling,
         AnswerFormat::Json => verdict_json(&run, verdict) + "\n",
         AnswerFormat::Sarif => verdict_sarif(&run, verdict) + "\n",
     };
@@ -69,13 +71,13 @@ pub fn deliver(
     if let Some(path) = options.witness.as_deref().filter(|path| is_exchanged(path)) {
         write_witness(path, asked, response, options.quiet)?;
     } else if let Some(path) = &options.witness {
-        write_schedule(path, answer, options.quiet)?;
+        write_schedule(path, answer, &options.input.reading.reading().clang, options.quiet)?;
     }
     if let Some(path) = &options.proof {
         write_proof(path, answer, options.quiet)?;
     }
     if let Some(path) = &options.report {
-        deliver_file(path, &verdict_html(&run, verdict))?;
+        deliver_file(path, &page::page(options, asked, response, &run, verdict))?;
     }
     if printed.is_break() { Err(Exit::Unknown) } else { Ok(()) }
 }
@@ -118,9 +120,11 @@ fn write_witness(path: &Path, asked: &Asked, response: &Response, quiet: bool) -
     }
 }
 
-fn write_schedule(path: &Path, answer: &Answer, quiet: bool) -> Result<(), Exit> {
+fn write_schedule(path: &Path, answer: &Answer, clang: &[String], quiet: bool) -> Result<(), Exit> {
     let why = match (&answer.witness, answer.verdict.conclusion()) {
-        (Some(schedule), _) => return deliver_file(path, schedule),
+        (Some(schedule), _) => {
+            return deliver_file(path, &with_arguments(schedule, clang));
+        }
         (None, Conclusion::Unsafe) => "no last state of a schedule shows this violation",
         (None, Conclusion::Safe) => "safe: there is no schedule to write",
         (None, Conclusion::Unknown) => "unknown: there is no schedule to write",

@@ -71,7 +71,7 @@ pub fn run(options: &VerifyArguments, cancel: &Cancel) -> Exit {
     let plan = match plan(options) {
         Ok(plan) => plan,
         Err(errors) => {
-            errors.iter().for_each(output::report);
+            output::refuse(&errors, super::wording(options));
             return Exit::BadInput;
         }
     };

@@ -5,10 +5,10 @@
 //! ([`parallax_memory::Model::not_monotone`]), a graph with fewer events has all continuations of the graph
 //! with all of them, and maybe more. What must not be lost is a write that somebody may still read. A
 //! write leaves only if no thread that has not ended could read it now, by a read or a read-modify-write such as
-//! the thread has there anywhere: what is forbidden to the next read of a thread is forbidden to all
+//! the thread has there anywhere, nor one that is still to be started, if it were now: what is forbidden to the next read of a thread is forbidden to all
 //! that follow, as the graph in which it reads the write later includes the one in which it does so
 //! now, but for events in between. Which accesses a thread has to an address is learned as it comes to them
-//! ([`super::Memory::note`]). A search in which something was learned is made again: all that was left out in the last
+//! ([`super::uses`]). A search in which something was learned is made again: all that was left out in the last
 //! one was so for all accesses that there are in it.
 //!
 //! Why little is lost: an event leaves only if right after that no thread can read or modify what it
@@ -35,28 +35,18 @@ use crate::declarative::Memory;
 use crate::declarative::execution::{
     Event, Execution, Forgotten, Id, Kind, Location, Source, Wait,
 };
+use crate::declarative::leaving::Collected;
+use crate::declarative::uses::Reader;
 use crate::declarative::walk::bare;
 
 /// What a thread could do next: read what a write has written to an address, or modify it.
 type Prospect = (u32, u64, Option<Id>, bool);
 
-/// What stays of an execution.
-pub struct Collected {
-    /// The events, by thread.
-    pub kept: Vec<Vec<u32>>,
-    /// The writes that are forgotten, in order, each with the address and whether somebody could modify it.
-    pub lost: Vec<(Id, u64, bool)>,
-    /// For each thread, what is known of its forgotten writes.
-    pub forgotten: Vec<Vec<Forgotten>>,
-}
-
 impl Memory<'_> {
-    pub fn collect(&mut self, execution: &Execution, control: &Control) -> Collected {
-        let kept = execution.all();
-        let forgotten = execution.threads.iter().map(|line| line.forgotten.clone()).collect();
-        let mut all = Collected { kept, lost: Vec::new(), forgotten };
+    pub(super) fn collect(&mut self, execution: &Execution, control: &Control) -> Collected {
+        let mut all = Collected::all(execution);
         let Some(window) = self.window else { return all };
-        let running: Vec<u32> = control.running().collect();
+        let running = self.uses.readers(control);
         self.prune(execution, &running, &mut all.forgotten);
         let mut now: Option<FxHashSet<Prospect>> = None;
         for thread in 0..execution.threads.len() {
@@ -93,12 +83,14 @@ impl Memory<'_> {
     }
 
     /// Who may still read forgotten writes.
-    fn prune(&mut self, execution: &Execution, running: &[u32], all: &mut [Vec<Forgotten>]) {
+    fn prune(&mut self, execution: &Execution, running: &[Reader], all: &mut [Vec<Forgotten>]) {
         for (writer, forgotten) in all.iter_mut().enumerate() {
             for it in forgotten.iter_mut() {
                 let mut may = |thread: &u32, modifies: bool| {
-                    running.contains(thread)
-                        && self.may_forgotten(execution, *thread, writer as u32, it, modifies)
+                    let reader = running.iter().find(|reader| reader.thread == *thread);
+                    reader.is_some_and(|reader| {
+                        self.may_forgotten(execution, reader, writer as u32, it, modifies)
+                    })
                 };
                 let readers = it.readers.iter().filter(|thread| may(thread, false));
                 let readers: Vec<u32> = readers.copied().collect();
@@ -115,7 +107,7 @@ impl Memory<'_> {
     fn forget(
         &mut self,
         execution: &Execution,
-        running: &[u32],
+        running: &[Reader],
         window: usize,
         all: &mut Collected,
     ) {
@@ -155,7 +147,7 @@ impl Memory<'_> {
         &mut self,
         execution: &Execution,
         all: &Collected,
-        running: &[u32],
+        running: &[Reader],
     ) -> Option<FxHashSet<Prospect>> {
         let kept = &all.kept;
         let small = execution.keep(kept);
@@ -165,9 +157,9 @@ impl Memory<'_> {
                 let index = u32::MAX - u32::from(it.is_open);
                 let vague = Some(Id { thread: writer as u32, index });
                 for (threads, modifies) in [(&it.readers, false), (&it.modifiers, true)] {
-                    for thread in threads {
-                        if self.may_forgotten(&small, *thread, writer as u32, it, modifies) {
-                            found.insert((*thread, it.address, vague, modifies));
+                    for reader in running.iter().filter(|it| threads.contains(&it.thread)) {
+                        if self.may_forgotten(&small, reader, writer as u32, it, modifies) {
+                            found.insert((reader.thread, it.address, vague, modifies));
                         }
                     }
                 }
@@ -188,10 +180,10 @@ impl Memory<'_> {
                         Some(Id { index, ..id })
                     }
                 };
-                for thread in running {
+                for reader in running {
                     for modifies in [false, true] {
-                        if self.may(&small, *thread, location, source, modifies) {
-                            found.insert((*thread, address, original, modifies));
+                        if self.may(&small, reader, location, source, modifies) {
+                            found.insert((reader.thread, address, original, modifies));
                         }
                     }
                 }
@@ -204,19 +196,21 @@ impl Memory<'_> {
     fn may(
         &mut self,
         execution: &Execution,
-        thread: u32,
+        reader: &Reader,
         location: Location,
         source: Source,
         modifies: bool,
     ) -> bool {
-        self.may_read(bare(execution), thread, location, source, modifies)
+        let mut now = bare(execution);
+        reader.start(&mut now);
+        self.may_read(now, reader.thread, location, source, modifies)
     }
 
     /// Whether a thread may read, or modify, a forgotten write of another one.
     pub fn may_forgotten(
         &mut self,
         execution: &Execution,
-        thread: u32,
+        reader: &Reader,
         writer: u32,
         forgotten: &Forgotten,
         modifies: bool,
@@ -225,12 +219,13 @@ impl Memory<'_> {
         let last = execution.writes(location).filter(|id| id.thread == writer).last();
         forgotten.kinds.iter().any(|(tags, is_half)| {
             let mut now = bare(execution);
-            let nobody = now.threads.len() as u32;
+            reader.start(&mut now);
+            let nobody = (now.threads.len() as u32).max(reader.last() + 1);
             let mut write = Event::write(location, tags.clone());
             write.is_half = *is_half;
             let id = now.push(nobody, write);
             now.ordered.extend(last.map(|last| (id, last)));
-            self.may_read(now, thread, location, Source::Write(id), modifies)
+            self.may_read(now, reader.thread, location, Source::Write(id), modifies)
         })
     }
 
@@ -243,12 +238,11 @@ impl Memory<'_> {
         modifies: bool,
     ) -> bool {
         if location == Location::Memory(Program::SECTIONS) {
-            return modifies && self.may_enter(now, thread, source);
+            return modifies && self.uses.enters(thread) && self.may_enter(now, thread, source);
         }
         let Location::Memory(address) = location else { return false };
-        let at = (thread, address);
         if modifies {
-            let known = self.uses.modified.get(&at).map_or(&[][..], |all| all);
+            let known = self.uses.modified(thread, address).to_vec();
             return known.iter().any(|(read, write)| {
                 let mut next = now.clone();
                 next.push(thread, Event::read(location, read.clone(), source).half());
@@ -256,7 +250,7 @@ impl Memory<'_> {
                 self.consistency.allows(&next)
             });
         }
-        let known = self.uses.reads.get(&at).map_or(&[][..], |all| all);
+        let known = self.uses.reads(thread, address).to_vec();
         known.iter().any(|tags| {
             let mut next = now.clone();
             next.push(thread, Event::read(location, tags.clone(), source));

@@ -129,6 +129,14 @@ impl Event {
     pub fn half(self) -> Event {
         Event { is_half: true, ..self }
     }
+
+    /// The address, if it is an access to memory.
+    pub fn memory(&self) -> Option<u64> {
+        match self.location {
+            Some(Location::Memory(address)) => Some(address),
+            _ => None,
+        }
+    }
 }
 
 /// What a step has added to an execution, and what of all that has stayed.
@@ -139,6 +147,8 @@ pub struct Growth {
     pub events: Vec<(u32, Event)>,
     /// For each thread, where the events that stay were.
     pub kept: Vec<Vec<u32>>,
+    /// Of the others, those that are forgotten, each with whether somebody could modify it.
+    pub lost: Vec<(Id, bool)>,
 }
 
 impl Execution {
@@ -174,6 +184,10 @@ impl Execution {
         let id = Id { thread, index: events.len() as u32 };
         events.push(event);
         id
+    }
+
+    pub fn is_write(&self, id: Id) -> bool {
+        self.event(id).is_some_and(|event| event.kind == Kind::Write)
     }
 
     /// The writes to a location.
@@ -218,12 +232,7 @@ impl Execution {
     /// The addresses that somebody has used.
     pub fn addresses(&self) -> Vec<u64> {
         let events = self.threads.iter().flat_map(|line| &line.events);
-        let mut all: Vec<u64> = events
-            .filter_map(|event| match event.location {
-                Some(Location::Memory(address)) => Some(address),
-                _ => None,
-            })
-            .collect();
+        let mut all: Vec<u64> = events.filter_map(Event::memory).collect();
         all.sort_unstable();
         all.dedup();
         all
@@ -327,9 +336,10 @@ mod tests {
     fn wholes_remember_all() {
         let mut whole = Whole::default();
         let write = || (0, Event::write(X, Tags::none()));
-        whole.grow(&Growth { events: vec![write(), write()], kept: vec![vec![1]] });
+        whole.grow(&Growth { events: vec![write(), write()], kept: vec![vec![1]], lost: vec![] });
         let last = Source::Write(Id { thread: 0, index: 0 });
-        whole.grow(&Growth { events: vec![(1, read(last))], kept: vec![vec![0], vec![0]] });
+        let kept = vec![vec![0], vec![0]];
+        whole.grow(&Growth { events: vec![(1, read(last))], kept, lost: vec![] });
         let found = whole.execution.event(Id { thread: 1, index: 0 }).expect("a read");
         assert_eq!(found.source, Some(Source::Write(Id { thread: 0, index: 1 })));
     }

@@ -60,12 +60,12 @@ impl Walk<'_, '_, '_> {
         };
         if has_meaning {
             let all = places.iter().filter(|place| memory.track(**place)).count();
-            memory.learned.has_grown |= all > 0;
+            memory.learned.note_more(all > 0);
         }
         // The executions of all of them have to be the same.
         if places.iter().any(|place| memory.tracks(*place)) {
             let all = places.iter().filter(|place| memory.track(**place)).count();
-            memory.learned.has_grown |= all > 0;
+            memory.learned.note_more(all > 0);
             return false;
         }
         true

@@ -21,19 +21,24 @@
 pub mod collect;
 pub mod consistency;
 pub mod execution;
+pub mod leaving;
 pub mod loose;
 pub mod sections;
 #[cfg(test)]
 mod tests;
+pub mod uses;
 pub mod walk;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use parallax_control::Control as Limits;
 use parallax_memory::{Facts, Language, Model};
 use parallax_program::{Diagnostic, Tags};
 
 use crate::declarative::consistency::Remembered;
+use crate::declarative::consistency::orders::Orders;
+use crate::declarative::leaving::Told;
+use crate::declarative::uses::Uses;
 use crate::options::Judge;
 
 /// Whether executions can be put together event by event under a model, and why not.
@@ -77,28 +82,10 @@ pub struct Memory<'m> {
     pub tracked: Option<BTreeSet<u64>>,
     /// How threads use memory, as far as it was known when the search began, so that a step comes to the
     /// same whenever it is taken; and all that is known by now.
-    uses: Uses,
-    learned: Uses,
-}
-
-/// By thread and address: the tags of reads that do not modify, and of the halves of read-modify-writes.
-#[derive(Clone, Default)]
-struct Uses {
-    reads: BTreeMap<(u32, u64), Vec<Tags>>,
-    modified: BTreeMap<(u32, u64), Vec<(Tags, Tags)>>,
-    /// Whether there is something new since somebody has asked.
-    has_grown: bool,
-}
-
-impl Uses {
-    fn note<T: PartialEq>(all: &mut BTreeMap<(u32, u64), Vec<T>>, at: (u32, u64), tags: T) -> bool {
-        let known = all.entry(at).or_default();
-        let is_new = !known.contains(&tags);
-        if is_new {
-            known.push(tags);
-        }
-        is_new
-    }
+    pub uses: Uses,
+    pub learned: Uses,
+    /// What leaves graphs after the steps that are looked at, where that is known.
+    pub told: Option<Told>,
 }
 
 impl<'m> Memory<'m> {
@@ -120,24 +107,48 @@ impl<'m> Memory<'m> {
             tracked: Some(BTreeSet::new()),
             uses: Uses::default(),
             learned: Uses::default(),
+            told: None,
+        }
+    }
+
+    /// For a checker of proofs: what leaves graphs, what is no part of them and how threads use memory is said by the
+    /// proof, and whether the model allows a graph by its text.
+    pub fn told(model: &'m Model, limits: Limits<'m>) -> Memory<'m> {
+        let judge = Box::new(Orders::new(model, limits.clone()));
+        Memory {
+            consistency: Remembered::new(judge),
+            window: None,
+            forgets: false,
+            is_eager: false,
+            told: Some(Told::default()),
+            ..Memory::new(model, (false, Judge::Saturation), limits)
         }
     }
 
     /// A thread has come to an access to an address that may read and modify nothing.
     pub fn note_read(&mut self, at: (u32, u64), tags: &Tags) {
-        self.learned.has_grown |= Uses::note(&mut self.learned.reads, at, tags.clone());
+        self.learned.note_read(at, tags);
     }
 
     /// A thread has come to a read-modify-write, with these tags of its halves.
     pub fn note_modification(&mut self, at: (u32, u64), (read, write): (&Tags, &Tags)) {
-        let tags = (read.clone(), write.clone());
-        self.learned.has_grown |= Uses::note(&mut self.learned.modified, at, tags);
+        self.learned.note_modification(at, (read, write));
+    }
+
+    /// A thread has come to an atomic section.
+    pub fn note_entry(&mut self, thread: u32) {
+        self.learned.note_entry(thread);
+    }
+
+    /// A thread starts another one.
+    pub fn note_start(&mut self, parent: u32, child: u32) {
+        self.learned.note_start(parent, child);
     }
 
     /// Whether threads have used memory in ways that were not known when this was asked last. What has left
     /// a graph before may then have mattered, and the search has to be made again.
     pub fn has_learned(&mut self) -> bool {
-        let has_grown = std::mem::take(&mut self.learned.has_grown);
+        let has_grown = self.learned.has_grown();
         if has_grown {
             self.uses = self.learned.clone();
         }

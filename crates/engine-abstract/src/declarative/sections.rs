@@ -53,6 +53,9 @@ impl Walk<'_, '_, '_> {
             let what = format!("more than {MOST_EVENTS} accesses that still matter");
             return Self::lose(run, &what, open);
         }
+        if let Some(memory) = &mut self.blocks.graphs {
+            memory.note_entry(self.number);
+        }
         for (source, mut run) in self.sources(run, Program::SECTIONS, open)? {
             if !self.is_open(&run, source) {
                 continue;

@@ -8,6 +8,7 @@ use parallax_solver::Term;
 use crate::block::{Ending, Given, Halt, Inputs, Kind, Run, Walk, Way};
 use crate::control::At;
 use crate::declarative::execution::{self, Event, Execution, Growth, Id, Location, Source, Wait};
+use crate::declarative::uses::Reader;
 use crate::places::{Place, PlaceId, forgotten};
 
 /// Events of a graph.
@@ -43,6 +44,9 @@ impl Walk<'_, '_, '_> {
 
     /// A thread starts another one.
     pub(crate) fn connect(&mut self, run: &mut Run, child: u32) {
+        if let Some(memory) = &mut self.blocks.graphs {
+            memory.note_start(self.number, child);
+        }
         let start = Location::Start(child);
         let Some(id) = Self::add(run, self.number, Event::write(start, Tags::thread_release()))
         else {
@@ -278,7 +282,13 @@ impl Walk<'_, '_, '_> {
         let Some(memory) = &mut self.blocks.graphs else { return false };
         who.contains(&number)
             && (matches!(self.way, Way::Trail(_))
-                || memory.may_forgotten(execution, number, writer, forgotten, modifies))
+                || memory.may_forgotten(
+                    execution,
+                    &Reader::running(number),
+                    writer,
+                    forgotten,
+                    modifies,
+                ))
     }
 
     /// A write, which serves some of the reads that wait for one. `read` is what was read by the same
@@ -367,9 +377,10 @@ impl Walk<'_, '_, '_> {
     }
 
     fn settled(&mut self, run: &mut Run, execution: &Execution, goes: bool) -> Option<Growth> {
-        let mut growth = Growth { events: std::mem::take(&mut run.growth), kept: Vec::new() };
+        let events = std::mem::take(&mut run.growth);
+        let mut growth = Growth { events, ..Growth::default() };
         let collected = match (goes, &mut self.blocks.graphs) {
-            (true, Some(memory)) => Some(memory.collect(execution, &run.control)),
+            (true, Some(memory)) => Some(memory.stays(execution, &run.control, &run.trail)),
             _ => None,
         };
         growth.kept = collected.as_ref().map_or_else(|| execution.all(), |it| it.kept.clone());
@@ -379,6 +390,7 @@ impl Walk<'_, '_, '_> {
             for (line, forgotten) in smaller.threads.iter_mut().zip(collected.forgotten) {
                 line.forgotten = forgotten;
             }
+            growth.lost = collected.lost.iter().map(|(id, _, is_open)| (*id, *is_open)).collect();
             for lost in collected.lost {
                 self.forget(run, (execution, &growth), lost, &mut vague)?;
             }

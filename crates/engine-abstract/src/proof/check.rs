@@ -5,18 +5,24 @@
 //! out, what the nodes say that it leads to must follow. A node that is covered has another in its place, about
 //! which no more is said. Steps that fail must be ruled out. Whatever does not follow refutes the proof.
 
+use std::collections::BTreeSet;
+
 use parallax_control::Control as Limits;
 use parallax_machine::system::MemoryKind;
-use parallax_memory::Facts;
+use parallax_memory::{Facts, Model};
 use parallax_program::{Diagnostics, Program, Property};
 use parallax_solver::{Stop, Term};
 use parallax_verdict::leaves_all_open;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::graphs::{self, Turns};
 use super::order::{Order, Turn};
 use super::{Edge as Written, Header, Proof, read};
 use crate::block::{Blocks, Edge, Ending, Halt, Touch, Way};
 use crate::control::Control;
+use crate::declarative::leaving::Leaving;
+use crate::declarative::walk::bare;
+use crate::declarative::{self, Memory};
 use crate::oracle::{Oracle, Unanswered};
 use crate::places::PlaceId;
 
@@ -74,21 +80,34 @@ pub fn check(
     if !header.is_about(program) {
         return Ok(Checked::Refuted("it is about another program".to_string()));
     }
-    let Some(memory) = Facts::of(&header.model).and_then(|facts| facts.machine) else {
-        return Ok(Checked::Unknown(format!("proofs under '{}' are not known", header.model)));
+    let unknown = || Checked::Unknown(format!("proofs under '{}' are not known", header.model));
+    let Some(Ok(model)) = Model::builtin(&header.model) else { return Ok(unknown()) };
+    let machine = Facts::of(&header.model).and_then(|facts| facts.machine);
+    let memory = match (header.has_graphs, machine) {
+        (true, _) if declarative::admit(&model).is_err() => return Ok(unknown()),
+        (true, _) => MemoryKind::Sc,
+        (false, Some(memory)) => memory,
+        (false, None) => return Ok(unknown()),
     };
     let Some(mut blocks) = Blocks::new(program, header.nondet) else {
         return Ok(Checked::Unknown("the globals of the program are too large".to_string()));
     };
     blocks.memory = memory;
     blocks.properties.clone_from(&header.properties);
+    if header.has_graphs {
+        blocks.graphs = Some(Memory::told(&model, limits.clone()));
+    }
     let proof = read::proof(name, text, &mut blocks)?;
+    let tracked = blocks.graphs.as_ref().and_then(|memory| memory.tracked.clone());
     let mut edges: FxHashMap<(usize, u32), Vec<&Written>> = FxHashMap::default();
     for edge in &proof.edges {
         edges.entry((edge.from, edge.thread)).or_default().push(edge);
     }
     let spoken_of = spoken_of(&proof, &blocks);
     let checker = Checker {
+        model: &model,
+        turns: Turns::new(proof.nodes.len()),
+        tracked,
         order: Order::new(proof.nodes.len(), memory == MemoryKind::Pso),
         blocks,
         oracle: Oracle::new(limits.clone()),
@@ -100,13 +119,17 @@ pub fn check(
         is_known: vec![false; proof.nodes.len()],
         spoken_of,
     };
-    Ok(match checker.run() {
+    let (found, open) = checker.run();
+    Ok(match found {
         Ok(reduced) => Checked::Confirmed {
             nodes: proof.nodes.len(),
             edges: proof.edges.len(),
             coverings: proof.nodes.iter().filter(|node| node.covered.is_some()).count(),
             reduced,
         },
+        Err(Over::Refuted(_)) if open > 0 => {
+            Checked::Unknown("whether the model allows some graphs is not found out".to_string())
+        }
         Err(Over::Refuted(why)) => Checked::Refuted(why),
         Err(Over::Unknown(why)) => Checked::Unknown(why),
     })
@@ -131,6 +154,7 @@ fn spoken_of(proof: &Proof, blocks: &Blocks<'_>) -> Vec<(u64, u64)> {
 }
 
 struct Checker<'c, 'p> {
+    model: &'c Model,
     blocks: Blocks<'p>,
     oracle: Oracle<'c>,
     proof: &'c Proof,
@@ -143,6 +167,10 @@ struct Checker<'c, 'p> {
     /// The bytes that some node says something of, first and behind the last.
     spoken_of: Vec<(u64, u64)>,
     order: Order,
+    /// The same, where executions are graphs.
+    turns: Turns,
+    /// The memory that is a part of these, by address.
+    tracked: Option<BTreeSet<u64>>,
 }
 
 fn refuted<T>(why: impl Into<String>) -> Result<T, Over> {
@@ -150,8 +178,13 @@ fn refuted<T>(why: impl Into<String>) -> Result<T, Over> {
 }
 
 impl Checker<'_, '_> {
-    /// How many nodes put threads off.
-    fn run(mut self) -> Result<usize, Over> {
+    /// How many nodes put threads off; and how often it was not found out whether the model allows a graph.
+    fn run(mut self) -> (Result<usize, Over>, u64) {
+        let found = self.all();
+        (found, self.blocks.graphs.as_ref().map_or(0, |memory| memory.consistency.open))
+    }
+
+    fn all(&mut self) -> Result<usize, Over> {
         self.start()?;
         while let Some(node) = self.open.pop() {
             self.limits.spend(20_000);
@@ -169,7 +202,16 @@ impl Checker<'_, '_> {
         if self.blocks.places.is_cut {
             return refuted("an access is to a part of a piece of memory");
         }
-        self.order.check().map_err(Over::Refuted)
+        let Some(memory) = &self.blocks.graphs else {
+            return self.order.check().map_err(Over::Refuted);
+        };
+        if !memory.learned.is_within(&memory.uses) {
+            return refuted("a thread has an access that it is not said to have");
+        }
+        if memory.tracked != self.tracked {
+            return refuted("memory is a part of executions that is not said to be");
+        }
+        self.turns.check().map_err(Over::Refuted)
     }
 
     /// A node whose control somebody has shown to be that.
@@ -272,11 +314,91 @@ impl Checker<'_, '_> {
             return refuted(format!("node {node} allows more than node {other}, which covers it"));
         }
         self.order.lead(node, other);
+        self.turns.lead(node, other);
+        if control.execution.is_some() {
+            self.turns.put_off(node, control.turns().into_iter());
+        }
         Ok(())
+    }
+
+    /// Looks at a node where the execution is a graph: at the threads that the proof looks at.
+    fn graph(&mut self, node: usize) -> Result<(), Over> {
+        let proof = self.proof;
+        let control = &proof.nodes[node].control;
+        let expands = &proof.nodes[node].expands;
+        let turns = control.turns();
+        if let Some(thread) = expands.iter().find(|it| !turns.contains(it)) {
+            return refuted(format!("node {node}: thread {thread} does not run"));
+        }
+        let (facts, values) = self.says(node);
+        let is_full = turns.iter().all(|thread| expands.contains(thread));
+        let mut stands_for_all = is_full;
+        for thread in expands {
+            let written = self.edges.remove(&(node, *thread)).unwrap_or_default();
+            self.tell(&written);
+            let edges = self.steps(node, *thread, &facts, &values)?;
+            let mut held = std::mem::take(&mut self.blocks.held);
+            let has_read_loosely = self.blocks.has_read_loosely;
+            let passed = edges.iter().filter(|edge| self.may_fail(&edge.ending));
+            held.extend(passed.map(|edge| edge.guard.clone()));
+            self.thread((node, *thread), &edges, &written, (&facts, &values))?;
+            if !stands_for_all && !written.is_empty() {
+                let reads = self.blocks.is_before_read(control, *thread) && !has_read_loosely;
+                stands_for_all = reads || self.goes_always(&facts, &held)?;
+            }
+        }
+        if let Some((_, thread)) = self.edges.keys().find(|(from, _)| *from == node) {
+            return refuted(format!("node {node}: thread {thread} is put off, and has steps"));
+        }
+        if !stands_for_all {
+            return refuted(format!("node {node}: all that are looked at may wait for ever"));
+        }
+        let put_off = turns.into_iter().filter(|thread| !expands.contains(thread));
+        self.turns.put_off(node, put_off);
+        Ok(())
+    }
+
+    /// What leaves executions after these steps.
+    fn tell(&mut self, written: &[&Written]) {
+        let of = |edge: &&Written| {
+            let control = &self.proof.nodes[*edge.to.first()?].control;
+            let threads = &control.execution.as_ref()?.threads;
+            let forgotten = threads.iter().map(|line| line.forgotten.clone()).collect();
+            let leaving = Leaving { forgotten, ..edge.leaving.clone() };
+            Some((edge.trail.clone(), leaving))
+        };
+        let told = written.iter().filter_map(of).collect();
+        if let Some(memory) = &mut self.blocks.graphs {
+            memory.told = Some(told);
+        }
+    }
+
+    /// Whether what the proof says that leaves the execution after a step may.
+    fn leave(&mut self, node: usize, edge: &Edge) -> Result<(), Over> {
+        let before = self.proof.nodes[node].control.execution.as_deref();
+        let Some(memory) = &mut self.blocks.graphs else { return Ok(()) };
+        let leaving = memory.told.as_ref().and_then(|told| told.get(&edge.trail)).cloned();
+        let (Some(before), Some(growth), Some(leaving)) = (before, &edge.growth, leaving) else {
+            return refuted(format!("node {node}: a step without an execution"));
+        };
+        let whole = graphs::grown(before, growth);
+        graphs::leave(memory, self.model, &whole, &edge.control, &leaving)
+            .map_err(|why| Over::Refuted(format!("node {node}, thread {}: {why}", edge.thread)))
+    }
+
+    /// Whether the model forbids what a step comes to.
+    fn is_forbidden(&mut self, edge: &Edge) -> bool {
+        match (&mut self.blocks.graphs, &edge.control.execution) {
+            (Some(memory), Some(execution)) => !memory.consistency.allows(&bare(execution)),
+            _ => false,
+        }
     }
 
     /// Looks at all threads of a node.
     fn node(&mut self, node: usize) -> Result<(), Over> {
+        if self.blocks.graphs.is_some() {
+            return self.graph(node);
+        }
         let proof = self.proof;
         let control = &proof.nodes[node].control;
         let expands = &proof.nodes[node].expands;
@@ -397,11 +519,13 @@ impl Checker<'_, '_> {
             let Some(to) = to.filter(|_| edge.ending == Ending::Goes) else {
                 if !self.may_fail(&edge.ending)
                     && self.oracle.is_possible(&self.blocks.values.terms, &conditions)?
+                    && !self.is_forbidden(edge)
                 {
                     return refuted(format!("{at}: {}", missing(&edge.ending)));
                 }
                 continue;
             };
+            self.leave(node, edge)?;
             let mut after = values.clone();
             for (place, term) in &edge.writes {
                 after.insert(self.blocks.places.term(*place), *term);
@@ -409,6 +533,7 @@ impl Checker<'_, '_> {
             for target in &to.to {
                 self.meet(*target, &edge.control, &at)?;
                 self.order.lead(node, *target);
+                self.turns.lead(node, *target);
             }
             if !self.follows(&conditions, &to.to, &after)? {
                 let names: Vec<String> = to.to.iter().map(|node| node.to_string()).collect();

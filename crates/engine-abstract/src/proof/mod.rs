@@ -6,9 +6,11 @@
 //! G. Necula, G. Sutre, W. Weimer, Temporal-safety proofs for systems code, CAV 2002). The checker knows what the
 //! engine takes an edge of the program to be ([`crate::block`]) and asks a solver; it knows nothing of
 //! the search, of what abstract states track or how they are compared, and of refinement. `order` checks
-//! that threads which were put off at a state could be. The format is in the book (`docs/src/proofs.md`).
+//! that threads which were put off at a state could be; `graphs` checks what graphs say of executions, where they are such. The format is in the book (`docs/src/proofs.md`).
 
 mod check;
+mod executions;
+mod graphs;
 mod order;
 mod read;
 mod terms;
@@ -21,6 +23,7 @@ use parallax_solver::Term;
 
 use crate::block::Decision;
 use crate::control::Control;
+use crate::declarative::leaving::Leaving;
 use crate::places::PlaceId;
 
 pub use check::{Checked, check};
@@ -35,6 +38,8 @@ pub struct Header {
     /// A number that the text of the program comes to.
     pub program: u64,
     pub model: String,
+    /// Whether executions are graphs.
+    pub has_graphs: bool,
     /// What was asked for.
     pub properties: Vec<Property>,
     /// What inputs may be; None for any value.
@@ -76,6 +81,8 @@ struct Edge {
     from: usize,
     thread: u32,
     trail: Vec<Decision>,
+    /// What leaves the execution, where that is a graph; not yet what is known then of forgotten writes.
+    leaving: Leaving,
     to: Vec<usize>,
 }
 

@@ -1,5 +1,7 @@
 //! From the text of a proof to the graph. Whatever is wrong with a text is an error with its place.
 
+mod executions;
+
 use std::sync::Arc;
 
 use parallax_machine::Site;
@@ -14,7 +16,8 @@ use super::terms::{BINARY, UNARY};
 use super::{Edge, Header, Node, Proof, VERSION};
 use crate::block::{Blocks, Decision};
 use crate::control::{At, Local, Object, Stores, process};
-use crate::places::{Place, PlaceId};
+use crate::declarative::leaving::Leaving;
+use crate::places::{FORGOTTEN, FORGOTTEN_OPEN, Place, PlaceId};
 
 /// What is deeper inside of parentheses is refused.
 const DEEPEST: u32 = 500;
@@ -209,6 +212,7 @@ fn head<'t>(all: &mut impl Iterator<Item = Line<'t>>) -> Result<Header> {
     line.finish()?;
     let mut line = next(all, "model")?;
     let model = line.word()?.to_string();
+    let has_graphs = line.accept("graphs");
     line.finish()?;
     let mut line = next(all, "properties")?;
     let mut properties = Vec::new();
@@ -230,7 +234,7 @@ fn head<'t>(all: &mut impl Iterator<Item = Line<'t>>) -> Result<Header> {
         }
     };
     line.finish()?;
-    Ok(Header { program, model, properties, nondet })
+    Ok(Header { program, model, has_graphs, properties, nondet })
 }
 
 /// The graph of a proof. Its places and terms are those of the edges.
@@ -253,6 +257,7 @@ pub fn proof(
             predicates: Vec::new(),
         },
         has_ended: false,
+        has_graph: false,
     };
     let found = head(&mut all).and_then(|_| {
         for mut line in all {
@@ -273,6 +278,8 @@ struct Reader<'r, 't, 'p> {
     references: Vec<(usize, Span)>,
     proof: Proof,
     has_ended: bool,
+    /// Whether the execution of the last node has begun.
+    has_graph: bool,
 }
 
 impl<'t> Reader<'_, 't, '_> {
@@ -295,6 +302,7 @@ impl<'t> Reader<'_, 't, '_> {
                 let most = line.below(64, "size of a buffer")? as u32;
                 self.blocks.most_stores = most.max(1);
             }
+            "track" | "use" | "enters" => self.memory(keyword, line)?,
             "place" => self.place(line)?,
             "let" => {
                 let name = line.word()?;
@@ -318,6 +326,7 @@ impl<'t> Reader<'_, 't, '_> {
             "node" => {
                 self.next_number(line, self.proof.nodes.len())?;
                 self.proof.nodes.push(Node::default());
+                self.has_graph = false;
             }
             "edge" => self.edge(line)?,
             "end" => self.has_ended = true,
@@ -355,6 +364,9 @@ impl<'t> Reader<'_, 't, '_> {
     fn child(&mut self, line: &mut Line<'t>) -> Result<()> {
         let (number, parent) = (line.thread()?, line.thread()?);
         let place = line.small()?;
+        if let Some(memory) = &mut self.blocks.graphs {
+            memory.uses.note_start(parent, number);
+        }
         match self.blocks.child(parent, place) == number {
             true => Ok(()),
             false => line.wrong("threads have the numbers in which they are named"),
@@ -410,7 +422,21 @@ impl<'t> Reader<'_, 't, '_> {
                 let Blocks { places, values, .. } = &mut *self.blocks;
                 places.stored(&mut values.terms, thread, range, nth)
             }
-            _ => return line.wrong("expected 'memory', 'local' or 'stored'"),
+            "written" => {
+                let thread = line.thread()?;
+                let address = line.address()?;
+                let before = match () {
+                    () if line.accept("forgotten") => FORGOTTEN,
+                    () if line.accept("open") => FORGOTTEN_OPEN,
+                    () => line.below(1 << 8, "write")? as u32,
+                };
+                let Blocks { places, values, .. } = &mut *self.blocks;
+                match places.written(&mut values.terms, thread, address, before) {
+                    Some(id) => id,
+                    None => return line.wrong("there is no such piece of memory"),
+                }
+            }
+            _ => return line.wrong("expected 'memory', 'local', 'stored' or 'written'"),
         };
         let is_reserved = name.starts_with("#") || name == "(" || name == ")";
         if is_reserved || self.places.insert(name, id).is_some() {
@@ -508,6 +534,9 @@ impl<'t> Reader<'_, 't, '_> {
 
     /// A line that says something of the last node.
     fn part(&mut self, keyword: &str, line: &mut Line<'t>) -> Result<()> {
+        if matches!(keyword, "graph" | "event" | "waits" | "joined" | "before" | "inside") {
+            return self.graph(keyword, line);
+        }
         let covered = if keyword == "covered" { Some(self.reference(line)?) } else { None };
         let number = match keyword {
             "thread" => {
@@ -647,6 +676,15 @@ impl<'t> Reader<'_, 't, '_> {
                 break;
             }
         }
+        let mut leaving = Leaving::default();
+        while line.accept("gone") {
+            let id = executions::id(line)?;
+            let is_open = line.accept("open");
+            if is_open || line.accept("forgotten") {
+                leaving.lost.push((id, is_open));
+            }
+            leaving.gone.insert(id);
+        }
         let mut to = Vec::new();
         while line.accept("to") {
             to.push(self.reference(line)?);
@@ -657,7 +695,7 @@ impl<'t> Reader<'_, 't, '_> {
         if !self.edges.insert((from, thread, trail.clone())) {
             return line.wrong("the step is there already");
         }
-        self.proof.edges.push(Edge { from, thread, trail, to });
+        self.proof.edges.push(Edge { from, thread, trail, leaving, to });
         Ok(())
     }
 }

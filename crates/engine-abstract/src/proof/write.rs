@@ -7,12 +7,13 @@ use parallax_program::{AllocKind, Bits, FunctionId, Property};
 use parallax_solver::{Node as Operator, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::executions as graphs;
 use super::terms::{binary_name, unary_name};
 use super::{VERSION, fingerprint};
 use crate::block::{Blocks, Decision};
 use crate::control::{At, Control, Stores, process};
 use crate::graph::{Graph, NodeId};
-use crate::places::{Place, PlaceId};
+use crate::places::{FORGOTTEN, FORGOTTEN_OPEN, Place, PlaceId};
 use crate::state::Precision;
 use crate::text::place as name_of;
 
@@ -55,7 +56,8 @@ impl Writer<'_, '_> {
         let program = self.blocks.code.program;
         self.line(&format!("parallax-proof {VERSION}"));
         self.line(&format!("program {:#018x}", fingerprint(program)));
-        self.line(&format!("model {model}"));
+        let graphs = if self.blocks.graphs.is_some() { " graphs" } else { "" };
+        self.line(&format!("model {model}{graphs}"));
         let names: Vec<&str> = properties.iter().map(|property| property.name()).collect();
         self.line(&format!("properties {}", names.join(" ")));
         match self.blocks.nondet {
@@ -72,6 +74,9 @@ impl Writer<'_, '_> {
         shared.sort_unstable();
         for context in shared {
             self.line(&format!("shared {context:#x}"));
+        }
+        if let Some(memory) = &self.blocks.graphs {
+            self.text += &graphs::uses(memory);
         }
     }
 
@@ -98,8 +103,14 @@ impl Writer<'_, '_> {
             taken.insert(name.clone());
             let what = match self.blocks.places.place(id) {
                 Place::Memory { address, bytes } => format!("memory {address:#x} {bytes}"),
-                // No proof is written where executions are graphs.
-                Place::Written { .. } => continue,
+                Place::Written { thread, address, before, .. } => {
+                    let which = match before {
+                        FORGOTTEN => "forgotten".to_string(),
+                        FORGOTTEN_OPEN => "open".to_string(),
+                        before => before.to_string(),
+                    };
+                    format!("written {thread} {address:#x} {which}")
+                }
                 Place::Local { thread, depth, function, var } => {
                     let function = self.function(function);
                     format!("local {thread} {depth} {function} {var}")
@@ -231,6 +242,9 @@ impl Writer<'_, '_> {
         if let Some(owner) = control.section {
             self.line(&format!(" section {owner}"));
         }
+        if let Some(execution) = &control.execution {
+            self.text += &graphs::execution(execution);
+        }
         for object in control.objects.iter() {
             let kind = match object.kind {
                 AllocKind::Heap => "heap",
@@ -271,18 +285,21 @@ impl Writer<'_, '_> {
 
     fn edges(&mut self, graph: &Graph) {
         let mut known: FxHashMap<(u32, u32, Vec<Decision>), usize> = FxHashMap::default();
-        let mut all: Vec<(u32, u32, Vec<Decision>, Vec<u32>)> = Vec::new();
+        let mut all: Vec<(u32, u32, Vec<Decision>, String, Vec<u32>)> = Vec::new();
         for id in (0..graph.len() as u32).map(NodeId) {
             let Some((from, edge)) = &graph.node(id).parent else { continue };
             let key = (from.0, edge.thread, edge.trail.clone());
             let at = *known.entry(key.clone()).or_insert_with(|| {
-                all.push((key.0, key.1, key.2.clone(), Vec::new()));
+                let before = graph.node(*from).control.execution.as_deref();
+                let leaving = before.zip(edge.growth.as_deref());
+                let leaving = leaving.map_or(String::new(), |(it, by)| graphs::leaving(it, by));
+                all.push((key.0, key.1, key.2.clone(), leaving, Vec::new()));
                 all.len() - 1
             });
-            all[at].3.push(id.0);
+            all[at].4.push(id.0);
         }
         all.sort_by_key(|(from, thread, ..)| (*from, *thread));
-        for (from, thread, trail, to) in all {
+        for (from, thread, trail, leaving, to) in all {
             let mut line = format!("edge {from} {}", process_name(thread));
             for decision in trail {
                 let _ = match decision {
@@ -297,6 +314,7 @@ impl Writer<'_, '_> {
                     Decision::Drained => write!(line, " drained"),
                 };
             }
+            line += &leaving;
             for node in to {
                 let _ = write!(line, " to {node}");
             }

@@ -17,11 +17,13 @@ pub struct Cursor<'a> {
     at: usize,
     depth: u32,
     source: &'a SourceFile,
+    /// The block that the instruction just read goes on in, where it ends its own.
+    pub goes_on: Option<Name>,
 }
 
 impl<'a> Cursor<'a> {
     pub fn new(tokens: Vec<Token<'a>>, source: &'a SourceFile) -> Cursor<'a> {
-        Cursor { tokens, at: 0, depth: 0, source }
+        Cursor { tokens, at: 0, depth: 0, source, goes_on: None }
     }
 
     pub fn peek(&self) -> Token<'a> {

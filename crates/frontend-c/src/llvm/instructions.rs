@@ -26,6 +26,7 @@ impl Cursor<'_> {
             debug: None,
             typed: false,
             declares: false,
+            noundef: false,
             copy_layout: None,
             align: None,
             start: first.start,
@@ -47,6 +48,7 @@ impl Cursor<'_> {
             let name = self.next().text;
             instruction.typed |= name == "tbaa";
             instruction.declares |= name == undefined::MARK;
+            instruction.noundef |= name == "noundef";
             match name {
                 "dbg" if self.peek().kind == Kind::MetadataId => {
                     instruction.debug = Some(self.metadata_id()?);
@@ -85,6 +87,7 @@ impl Cursor<'_> {
                 self.call()
             }
             "call" => self.call(),
+            "invoke" => self.invoke(),
             _ => self.computation(word),
         }
     }
@@ -213,8 +216,9 @@ impl Cursor<'_> {
                 let right = self.next_typed()?;
                 Ok(Operation::ShuffleVector { left, right, mask: self.next_typed()? })
             }
+            "landingpad" => self.landing_pad(),
             _ => {
-                let ends = ["indirectbr", "invoke", "callbr", "resume", "catchswitch", "catchret"];
+                let ends = ["indirectbr", "callbr", "resume", "catchswitch", "catchret"];
                 let terminator = ends.contains(&word) || word == "cleanupret";
                 Ok(Operation::Unknown { name: word.into(), terminator })
             }
@@ -373,7 +377,7 @@ impl Cursor<'_> {
         }
         let callee = self.value(&Type::Pointer)?;
         let args = self.arguments()?;
-        while matches!(self.peek().kind, Kind::AttributeGroup) || self.at_call_attribute() {
+        while self.peek().kind == Kind::AttributeGroup || self.at_call_attribute() {
             self.next();
         }
         if self.is(b'[') {
@@ -381,6 +385,29 @@ impl Cursor<'_> {
         }
         let call = Call { callee, result, fixed, args };
         Ok(debug_call(&call).unwrap_or(Operation::Call(Box::new(call))))
+    }
+
+    /// A call, and where to go on after it: `to label %5 unwind label %9`. Nobody throws (what would is not
+    /// supported where it is reached), so the other way is never taken.
+    fn invoke(&mut self) -> Parsed<Operation> {
+        let call = self.call()?;
+        self.expect_word("to")?;
+        self.goes_on = Some(self.label()?);
+        self.expect_word("unwind")?;
+        self.label()?;
+        Ok(call)
+    }
+
+    /// Where exceptions arrive, with what is caught there on lines of its own.
+    fn landing_pad(&mut self) -> Parsed<Operation> {
+        self.ty()?;
+        loop {
+            if self.eat_word("catch") || self.eat_word("filter") {
+                self.typed()?;
+            } else if !self.eat_word("cleanup") {
+                return Ok(Operation::Unknown { name: "landingpad".into(), terminator: false });
+            }
+        }
     }
 
     /// Attributes of a call that are written out after its arguments stand on its own line.

@@ -18,6 +18,8 @@ pub struct Module {
     pub metadata: HashMap<MetadataId, Node>,
     /// Whether clang has said which types are accessed, even if no such access is left.
     pub has_types: bool,
+    /// Whether rustc has made it.
+    pub is_rust: bool,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -106,6 +108,8 @@ pub struct Instruction {
     pub typed: bool,
     /// Whether it says no more than that a variable is declared.
     pub declares: bool,
+    /// Whether a read finds what somebody has written, `!noundef`.
+    pub noundef: bool,
     /// The layout of what a copy copies, `!tbaa.struct`.
     pub copy_layout: Option<MetadataId>,
     /// What the address of an access is a multiple of.
@@ -410,6 +414,18 @@ impl Operation {
                 | Operation::Unreachable
                 | Operation::Unknown { terminator: true, .. }
         )
+    }
+
+    /// The blocks that it leads to.
+    pub fn targets(&self) -> Vec<&Name> {
+        match self {
+            Operation::Jump(target) => vec![target],
+            Operation::Branch { then, otherwise, .. } => vec![then, otherwise],
+            Operation::Switch { default, cases, .. } => {
+                cases.iter().map(|(_, target)| target).chain([default]).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Whole modules.
 
+use std::collections::HashMap;
+
 use parallax_program::{Diagnostic, SourceFile};
 
 use super::cursor::{Cursor, Parsed};
@@ -13,7 +15,8 @@ use crate::undefined::TYPED;
 /// Reads a module.
 pub fn parse(source: &SourceFile) -> Result<Module, Box<Diagnostic>> {
     let mut cursor = Cursor::new(tokens(source.text()), source);
-    let mut module = Module::default();
+    let is_rust = source.text().contains("language: DW_LANG_Rust");
+    let mut module = Module { is_rust, ..Module::default() };
     while cursor.peek().kind != Kind::End {
         cursor.top_level(&mut module)?;
     }
@@ -254,7 +257,7 @@ impl Cursor<'_> {
 
     fn body(&mut self, function: &mut Function, numbers: &mut Numbers) -> Parsed<()> {
         self.expect(b'{')?;
-        let mut open = false;
+        let (mut open, mut invokes) = (false, false);
         while !self.eat(b'}') {
             let token = self.peek();
             if token.kind == Kind::Label {
@@ -275,13 +278,51 @@ impl Cursor<'_> {
             }
             let mut instruction = self.instruction()?;
             number_result(&mut instruction, numbers);
-            open = !instruction.operation.is_terminator();
+            let goes_on = self.goes_on.take().map(|target| jump(target, &instruction));
+            open = goes_on.is_none() && !instruction.operation.is_terminator();
+            invokes |= goes_on.is_some();
             if let Some(block) = function.blocks.last_mut() {
                 block.instructions.push(instruction);
+                block.instructions.extend(goes_on);
             }
+        }
+        if invokes {
+            drop_unreached(function);
         }
         Ok(())
     }
+}
+
+/// The end of a block after an instruction that says itself where to go on.
+fn jump(target: Name, after: &Instruction) -> Instruction {
+    Instruction {
+        result: None,
+        operation: Operation::Jump(target),
+        debug: after.debug,
+        typed: false,
+        declares: false,
+        noundef: false,
+        copy_layout: None,
+        align: None,
+        start: after.start,
+    }
+}
+
+/// Takes out the blocks that only exceptions lead to.
+fn drop_unreached(function: &mut Function) {
+    let numbers: HashMap<Name, usize> =
+        function.blocks.iter().zip(0..).map(|(block, at)| (block.name.clone(), at)).collect();
+    let mut reached = vec![false; function.blocks.len()];
+    let mut open = vec![0];
+    while let Some(number) = open.pop() {
+        if !std::mem::replace(&mut reached[number], true) {
+            let last = function.blocks[number].instructions.last();
+            let targets = last.map(|last| last.operation.targets()).unwrap_or_default();
+            open.extend(targets.into_iter().filter_map(|target| numbers.get(target)));
+        }
+    }
+    let mut reached = reached.into_iter();
+    function.blocks.retain(|_| reached.next().unwrap_or(true));
 }
 
 /// An instruction that has a result without a name gets a number.

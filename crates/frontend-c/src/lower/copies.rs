@@ -7,7 +7,7 @@ use parallax_program::{BinaryOp, Expr, InstKind, Property, Terminator};
 
 use super::body::Body;
 use super::layout::Lowered;
-use super::memory::{Piece, pieces, plain_tags};
+use super::memory::{Piece, UNWRITTEN, pieces, plain_tags};
 use super::pointee::Pointee;
 use crate::llvm::{Instruction, Type, Typed, Value};
 
@@ -118,7 +118,10 @@ impl Body<'_> {
 
     fn copy_at(&mut self, to: &Expr, from: &Expr, pieces: &[Piece]) -> Lowered<()> {
         let tags = plain_tags(false);
-        let copied = tags.with(["COPY"]);
+        let copied = match self.unit.module.is_rust {
+            true => tags.with(UNWRITTEN),
+            false => tags.with(["COPY"]),
+        };
         let mut values = Vec::new();
         for piece in pieces {
             values.push(self.piece_value(from, *piece, &copied)?);

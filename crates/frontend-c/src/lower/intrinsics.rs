@@ -28,7 +28,8 @@ impl Body<'_> {
 
     /// Those that do something, or that nothing needs to be done for.
     fn effect(&mut self, stem: &str, call: &Call, inst: &Instruction) -> Option<Lowered<()>> {
-        const SILENT: [&str; 8] = [
+        const SILENT: [&str; 9] = [
+            "x86.sse2.pause",
             "invariant.",
             "dbg.",
             "assume",

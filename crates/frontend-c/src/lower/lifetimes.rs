@@ -58,14 +58,7 @@ impl Body<'_> {
 
     fn targets(&self, block: usize) -> Vec<usize> {
         let last = self.function.blocks[block].instructions.last();
-        let names: Vec<&Name> = match last.map(|last| &last.operation) {
-            Some(Operation::Jump(target)) => vec![target],
-            Some(Operation::Branch { then, otherwise, .. }) => vec![then, otherwise],
-            Some(Operation::Switch { default, cases, .. }) => {
-                cases.iter().map(|(_, target)| target).chain([default]).collect()
-            }
-            _ => Vec::new(),
-        };
+        let names = last.map(|last| last.operation.targets()).unwrap_or_default();
         names.into_iter().filter_map(|name| self.blocks.get(name).copied()).collect()
     }
 

@@ -49,6 +49,9 @@ pub fn access_size(bytes: u64) -> Lowered<AccessSize> {
     size.ok_or_else(|| format!("an atomic access of {bytes} bytes"))
 }
 
+/// On what may read parts that nobody has written, in a language in which nobody decides by them: they are 0.
+pub const UNWRITTEN: [&str; 2] = ["COPY", "FRESH"];
+
 pub fn plain_tags(volatile: bool) -> Tags {
     if volatile { Tags::new(["NA", "VOLATILE"]) } else { Tags::new(["NA"]) }
 }
@@ -66,7 +69,11 @@ impl Body<'_> {
                         let own = instruction.typed || !self.unit.has_types;
                         // What the pass makes of a copy of a whole is a copy still.
                         let own = own && !result.contains(".copyload");
-                        self.load(ty, address, *volatile, own, result)
+                        let tags = match self.unit.module.is_rust && !instruction.noundef {
+                            true => plain_tags(*volatile).with(UNWRITTEN),
+                            false => plain_tags(*volatile),
+                        };
+                        self.load(ty, address, tags, own, result)
                     }
                 }
             }
@@ -96,15 +103,8 @@ impl Body<'_> {
     }
 
     /// A read that is not the source's `own` may touch what was never written.
-    fn load(
-        &mut self,
-        ty: &Type,
-        at: &Value,
-        volatile: bool,
-        own: bool,
-        result: &Name,
-    ) -> Lowered<()> {
-        let tags = plain_tags(volatile);
+    fn load(&mut self, ty: &Type, at: &Value, tags: Tags, own: bool, result: &Name) -> Lowered<()> {
+        let volatile = tags.contains("VOLATILE");
         let tags = if own { tags } else { tags.with(["COPY"]) };
         let address = self.address(at)?;
         let scalars = self.unit.layout.scalars(ty)?;

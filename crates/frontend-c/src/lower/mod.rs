@@ -50,13 +50,22 @@ use unit::{Shared, Signature, Symbol, Unit};
 /// Threads that have a place of their own in thread-local objects.
 const THREADS: u64 = 64;
 
+/// A program with what is known of it beside.
+pub struct Whole {
+    pub program: Program,
+    /// The variables of which each thread has a copy.
+    pub locals: Vec<ThreadLocal>,
+    /// Which functions come with a standard library.
+    pub is_header: Vec<bool>,
+}
+
 /// Puts modules together into one program. Calls of functions that none of them defines are
-/// left as calls by name. With it come the variables of which each thread has a copy.
+/// left as calls by name.
 pub fn lower(
     inputs: &[Input],
     modules: &[Module],
     options: &Options,
-) -> Result<(Program, Vec<ThreadLocal>), Diagnostics> {
+) -> Result<Whole, Diagnostics> {
     let layouts = layouts(inputs, modules)?;
     let pointer_width = layouts.first().map_or(64, Layout::pointer_bits);
     let mut symbols = Symbols::new(modules, &layouts)?;
@@ -84,7 +93,11 @@ pub fn lower(
     }
     program.globals = globals.clone();
     start::add_main_thread(&mut program, &units).map_err(|error| vec![error])?;
-    Ok((program, symbols.thread_locals()))
+    let is_header = symbols.functions.iter().map(|(unit, function, _)| {
+        let file = places::file_of_function(&modules[*unit], function);
+        file.is_some_and(|file| places::is_of_standard(&file))
+    });
+    Ok(Whole { is_header: is_header.collect(), locals: symbols.thread_locals(), program })
 }
 
 fn layouts<'m>(inputs: &[Input], modules: &'m [Module]) -> Result<Vec<Layout<'m>>, Diagnostics> {

@@ -184,6 +184,19 @@ impl Files {
     }
 }
 
+/// The file that a function is from, by what debug information says.
+pub fn file_of_function(module: &Module, function: &Function) -> Option<PathBuf> {
+    let file = file_of(module, module.node(function.debug?)?)?;
+    Some(Path::new(file.text("directory").unwrap_or("")).join(file.text("filename")?))
+}
+
+/// Whether a file belongs to the standard library of C++ or Rust.
+pub fn is_of_standard(file: &Path) -> bool {
+    let file = file.to_string_lossy();
+    let is_cxx = file.contains("/include/") && file.contains("/c++/");
+    is_cxx || file.contains("/rustlib/src/") || file.starts_with("/rustc/")
+}
+
 /// The file that a place, or the innermost scope around it that says so, is in.
 fn file_of<'m>(module: &'m Module, place: &'m Node) -> Option<&'m Node> {
     let mut scope = place;

@@ -10,7 +10,7 @@ use super::unit::{Symbol, Unit};
 use crate::llvm::{Module, Value};
 
 /// Functions that register others to be called at the end.
-const AT_EXIT: [&str; 2] = ["atexit", "__VERIFIER_atexit"];
+const AT_EXIT: [&str; 3] = ["atexit", "__VERIFIER_atexit", "__cxa_atexit"];
 
 /// Adds the first thread.
 pub fn add_main_thread(program: &mut Program, units: &[Unit<'_>]) -> Result<(), Diagnostic> {

@@ -45,7 +45,7 @@ const LOST: [VarId; 9] = [RAX, RCX, RDX, RSI, RDI, R8, R9, R10, R11];
 const SPECIAL: [&str; 3] = ["__tls_get_addr", "__stack_chk_fail", "syscall"];
 
 /// Other names for functions of the library, whose first arguments are the same.
-const ALIASES: [(&str, &str); 29] = [
+const ALIASES: [(&str, &str); 17] = [
     ("__memcpy_chk", "memcpy"),
     ("__memmove_chk", "memmove"),
     ("__memset_chk", "memset"),
@@ -56,18 +56,6 @@ const ALIASES: [(&str, &str); 29] = [
     ("__isoc23_strtoll", "strtoll"),
     ("__isoc23_strtoull", "strtoull"),
     ("__pthread_key_create", "pthread_key_create"),
-    ("_Znwm", "malloc"),
-    ("_Znam", "malloc"),
-    ("_ZnwmRKSt9nothrow_t", "malloc"),
-    ("_ZnamRKSt9nothrow_t", "malloc"),
-    ("_ZdlPv", "free"),
-    ("_ZdaPv", "free"),
-    ("_ZdlPvm", "free"),
-    ("_ZdaPvm", "free"),
-    ("_ZdlPvRKSt9nothrow_t", "free"),
-    ("_ZdaPvRKSt9nothrow_t", "free"),
-    ("_ZNSt6chrono3_V212system_clock3nowEv", "clock"),
-    ("_ZNSt6chrono3_V212steady_clock3nowEv", "clock"),
     ("__sched_yield", "sched_yield"),
     ("__libc_malloc", "malloc"),
     ("mmap64", "mmap"),

@@ -30,10 +30,10 @@ use parallax_memory::{Model, ProgramOrder};
 pub use parallax_query::SolverWork;
 use parallax_verdict::{Execution, Violation};
 
-pub use html::verdict_html;
+pub use html::{Page, verdict_html};
 pub use json::verdict_json;
 pub use links::Naming;
-pub use sarif::verdict_sarif;
+pub use sarif::{error_sarif, verdict_sarif};
 pub use story::Relevance;
 pub use text::{TextStyle, verdict_text};
 pub use trace::{Detail, shared_addresses};
@@ -66,6 +66,8 @@ pub struct VerifyRun<'a> {
     pub input: &'a str,
     pub under: Under<'a>,
     pub engine: &'a str,
+    /// What the engine does, in a few words.
+    pub engine_summary: &'a str,
     /// Whether the engine counts executions, and does not look at all of them at once.
     pub counts_executions: bool,
     /// Whether the search went on after the first violation.

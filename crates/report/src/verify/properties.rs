@@ -14,7 +14,8 @@ use super::cycle::{Edge, Step, shortest_cycle};
 use super::links::Links;
 use super::order::Order;
 use super::{
-    Detail, TextStyle, Under, VerifyRun, verdict_html, verdict_json, verdict_sarif, verdict_text,
+    Detail, Page, TextStyle, Under, VerifyRun, verdict_html, verdict_json, verdict_sarif,
+    verdict_text,
 };
 use crate::picture::properties::executions;
 use crate::picture::{Caption, focused_dot, focused_svg};
@@ -144,7 +145,7 @@ proptest! {
         let (time, peak_rss_kib) = (Duration::ZERO, 0);
         let (input, engine) = ("a.c", "explore");
         let under = Under { model: "rc11", order: Some(ProgramOrder::MemoryOrders) };
-        let run = VerifyRun { input, under, engine, counts_executions: true, all: true, time, peak_rss_kib, solver: None, candidate: None };
+        let run = VerifyRun { input, under, engine, engine_summary: "", counts_executions: true, all: true, time, peak_rss_kib, solver: None, candidate: None };
         for detail in [Detail::Short, Detail::Full] {
             let style = TextStyle { colour: false, width: 80, detail };
             prop_assert!(verdict_text(&run, &verdict, style).starts_with("unsafe: "));
@@ -152,7 +153,7 @@ proptest! {
         for text in [verdict_json(&run, &verdict), verdict_sarif(&run, &verdict)] {
             prop_assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{}", text);
         }
-        prop_assert!(verdict_html(&run, &verdict).contains("no &amp; &lt;b&gt;"));
+        prop_assert!(verdict_html(&run, &verdict, &Page::default()).contains("no &amp; &lt;b&gt;"));
         let caption = Caption { title: "t", subtitle: "" };
         for violation in &verdict.violations {
             prop_assert!(focused_svg(violation, caption).ends_with("</svg>\n"));

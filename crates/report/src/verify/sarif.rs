@@ -2,7 +2,7 @@
 //! which code hosts and editors show beside the source: each violation is a result, and its
 //! execution a code flow with one thread flow a thread.
 
-use parallax_program::{Location, Property};
+use parallax_program::{Diagnostic, Location, Property};
 use parallax_verdict::{Conclusion, Verdict, Violation};
 use serde_json::{Value, json};
 
@@ -35,6 +35,35 @@ pub fn verdict_sarif(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
                 "executions": verdict.counts.executions,
                 "blocked": verdict.counts.blocked,
             },
+        }],
+    });
+    to_line(&log)
+}
+
+/// That there is no answer, and why; one line without its end.
+pub fn error_sarif(input: &str, errors: &[Diagnostic]) -> String {
+    let notifications = errors.iter().map(|error| {
+        let text = match &error.help {
+            Some(help) => format!("{} ({help})", error.message),
+            None => error.message.clone(),
+        };
+        let mut notification = json!({ "level": "error", "message": { "text": text } });
+        if let Some(place) = &error.location {
+            notification["locations"] = json!([physical(place)]);
+        }
+        notification
+    });
+    let log = json!({
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": { "name": "parallax", "version": env!("CARGO_PKG_VERSION") } },
+            "invocations": [{
+                "executionSuccessful": false,
+                "toolConfigurationNotifications": notifications.collect::<Vec<_>>(),
+            }],
+            "results": [],
+            "properties": { "input": input },
         }],
     });
     to_line(&log)

@@ -165,7 +165,7 @@ impl Writer<'_> {
                 let text = self.painted(DIM, &text);
                 writeln!(self.out, "{text}")
             }
-            Row::Standing { place: at, words: what, source } => {
+            Row::Standing { place: at, words: what, source, .. } => {
                 let start = format!("  ▸ {:>step$}  {at:<place$}", "");
                 self.line(&start, what, words, source)
             }

@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use parallax_program::Location;
 use parallax_verdict::{Call, EventKind, Execution, Life, Standing, ThreadEnding};
 
 use super::calls::Meaning;
@@ -31,6 +32,9 @@ pub enum Row {
         place: String,
         words: String,
         source: String,
+        location: Option<Location>,
+        /// The thread that it waits for, if that is known.
+        awaits: Option<u32>,
     },
 }
 
@@ -40,9 +44,15 @@ pub struct StepRow {
     pub step: u32,
     pub place: String,
     pub words: String,
+    /// What it does, in a few words, and how.
+    pub act: String,
+    pub order: Option<String>,
     pub source: String,
+    pub location: Option<Location>,
     /// Whether the violation is about it.
     pub involved: bool,
+    /// The event whose value it should have read, by the order in which steps are shown.
+    pub missed: Option<u32>,
 }
 
 /// What becomes of an event.
@@ -139,13 +149,13 @@ impl Tracer<'_> {
     }
 
     /// What a thread waits for in the end whose last access this is: the row behind it says so.
-    fn awaited(&self, event: u32) -> Option<String> {
+    fn awaited(&self, event: u32) -> Option<(String, Option<u32>)> {
         let thread = self.words().event(event).thread?;
         let standing = self.execution.standings.get(thread as usize)?;
         let waits = self.stuck && standing.ending == ThreadEnding::Waiting;
         let is_last = || self.links.next[event as usize].is_none();
         let awaited = (waits && is_last()).then(|| self.words().awaited(event));
-        awaited.flatten().map(|(what, _)| what)
+        awaited.flatten()
     }
 
     fn words(&self) -> Words<'_> {
@@ -165,12 +175,17 @@ impl Tracer<'_> {
 
     fn standing_row(&self, thread: u32, standing: &Standing) -> Option<Row> {
         let awaited = || match standing.awaits {
-            Some(other) => Some(format!("{} to end", self.words().thread_name(other))),
+            Some(other) => {
+                Some((format!("{} to end", self.words().thread_name(other)), Some(other)))
+            }
             None => self.awaited(self.events_of(thread).last()?),
         };
+        let waits = self.stuck && standing.ending == ThreadEnding::Waiting;
+        let awaited = if waits { awaited() } else { None };
+        let awaits = awaited.as_ref().and_then(|(_, other)| *other);
         let words = match standing.ending {
-            ThreadEnding::Waiting if self.stuck => match awaited() {
-                Some(what) => format!("waits for ever for {what}"),
+            ThreadEnding::Waiting if self.stuck => match awaited {
+                Some((what, _)) => format!("waits for ever for {what}"),
                 None => "waits here for ever".to_string(),
             },
             ThreadEnding::Spinning { .. } if self.stuck => "repeats this for ever".to_string(),
@@ -179,12 +194,14 @@ impl Tracer<'_> {
         };
         let last = || self.words().event(self.events_of(thread).last()?).place.as_ref();
         let call = own_call(&standing.stack);
-        let place = call.map(|call| &call.place).or_else(last);
-        let place = place.map(|place| self.words().line_of(place)).unwrap_or_default();
+        let location = call.map(|call| &call.place).or_else(last);
+        let place = location.map(|place| self.words().line_of(place)).unwrap_or_default();
         Some(Row::Standing {
             place: with_function(place, call, self.words().thread_name(thread)),
             words,
             source: source(&standing.stack, &standing.text),
+            location: location.cloned(),
+            awaits,
         })
     }
 
@@ -196,8 +213,12 @@ impl Tracer<'_> {
             step: plan[event as usize].number(),
             place: self.place(event),
             words: self.sentence(event, update, plan),
+            act: self.act(event, update),
+            order: self.order_of(event),
             source: words.source(event),
+            location: words.own_place(event).cloned(),
             involved: self.is_about(event),
+            missed: self.overlooked(event, update),
         }
     }
 
@@ -207,6 +228,22 @@ impl Tracer<'_> {
         let stack = self.execution.stacks.get(event as usize);
         let call = stack.and_then(|stack| own_call(stack));
         with_function(words.place(event), call, words.who(event))
+    }
+
+    /// What an event does, without where its value comes from.
+    fn act(&self, event: u32, update: Option<u32>) -> String {
+        let words = self.words();
+        let is_said = matches!(words.meaning(event), Some(Meaning::Said(_)));
+        match update.filter(|_| !is_said) {
+            Some(write) => format!("{}, and writes {}", words.act(event), words.value(write)),
+            None => words.act(event),
+        }
+    }
+
+    fn order_of(&self, event: u32) -> Option<String> {
+        let words = self.words();
+        let is_said = matches!(words.meaning(event), Some(Meaning::Said(_)));
+        words.memory_order(event).filter(|_| !is_said)
     }
 
     fn sentence(&self, event: u32, update: Option<u32>, plan: &[Plan]) -> String {

@@ -18,12 +18,15 @@ pub struct Why {
     pub sentences: Vec<Sentence>,
     /// The events that the story is about.
     pub events: Vec<u32>,
+    pub cycle: Vec<Edge>,
 }
 
 pub struct Sentence {
     pub text: String,
     /// For two steps of a thread: what the model would need to keep their order.
     pub missing: Option<String>,
+    /// The events that it names.
+    pub events: Vec<u32>,
 }
 
 /// None for interleavings.
@@ -49,11 +52,14 @@ pub fn why(execution: &Execution, links: &Links, under: Under<'_>) -> Option<Why
         let missing = missing.and_then(|edge| missing_order(under.order?, &words, edge));
         let missing =
             missing.map(|reason| format!("nothing in {} keeps this order: {reason}", under.model));
-        sentences.push(Sentence { text, missing });
+        let events = [edge.from, edge.to].into_iter().chain(then.map(|then| then.to)).collect();
+        sentences.push(Sentence { text, missing, events });
     }
     let kept = sentences.iter().all(|sentence| sentence.missing.is_none());
-    sentences.push(Sentence { text: conclusion(under, kept), missing: None });
-    Some(Why { sentences, events: cycle.iter().map(|edge| edge.from).collect() })
+    let text = conclusion(under, kept);
+    sentences.push(Sentence { text, missing: None, events: Vec::new() });
+    let events = cycle.iter().map(|edge| edge.from).collect();
+    Some(Why { sentences, events, cycle })
 }
 
 fn sentence(words: &Words<'_>, edge: &Edge) -> String {

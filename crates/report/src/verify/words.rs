@@ -31,7 +31,8 @@ impl<'a> Words<'a> {
         self.own_place(event).map_or_else(String::new, |place| self.line_of(place))
     }
 
-    fn own_place(&self, event: u32) -> Option<&'a Location> {
+    /// Where in the program's own code an event comes from.
+    pub fn own_place(&self, event: u32) -> Option<&'a Location> {
         let stack = self.execution.stacks.get(event as usize);
         let caller = stack.and_then(|stack| own_call(stack)).map(|call| &call.place);
         caller.or(self.event(event).place.as_ref())

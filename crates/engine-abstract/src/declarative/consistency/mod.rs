@@ -3,11 +3,15 @@
 //! There are several ways to find out, which must agree; tests hold them to one another and to trying all
 //! orders. [`saturation`] is the usual one. The others share nothing with it but what events are ([`view`]): they write the
 //! model's relations out as conditions on the order of writes ([`conditions`]), for a SAT solver that knows
-//! orders ([`clauses`]), or for an SMT solver that knows functions ([`functions`]).
+//! orders ([`clauses`]), or for an SMT solver that knows functions ([`functions`]); or they are rules that lead from facts to
+//! facts ([`datalog`]). Who checks proofs tries all orders
+//! ([`orders`]).
 
 pub mod clauses;
 pub mod conditions;
+pub mod datalog;
 pub mod functions;
+pub mod orders;
 pub mod saturation;
 #[cfg(test)]
 mod tests;
@@ -21,6 +25,7 @@ use rustc_hash::FxHashMap;
 
 use self::clauses::Clauses;
 use self::conditions::Conditions;
+use self::datalog::Datalog;
 use self::functions::Functions;
 use self::saturation::Saturation;
 use crate::declarative::execution::{Execution, Id, Location};
@@ -47,6 +52,7 @@ impl Judge {
     pub fn of<'m>(self, model: &'m Model, limits: Limits<'m>) -> Box<dyn Consistency + 'm> {
         match self {
             Judge::Saturation => Box::new(Saturation::new(model)),
+            Judge::Datalog => Box::new(Datalog::new(model, limits)),
             Judge::Sat => Box::new(Conditions::new(model, move || Clauses::new(limits.clone()))),
             Judge::Functions => {
                 Box::new(Conditions::new(model, move || Functions::new(limits.clone())))
@@ -59,15 +65,16 @@ impl Judge {
 pub struct Remembered<'m> {
     inner: Box<dyn Consistency + 'm>,
     known: FxHashMap<Arc<Execution>, bool>,
-    /// How often it was really asked.
+    /// How often it was really asked, and how often there was no answer.
     pub asked: u64,
+    pub open: u64,
 }
 
 impl<'m> Remembered<'m> {
     const MOST: usize = 1 << 18;
 
     pub fn new(inner: Box<dyn Consistency + 'm>) -> Remembered<'m> {
-        Remembered { inner, known: FxHashMap::default(), asked: 0 }
+        Remembered { inner, known: FxHashMap::default(), asked: 0, open: 0 }
     }
 
     pub fn allows(&mut self, execution: &Execution) -> bool {
@@ -76,7 +83,9 @@ impl<'m> Remembered<'m> {
         }
         self.asked += 1;
         // What is open may be allowed.
-        let is_allowed = !matches!(self.inner.judge(execution), Judgement::Forbidden);
+        let judgement = self.inner.judge(execution);
+        self.open += u64::from(matches!(judgement, Judgement::Open));
+        let is_allowed = !matches!(judgement, Judgement::Forbidden);
         if self.known.len() >= Self::MOST {
             self.known.clear();
         }

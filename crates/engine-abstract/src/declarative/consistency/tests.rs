@@ -1,12 +1,11 @@
 //! All ways to judge an execution against trying all orders of writes, each judged by the model's text.
 
 use parallax_control::Control as Limits;
-use parallax_memory::reference::{Inputs, evaluate};
-use parallax_memory::{Base, BaseRelation, Model, Relation};
+use parallax_memory::Model;
 use parallax_program::Tags;
 
 use super::view::View;
-use super::{Judgement, Order};
+use super::{Consistency, Judgement, Order, orders};
 use crate::declarative::execution::{Event, Execution, Id, Location, Source};
 use crate::options::Judge;
 
@@ -77,41 +76,11 @@ fn execution(random: &mut Random) -> Execution {
     execution
 }
 
-fn inputs(model: &Model, view: &View<'_>, order: &Relation) -> Inputs {
-    let mut inputs = Inputs { events: order.events(), ..Inputs::default() };
-    for input in model.inputs() {
-        let name = input.name.clone();
-        match input.base() {
-            Base::Relation(BaseRelation::Coherence) => inputs.relations.insert(name, order.clone()),
-            Base::Relation(base) => inputs.relations.insert(name, view.relation(base)),
-            base => {
-                inputs.sets.insert(name, view.set(base));
-                None
-            }
-        };
-    }
-    inputs
-}
-
 /// Whether the model allows an execution with writes in this order.
 fn is_allowed(model: &Model, execution: &Execution, order: &Order) -> bool {
     let view = View::new(execution);
-    let mut relation = Relation::new(view.set(Base::Set(parallax_memory::BaseSet::All)).len());
-    for (initial, writes) in &view.writes {
-        writes.iter().for_each(|write| relation.add(*initial, *write));
-    }
-    for (_, writes) in order {
-        let numbers: Vec<usize> = writes.iter().filter_map(|id| view.number(*id)).collect();
-        for (place, write) in numbers.iter().enumerate() {
-            numbers[place + 1..].iter().for_each(|later| relation.add(*write, *later));
-        }
-    }
-    let is_kept = |(first, last): &(Id, Id)| {
-        let pair = (view.number(*first), view.number(*last));
-        matches!(pair, (Some(first), Some(last)) if relation.contains(first, last))
-    };
-    execution.ordered.iter().all(is_kept)
-        && evaluate(model, &inputs(model, &view, &relation)).expect("an evaluation").allowed
+    let mut inputs = orders::inputs(model, &view);
+    orders::is_allowed(model, execution, &view, &mut inputs, order).expect("an evaluation")
 }
 
 fn permutations<T: Copy>(of: &[T]) -> Vec<Vec<T>> {
@@ -162,15 +131,19 @@ fn models() -> Vec<Model> {
 }
 
 fn agree(model: &Model, seeds: std::ops::Range<u64>) -> [u32; 2] {
-    let judges = [Judge::Saturation, Judge::Sat, Judge::Functions];
-    let mut ways = judges.map(|judge| judge.of(model, Limits::default()));
+    let judges = [Judge::Saturation, Judge::Sat, Judge::Functions, Judge::Datalog];
+    let names = judges.map(|judge| format!("{judge:?}")).into_iter().chain(["Orders".to_string()]);
+    let names: Vec<String> = names.collect();
+    let mut ways: Vec<Box<dyn Consistency + '_>> =
+        judges.map(|judge| judge.of(model, Limits::default())).into_iter().collect();
+    ways.push(Box::new(orders::Orders::new(model, Limits::default())));
     let mut counts = [0, 0];
     for seed in seeds {
         let execution = execution(&mut Random(seed * 7919 + 1));
         let expected = tried(model, &execution);
         counts[usize::from(expected)] += 1;
-        for (judge, way) in judges.iter().zip(&mut ways) {
-            let shown = || format!("seed {seed}, {judge:?} under {}: {execution:#?}", model.name());
+        for (judge, way) in names.iter().zip(&mut ways) {
+            let shown = || format!("seed {seed}, {judge} under {}: {execution:#?}", model.name());
             match way.judge(&execution) {
                 Judgement::Allowed(order) => {
                     assert!(expected, "{}", shown());
@@ -204,7 +177,7 @@ fn all_ways_agree_with_trying_all_orders() {
 fn recursive_definitions_come_to_their_end_or_are_open() {
     let text = "mine\nlet rec a = co | (b; co) and b = fr | (a; rf)\nacyclic a | b\n";
     let model = Model::parse("mine", text, &|_| None).expect("a model");
-    for judge in [Judge::Sat, Judge::Functions] {
+    for judge in [Judge::Sat, Judge::Functions, Judge::Datalog] {
         let mut way = judge.of(&model, Limits::default());
         for seed in 0..10 {
             let execution = execution(&mut Random(seed * 7919 + 1));

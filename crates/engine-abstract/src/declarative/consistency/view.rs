@@ -45,6 +45,11 @@ impl<'e> View<'e> {
         View { seen, writes, numbers }
     }
 
+    /// How many events there are.
+    pub fn count(&self) -> usize {
+        self.seen.len()
+    }
+
     pub fn number(&self, id: Id) -> Option<usize> {
         self.numbers.get(id.thread as usize)?.get(id.index as usize).copied()
     }
