@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use parallax_verify::registry::ENGINES;
+
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
 fn root() -> PathBuf {
@@ -277,5 +279,57 @@ fn base_relations_are_defined_once() {
     for (file, literal) in verdict {
         let is_base = names.contains(&literal.as_str());
         assert!(!is_base, "{}: '{literal}' is for `memory` to define", file.display());
+    }
+}
+
+/// Who is asked is the business of the registry: nobody between it and the person names an engine.
+#[test]
+fn engines_are_named_in_the_registry() {
+    let names = ENGINES.map(|engine| engine.name());
+    for name in ["verify", "cli", "report", "parallax", "fences", "debugger"] {
+        // A command of the debugger, a scope of answers, and fields of objects.
+        let others: &[&str] = match name {
+            "debugger" => &["view"],
+            "report" => &["bounded", "states"],
+            "cli" => &["states"],
+            _ => &[],
+        };
+        for (file, literal) in literals(name) {
+            let is_named = |engine: &&str| {
+                let is_it = literal == **engine && !others.contains(engine);
+                is_it || literal.contains(&format!("'{engine}'"))
+            };
+            let found = names.iter().find(|engine| is_named(engine));
+            assert_eq!(found, None, "{}: {literal:?}", file.display());
+        }
+    }
+}
+
+/// In the hall itself, engines are run by the registry, by those that take part in a race for it, and
+/// where the question is how much exploration has to do. Everybody else has no type that could be run.
+#[test]
+fn engines_are_run_by_way_of_the_registry() {
+    let upper = |name: &str| name[..1].to_uppercase() + &name[1..];
+    let types = ENGINES.map(|engine| upper(engine.name()));
+    let mut folders = vec![root().join("crates/verify/src")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let file = path.file_name().expect("a name").to_string_lossy().into_owned();
+            if ["registry.rs", "relief.rs", "estimate.rs"].contains(&&*file) {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).expect("a text");
+            let uses = text.split(';').filter(|item| item.contains("use parallax_engine_"));
+            for item in uses {
+                let mut words = item.split(|c: char| !c.is_alphanumeric() && c != '_');
+                let found = words.find(|word| types.iter().any(|it| it == word));
+                assert_eq!(found, None, "{}: {item}", path.display());
+            }
+        }
     }
 }

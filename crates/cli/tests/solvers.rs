@@ -181,6 +181,34 @@ fn other_engines_ask_no_solver() {
 }
 
 #[test]
+fn nobody_takes_options_that_contradict_one_another() {
+    let folder = folder();
+    folder.write("p.c", "int main(void) { return 0; }\n");
+    let both = folder.run(&["verify", "--certify", "--domain", "explicit", "p.c"]);
+    both.ends_with(2)
+        .complains("no engine for this input has a use for all of these: certify, domain")
+        .complains("leave out --certify or --domain");
+    let one = folder.run(&["verify", "--domain", "explicit", "SB.litmus"]);
+    one.ends_with(2)
+        .complains("no engine for this input has a use for: domain")
+        .complains("leave out --domain; --engine abstract would take it");
+}
+
+#[test]
+fn who_refuses_says_who_would_not() {
+    let folder = folder();
+    folder.write("p.c", "int main(void) { return 0; }\n");
+    let refused = folder.run(&["verify", "--engine", "enumerate", "p.c"]);
+    refused.ends_with(2).complains(
+        "leave out --engine, or try --engine explore, abstract, bounded, view, inductive",
+    );
+    let refused = folder.run(&["verify", "--engine", "view", "SB.litmus"]);
+    refused.ends_with(2).complains("try --engine states, bounded or enumerate");
+    let nothing = folder.run(&["verify", "--engine", "states", "-m", "sc", "-p", "race", "p.c"]);
+    nothing.ends_with(3).says("checked for nothing;");
+}
+
+#[test]
 fn c_is_not_verified_under_models_that_do_not_know_it() {
     let folder = Folder::new();
     folder.write("main.c", "int main(void) { return 0; }\n");

@@ -19,6 +19,10 @@ impl Engine for Abstract {
         "abstract"
     }
 
+    fn summary(&self) -> &'static str {
+        "proofs by abstraction refinement"
+    }
+
     fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
         let model = &query.model;
         let tuning = query.extensions.get::<Tuning>().copied().unwrap_or_default();
@@ -63,6 +67,10 @@ impl Engine for Abstract {
 
     fn looks_for(&self, property: Property) -> bool {
         matches!(property, Property::Assert | Property::Overflow)
+    }
+
+    fn takes_integers(&self) -> bool {
+        true
     }
 
     fn counts_executions(&self) -> bool {

@@ -59,6 +59,10 @@ impl Engine for Bounded {
         "bounded"
     }
 
+    fn summary(&self) -> &'static str {
+        "a solver"
+    }
+
     fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
         if matches!(query.wanted, Wanted::Every(_)) {
             return Err(Diagnostic::new("a solver finds some bad executions, not all of them"));

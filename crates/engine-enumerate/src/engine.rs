@@ -18,6 +18,10 @@ impl Engine for Enumerate {
         "enumerate"
     }
 
+    fn summary(&self) -> &'static str {
+        "final states of litmus tests"
+    }
+
     fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
         if query.subject.finals.is_none() {
             let message =

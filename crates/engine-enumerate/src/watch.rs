@@ -15,21 +15,31 @@ pub struct Watch<'a> {
     /// Steps from one look at the clock to the next, and how many of them are left.
     stride: u32,
     left: u32,
+    /// Steps that were not accounted for.
+    steps: u64,
 }
 
 impl<'a> Watch<'a> {
     const MAX_STRIDE: u32 = 64;
     /// Looks that follow on each other faster than this are too many.
     const PACE: Duration = Duration::from_micros(200);
+    /// Steps are accounted for so many at a time, each at so many nominal nanoseconds.
+    const ACCOUNTED: u64 = 256;
+    const WORK: u64 = 5_000;
 
     pub fn new(control: &'a Control<'a>) -> Watch<'a> {
-        Watch { control, looked: Instant::now(), stride: 1, left: 0 }
+        Watch { control, looked: Instant::now(), stride: 1, left: 0, steps: 0 }
     }
 
     /// To be called at each step; breaks when the search is to stop.
     pub fn poll(&mut self) -> ControlFlow<()> {
         if self.control.cancel.is_cancelled() {
             return ControlFlow::Break(());
+        }
+        self.steps += 1;
+        if self.steps == Self::ACCOUNTED {
+            self.steps = 0;
+            self.control.spend(Self::ACCOUNTED * Self::WORK);
         }
         if self.left > 0 {
             self.left -= 1;

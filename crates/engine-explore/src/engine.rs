@@ -47,6 +47,10 @@ impl Engine for Explore {
         "explore"
     }
 
+    fn summary(&self) -> &'static str {
+        "execution graphs, each once"
+    }
+
     fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
         if query.subject.program.is_none() {
             let message = "the final condition of a litmus test needs its own engine";
@@ -63,6 +67,10 @@ impl Engine for Explore {
 
     fn extensions(&self) -> Vec<TypeId> {
         vec![TypeId::of::<Reductions>(), TypeId::of::<Checkpoint>(), TypeId::of::<Company>()]
+    }
+
+    fn reports_every(&self) -> bool {
+        true
     }
 
     fn run(&self, query: &Query<'_>, control: &Control<'_>) -> Result<Answer, Diagnostics> {

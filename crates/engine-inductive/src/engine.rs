@@ -29,6 +29,10 @@ impl Engine for Inductive {
         "inductive"
     }
 
+    fn summary(&self) -> &'static str {
+        "proofs by loop invariants"
+    }
+
     fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
         let Subject { program, is_machine_code, .. } = query.subject;
         if program.is_none() || *is_machine_code || matches!(query.wanted, Wanted::Every(_)) {

@@ -42,6 +42,10 @@ impl Engine for States {
         "states"
     }
 
+    fn summary(&self) -> &'static str {
+        "the machines of sc, tso and pso"
+    }
+
     fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
         let model = &query.model;
         machine(model)?;

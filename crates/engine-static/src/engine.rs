@@ -28,6 +28,10 @@ impl Engine for Static {
         "static"
     }
 
+    fn summary(&self) -> &'static str {
+        "proofs that run nothing, such as that there are no data races"
+    }
+
     fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
         let refused = |message: &str, help: &str| Err(Diagnostic::new(message).with_help(help));
         let subject = query.subject;

@@ -817,7 +817,7 @@ impl<'p> Analysis<'p, '_> {
         match callee {
             Callee::Direct(function) => vec![*function],
             Callee::External(name) => {
-                self.give_up(here, &format!("the function '{name}', which has no body"));
+                self.give_up(here, &format!("the function '{name}', {}", Callee::WITHOUT_BODY));
                 Vec::new()
             }
             Callee::Indirect(target) => {

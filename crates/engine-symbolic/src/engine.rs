@@ -19,6 +19,10 @@ impl Engine for Symbolic {
         "symbolic"
     }
 
+    fn summary(&self) -> &'static str {
+        "all inputs, path by path, on these machines"
+    }
+
     fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
         let model = &query.model;
         if model.facts().machine.is_none() {

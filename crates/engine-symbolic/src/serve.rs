@@ -120,15 +120,7 @@ impl<'p> Machine<'_, 'p> {
             }
             Operation::Cut => self.cut(run, thread),
             Operation::Fault(Fault::BadCallee) => self.call(run, thread),
-            Operation::Fault(fault) => {
-                let what = match fault {
-                    Fault::External(name) => format!("call of '{name}', which has no body"),
-                    Fault::BadCallee => "call through a pointer to no function".to_string(),
-                    Fault::BadArguments => "call with arguments that do not fit".to_string(),
-                    Fault::Unsupported(what) => what,
-                };
-                Ok(vec![self.lose(run, thread, &what)])
-            }
+            Operation::Fault(fault) => Ok(vec![self.lose(run, thread, &fault.message())]),
         }
     }
 

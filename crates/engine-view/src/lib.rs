@@ -1,7 +1,7 @@
 //! Executions as views: two are the same if the same reads have the same values, whichever writes gave them.
 //!
 //! What threads do, and whether assertions hold, depends on the values that were read and on nothing else. So one
-//! execution of each class tells all, and programs with millions of execution graphs often have a handful of
+//! execution of each class is enough, and programs with millions of execution graphs often have a handful of
 //! classes (S. Singh, Program analysis under relaxed memory concurrency, IIT Delhi 2023, chapter 4). There the
 //! classes are found by schedules that are made from one another; no such scheme is known that finds each class, and
 //! finds it once. Here there are two ways, and both do.
@@ -11,8 +11,8 @@
 //! read has another value, until there is none: under any model that has a formula.
 //!
 //! An assertion that fails does so in an execution of some view. Whether anything else is wrong is asked of all executions at
-//! once: the search through states says so, or the [bounded engine](parallax_engine_bounded) does, as views do not tell
-//! apart who races with whom.
+//! once: the search through states says so, or the [bounded engine](parallax_engine_bounded) does, as views do not
+//! distinguish who races with whom.
 
 mod counting;
 mod family;
@@ -38,6 +38,10 @@ const WHAT_COUNTS: &str = "executions in which all reads have the same values co
 impl Engine for View {
     fn name(&self) -> &'static str {
         "view"
+    }
+
+    fn summary(&self) -> &'static str {
+        "classes of executions that read the same values"
     }
 
     fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
@@ -66,6 +70,10 @@ pub struct OfStates;
 impl Engine for OfStates {
     fn name(&self) -> &'static str {
         View.name()
+    }
+
+    fn summary(&self) -> &'static str {
+        View.summary()
     }
 
     fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {

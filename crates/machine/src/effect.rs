@@ -4,7 +4,7 @@
 //! Engines differ in how they keep objects, threads and values. They do not differ in these rules,
 //! and the replayer asks for the same ones.
 
-use parallax_program::{AllocKind, Bits, Property};
+use parallax_program::{AllocKind, Bits, Callee, Property};
 
 use crate::system::BadAccess;
 use crate::{DECIDED_BY_UNDEFINED, Fault};
@@ -74,7 +74,7 @@ impl Fault {
     /// What is said of it.
     pub fn message(&self) -> String {
         match self {
-            Fault::External(name) => format!("call of '{name}', which has no body"),
+            Fault::External(name) => format!("call of '{name}', {}", Callee::WITHOUT_BODY),
             Fault::BadCallee => Fault::BAD_CALLEE.to_string(),
             Fault::BadArguments => "call with arguments that do not fit".to_string(),
             Fault::Unsupported(what) => what.clone(),

@@ -246,6 +246,8 @@ impl Report {
             input: &self.input,
             under: Under::of(&self.response.model),
             engine: answer.engine,
+            engine_summary: self.response.engine_summary(),
+            counts_executions: self.response.counts_executions(),
             all: answer.all,
             time: self.time,
             peak_rss_kib: 0,

@@ -109,6 +109,11 @@ pub enum Callee {
     External(String),
 }
 
+impl Callee {
+    /// What is said of a function that is called and that nobody defines.
+    pub const WITHOUT_BODY: &'static str = "which has no body";
+}
+
 /// One instruction. `Assign` and `Call` are internal to the thread; every other instruction
 /// performs one visible operation.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -74,6 +74,9 @@ impl Query<'_> {
 pub trait Engine: Sync {
     fn name(&self) -> &'static str;
 
+    /// What it does, in a few words, for lists of engines.
+    fn summary(&self) -> &'static str;
+
     /// Whether it can be asked this. The error says why not.
     fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic>;
 
@@ -90,6 +93,16 @@ pub trait Engine: Sync {
     /// Whether the number of executions in its counts is that of all that it has looked at.
     fn counts_executions(&self) -> bool {
         true
+    }
+
+    /// Whether it reports [every](Wanted::Every) bad execution.
+    fn reports_every(&self) -> bool {
+        false
+    }
+
+    /// Whether it takes programs in C whose values are integers, up to where words are others.
+    fn takes_integers(&self) -> bool {
+        false
     }
 
     /// Whether it takes programs [with marks](Marked) where invariants of loops are.

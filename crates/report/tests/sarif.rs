@@ -14,6 +14,8 @@ const RUN: VerifyRun<'static> = VerifyRun {
     input: "a b.c",
     under: Under { model: "sc", order: None },
     engine: "explore",
+    engine_summary: "execution graphs, each once",
+    counts_executions: true,
     all: false,
     time: Duration::from_millis(1),
     peak_rss_kib: 1,

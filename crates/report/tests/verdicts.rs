@@ -22,6 +22,8 @@ const RUN: VerifyRun<'static> = VerifyRun {
     input: "mp.c",
     under: Under { model: "rc11", order: Some(ProgramOrder::MemoryOrders) },
     engine: "explore",
+    counts_executions: true,
+    engine_summary: "execution graphs, each once",
     all: false,
     time: Duration::from_millis(250),
     peak_rss_kib: 12_345,

@@ -8,7 +8,7 @@ use parallax_control::Control;
 use parallax_engine_bounded::Asking;
 use parallax_frontend_c::{Formula, Formulas};
 use parallax_memory::Model;
-use parallax_program::{Diagnostic, Diagnostics, Help, Property, Setting, SourceFile};
+use parallax_program::{Callee, Diagnostic, Diagnostics, Help, Property, Setting, SourceFile};
 use parallax_query::{Answer, Engine, Query, Wanted};
 use parallax_verdict::{
     Conclusion, Counts, Ending, Gaps, Reason, Scope, Searched, Verdict, no_final_state,
@@ -34,6 +34,18 @@ pub struct Response {
     pub source: Option<SourceFile>,
     /// Whether the search ended at a violation that is none by the rules.
     hides_others: bool,
+}
+
+impl Response {
+    /// What the engine does, in a few words.
+    pub fn engine_summary(&self) -> &'static str {
+        named(self.answer.engine).map_or("", |engine| engine.summary())
+    }
+
+    /// Whether the engine counts executions, and does not look at all of them at once.
+    pub fn counts_executions(&self) -> bool {
+        named(self.answer.engine).is_some_and(|engine| engine.counts_executions())
+    }
 }
 
 impl Prepared {
@@ -204,7 +216,7 @@ impl Prepared {
         }
         if self.kind == Kind::C
             && let Some(reason) = &mut answer.verdict.reason
-            && reason.message.contains(NO_BODY)
+            && reason.message.contains(Callee::WITHOUT_BODY)
         {
             let effect = "lets such functions give any value and do nothing else";
             reason.help.get_or_insert_with(|| Help::with(Setting::Extern, "nondet", effect));
@@ -215,9 +227,6 @@ impl Prepared {
 
 /// Who goes on after a violation that is none by the rules goes on for so long at most.
 const FOR_OTHERS: Duration = Duration::from_secs(20);
-
-/// How engines say that a function is called that nobody defines.
-const NO_BODY: &str = "which has no body";
 
 fn asks_for_end(formulas: &Formulas) -> bool {
     formulas.formulas.contains(&Formula::Termination)
@@ -232,9 +241,7 @@ pub(crate) fn first_answer(
 ) -> Result<Answer, Diagnostics> {
     let mut refused: Vec<(&'static str, Diagnostics)> = Vec::new();
     let mut able = Vec::new();
-    let knows_all =
-        |entrant: &Entrant<'_>| query.extensions.are_among(&entrant.engine.extensions());
-    for entrant in entrants.into_iter().filter(knows_all) {
+    for entrant in entrants.into_iter().filter(|entrant| knows_all(entrant.engine, query)) {
         let has_begun = !able.is_empty();
         match entrant.engine.admits(query) {
             Ok(()) if has_begun && !covers(entrant.engine, query) => {}
@@ -256,26 +263,42 @@ pub(crate) fn first_answer(
 fn check(engine: &dyn Engine, query: &Query<'_>) -> Result<(), Diagnostic> {
     let known: Vec<TypeId> = engine.extensions();
     match query.extensions.are_among(&known) {
-        true => engine.admits(query),
+        true => engine.admits(query).map_err(|error| match error.help {
+            Some(_) => error,
+            None => error.with_help(Help::TryEngines(admitting(query))),
+        }),
         false => {
             let settings = query.extensions.settings_beside(&known);
             let names: Vec<&str> = settings.iter().map(|setting| setting.name()).collect();
             let message =
                 format!("the engine '{}' has no use for: {}", engine.name(), names.join(", "));
-            Err(Diagnostic::new(message).with_help(others_that_know(query, settings)))
+            let leave_out = Help::LeaveOut(settings);
+            let help = match that_know_all(query) {
+                Some(others) => leave_out.and(others),
+                None => leave_out,
+            };
+            Err(Diagnostic::new(message).with_help(help))
         }
     }
 }
 
-/// Who would take the settings that an engine has no use for.
-fn others_that_know(query: &Query<'_>, settings: Vec<Setting>) -> Help {
-    let knows = |engine: &&dyn Engine| query.extensions.are_among(&engine.extensions());
-    let others: Vec<&str> = ENGINES.into_iter().filter(knows).map(|it| it.name()).collect();
-    let help = Help::LeaveOut(settings);
-    match others.is_empty() {
-        true => help,
-        false => help.and(Help::with(Setting::Engine, others.join(" or "), "would take it")),
-    }
+/// Who can be asked this, with all that was said.
+fn admitting(query: &Query<'_>) -> Vec<&'static str> {
+    let admits = |engine: &&dyn Engine| knows_all(*engine, query) && engine.admits(query).is_ok();
+    ENGINES.into_iter().filter(admits).map(|engine| engine.name()).collect()
+}
+
+/// Whether an engine has a use for all that was set.
+fn knows_all(engine: &dyn Engine, query: &Query<'_>) -> bool {
+    query.extensions.are_among(&engine.extensions())
+}
+
+/// Who would take all settings, if anybody would.
+fn that_know_all(query: &Query<'_>) -> Option<Help> {
+    let others = ENGINES.into_iter().filter(|engine| knows_all(*engine, query));
+    let others: Vec<&str> = others.map(|engine| engine.name()).collect();
+    let is_somebody = !others.is_empty();
+    is_somebody.then(|| Help::with(Setting::Engine, others.join(" or "), "would take it"))
 }
 
 /// Whether an engine that joins later looks for all that is asked: otherwise its answer would be for
@@ -289,8 +312,22 @@ fn nobody(query: &Query<'_>, refused: Vec<(&'static str, Diagnostics)>) -> Diagn
     if refused.is_empty() {
         let settings = query.extensions.settings_beside(&[]);
         let names: Vec<&str> = settings.iter().map(|setting| setting.name()).collect();
-        let message = format!("no engine for this input has a use for: {}", names.join(", "));
-        return vec![Diagnostic::new(message).with_help(others_that_know(query, settings))];
+        let names = names.join(", ");
+        let (message, help) = match settings.len() {
+            0 | 1 => (
+                format!("no engine for this input has a use for: {names}"),
+                Help::LeaveOut(settings),
+            ),
+            _ => (
+                format!("no engine for this input has a use for all of these: {names}"),
+                Help::Contradiction(settings),
+            ),
+        };
+        let help = match that_know_all(query) {
+            Some(others) => help.and(others),
+            None => help,
+        };
+        return vec![Diagnostic::new(message).with_help(help)];
     }
     let several = refused.len() > 1;
     let all = refused.into_iter().flat_map(|(engine, errors)| {
@@ -338,13 +375,16 @@ fn decided(
 
 /// The smaller, the more a person learns from it.
 fn helpfulness(verdict: &Verdict) -> u8 {
-    match (verdict.conclusion(), &verdict.reason) {
+    let Some(reason) = &verdict.reason else { return 0 };
+    let is_limit =
+        matches!(reason.help, Some(Help::Raise(Setting::Timeout | Setting::MemoryLimit)));
+    match (verdict.conclusion(), reason.place.is_some()) {
         (Conclusion::Safe | Conclusion::Unsafe, _) => 0,
+        _ if is_limit => 4,
         // Others take inputs as they are: what stops those counts.
-        (_, Some(reason)) if reason.message.contains("may have any value") => 2,
-        (_, Some(reason)) if reason.place.is_some() => 1,
-        (_, Some(reason)) if !reason.message.starts_with("out of") => 3,
-        _ => 4,
+        _ if reason.help == Some(Help::give_input_range()) => 2,
+        (_, true) => 1,
+        (_, false) => 3,
     }
 }
 

@@ -34,6 +34,16 @@ pub enum Choice {
     Named(&'static str),
 }
 
+impl Choice {
+    /// The engine that was named, if one was.
+    pub fn named(self) -> Option<&'static dyn Engine> {
+        match self {
+            Choice::Auto => None,
+            Choice::Named(name) => named(name),
+        }
+    }
+}
+
 impl FromStr for Choice {
     type Err = String;
 
@@ -140,6 +150,17 @@ fn is_one_claim(properties: &[Property]) -> bool {
 /// Exploration, and a solver beside it where that takes long.
 pub(crate) fn exploration_and_solver() -> Vec<Entrant<'static>> {
     vec![first(&Explore), joining(&Bounded, HEAD_START)]
+}
+
+/// Whoever knows final states.
+pub(crate) fn of_final_states() -> Vec<Entrant<'static>> {
+    vec![first(&Enumerate)]
+}
+
+/// Who reports every bad execution of a program.
+pub(crate) fn reporting_every(query: &Query<'_>) -> Option<&'static dyn Engine> {
+    let reports = |it: &&dyn Engine| it.reports_every() && it.admits(query).is_ok();
+    ENGINES.into_iter().find(reports)
 }
 
 fn joining(engine: &'static dyn Engine, start: Start) -> Entrant<'static> {

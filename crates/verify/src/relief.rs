@@ -28,6 +28,10 @@ impl Engine for Proofs {
         Static.name()
     }
 
+    fn summary(&self) -> &'static str {
+        Static.summary()
+    }
+
     fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
         Static.admits(query)
     }
@@ -67,6 +71,10 @@ pub struct Lost(&'static dyn Engine);
 impl Engine for Lost {
     fn name(&self) -> &'static str {
         self.0.name()
+    }
+
+    fn summary(&self) -> &'static str {
+        self.0.summary()
     }
 
     fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
@@ -118,6 +126,10 @@ impl Engine for RaceFree {
         self.0.name()
     }
 
+    fn summary(&self) -> &'static str {
+        self.0.summary()
+    }
+
     fn admits(&self, query: &Query<'_>) -> Result<(), Diagnostic> {
         self.0.admits(query).and_then(|()| Static.admits(query))
     }
@@ -147,7 +159,8 @@ impl Engine for RaceFree {
         answer.verdict.properties.push(Property::Race);
         answer.verdict.properties.sort_unstable();
         answer.verdict.notes.extend(analysed.verdict.notes);
-        answer.verdict.notes.push("no data race: proved by the engine 'static'".to_string());
+        let note = format!("no data race: proved by the engine '{}'", Static.name());
+        answer.verdict.notes.push(note);
         Ok(answer)
     }
 }

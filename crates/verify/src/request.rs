@@ -9,14 +9,14 @@ use parallax_frontend_c::{Formula, Formulas};
 use parallax_frontend_litmus::parse;
 use parallax_memory::{Facts, Language, Model};
 use parallax_program::{Diagnostic, Diagnostics, Help, Program, Property, Setting};
-use parallax_query::{Extensions, Query, Subject, Tracked, Wanted};
+use parallax_query::{Engine, Extensions, Query, Subject, Tracked, Wanted};
 
 use crate::checkpoint::Keeping;
 use crate::cluster::Cluster;
 use crate::input::{self, Input, Kind};
 use crate::models::{ModelChoice, Models, compiled_for, spoken};
 use crate::properties::Properties;
-use crate::registry::{Choice, named};
+use crate::registry::{Choice, ENGINES};
 use crate::text::{read, shown};
 use crate::{C_MODEL, MACHINE_MODEL, litmus, structures};
 
@@ -101,9 +101,13 @@ impl Request {
             let help = Help::LeaveOut(vec![Setting::Integers]).and(why);
             return Err(vec![Diagnostic::new(message).with_help(help)]);
         }
-        if !matches!(self.engine, Choice::Named(name) if name == "abstract") {
-            let error = Diagnostic::new("integers in programs in C are for the engine 'abstract'");
-            return Err(vec![error.with_help(Help::TryEngines(vec!["abstract"]))]);
+        let takes_integers = |engine: &&dyn Engine| engine.takes_integers();
+        if !self.engine.named().is_some_and(|engine| takes_integers(&engine)) {
+            let able = ENGINES.into_iter().filter(takes_integers).map(|engine| engine.name());
+            let able: Vec<&str> = able.collect();
+            let message =
+                format!("integers in programs in C are for the engine '{}'", able.join("' or '"));
+            return Err(vec![Diagnostic::new(message).with_help(Help::TryEngines(able))]);
         }
         self.input.check_signs()?;
         self.input.reading.integers = true;
@@ -114,10 +118,7 @@ impl Request {
 
     /// Whether it is for proofs by invariants, which take a form of their own.
     fn is_proved(&self) -> bool {
-        match self.engine {
-            Choice::Named(name) => named(name).is_some_and(|engine| engine.takes_marks()),
-            Choice::Auto => false,
-        }
+        self.engine.named().is_some_and(|engine| engine.takes_marks())
     }
 
     /// The model that was asked for, or else the usual one.

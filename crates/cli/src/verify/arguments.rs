@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum, ValueHint};
 use parallax_query::{Reduction, Reductions};
+use parallax_verify::registry::ENGINES;
 use parallax_verify::{Choice, Properties};
 
 use super::input::InputArguments;
@@ -31,11 +32,7 @@ pub struct VerifyArguments {
     #[arg(long, short, value_name = "NAME|FILE.cat")]
     pub model: Option<String>,
 
-    /// How to search: auto, explore, view (classes of executions that read the same values), states (the
-    /// machines of sc, tso and pso), symbolic (all inputs, path by path, under these), abstract (proofs
-    /// by abstraction refinement), bounded (a solver), inductive (proofs by loop invariants), or static
-    /// (proofs that there are no races)
-    #[arg(long, value_name = "NAME", default_value = "auto")]
+    #[arg(long, value_name = "NAME", default_value = "auto", help = ways_to_search())]
     pub engine: Choice,
 
     /// What to look for: assert, race, memory, leak, deadlock, lock, liveness, overflow, all, or
@@ -365,6 +362,12 @@ pub enum OrdersName {
     Sets,
     /// Those that make a difference to what is known of abstract states
     Aware,
+}
+
+/// The engines there are.
+fn ways_to_search() -> String {
+    let engines = ENGINES.map(|engine| format!("{} ({})", engine.name(), engine.summary()));
+    format!("How to search: auto (those that may know, side by side), {}", engines.join(", "))
 }
 
 /// `0..3`, `-1..1`

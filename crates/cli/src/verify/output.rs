@@ -41,6 +41,8 @@ pub fn deliver(
         input: &input,
         under: Under::of(model),
         engine: answer.engine,
+        engine_summary: response.engine_summary(),
+        counts_executions: response.counts_executions(),
         all: answer.all,
         time,
         peak_rss_kib: peak_rss_kib(),

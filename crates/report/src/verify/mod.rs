@@ -66,6 +66,10 @@ pub struct VerifyRun<'a> {
     pub input: &'a str,
     pub under: Under<'a>,
     pub engine: &'a str,
+    /// What the engine does, in a few words.
+    pub engine_summary: &'a str,
+    /// Whether the engine counts executions, and does not look at all of them at once.
+    pub counts_executions: bool,
     /// Whether the search went on after the first violation.
     pub all: bool,
     pub time: Duration,

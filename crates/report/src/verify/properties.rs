@@ -145,7 +145,7 @@ proptest! {
         let (time, peak_rss_kib) = (Duration::ZERO, 0);
         let (input, engine) = ("a.c", "explore");
         let under = Under { model: "rc11", order: Some(ProgramOrder::MemoryOrders) };
-        let run = VerifyRun { input, under, engine, all: true, time, peak_rss_kib, solver: None, candidate: None };
+        let run = VerifyRun { input, under, engine, engine_summary: "", counts_executions: true, all: true, time, peak_rss_kib, solver: None, candidate: None };
         for detail in [Detail::Short, Detail::Full] {
             let style = TextStyle { colour: false, width: 80, detail };
             prop_assert!(verdict_text(&run, &verdict, style).starts_with("unsafe: "));

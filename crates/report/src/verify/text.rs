@@ -106,12 +106,13 @@ impl Writer<'_> {
     fn counts(&mut self, run: &VerifyRun<'_>, verdict: &Verdict) -> fmt::Result {
         writeln!(self.out, "{}", searched(run, verdict))?;
         let properties: Vec<&str> = verdict.properties.iter().map(|p| p.name()).collect();
+        let checked = if properties.is_empty() { "nothing" } else { &properties.join(", ") };
         writeln!(
             self.out,
             "model {}, engine {}, checked for {}; {:.2} s",
             visible_line(run.under.model),
             run.engine,
-            properties.join(", "),
+            checked,
             run.time.as_secs_f64()
         )
     }
@@ -271,16 +272,17 @@ pub fn what_holds(verdict: &Verdict) -> String {
 pub fn searched(run: &VerifyRun<'_>, verdict: &Verdict) -> String {
     let counts = &verdict.counts;
     // Solvers and proofs look at all executions at once, and count none.
-    let at_once = matches!(run.engine, "bounded" | "inductive" | "static");
+    let at_once = !run.counts_executions;
     let first = match at_once {
-        true => counted(counts.events, "event"),
-        false => counted(counts.executions, "execution"),
+        true if counts.events == 0 && counts.states > 0 => None,
+        true => Some(counted(counts.events, "event")),
+        false => Some(counted(counts.executions, "execution")),
     };
     let more = [(counts.blocked, "blocked"), (counts.redundant, "redundant")];
     let more = more.into_iter().filter(|(count, _)| *count > 0);
     let more = more.map(|(count, what)| format!("{count} {what}"));
     let states = (counts.states > 0).then(|| counted(counts.states, "state"));
-    let all: Vec<String> = std::iter::once(first).chain(more).chain(states).collect();
+    let all: Vec<String> = first.into_iter().chain(more).chain(states).collect();
     let all = all.join(", ");
     match verdict.conclusion() == Conclusion::Unsafe && !run.all {
         true if at_once => format!("found among {all}; --all looks for more"),

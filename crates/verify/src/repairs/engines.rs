@@ -4,22 +4,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use parallax_control::Control;
 use parallax_engine_bounded::Machine;
-use parallax_engine_enumerate::Enumerate;
-use parallax_engine_explore::{Explore, can_explore};
 use parallax_fences::{Engine as Judge, Take};
 use parallax_memory::Model;
 use parallax_program::{Diagnostics, Program, Property, Question};
-use parallax_query::{Engine, Extensions, Final, Found, Query, Subject, Wanted};
+use parallax_query::{Extensions, Final, Found, Query, Subject, Wanted};
 use parallax_verdict::{Verdict, follow};
 
 use crate::ask::first_answer;
-use crate::litmus;
 use crate::portfolio::Terms;
-use crate::registry::exploration_and_solver;
+use crate::registry::{exploration_and_solver, of_final_states, reporting_every};
+use crate::{litmus, stack};
 
 /// What all engines are asked.
 #[derive(Clone)]
 pub struct Asked<'a> {
+    /// Who has answered last.
+    pub answered_by: &'static str,
     pub model: Arc<Model>,
     pub properties: Vec<Property>,
     pub unroll: Option<u32>,
@@ -61,16 +61,19 @@ impl Judge for Whole<'_> {
         let wanted = if most > 1 { Wanted::All } else { Wanted::First };
         let is_compiled = Machine::of_model(&self.0.model).is_some();
         let query = Query { is_compiled, ..self.0.query(&subject, wanted) };
-        Ok(first_answer(exploration_and_solver(), &query, &self.0.control, Terms::Any)?.verdict)
+        let answer = first_answer(exploration_and_solver(), &query, &self.0.control, Terms::Any)?;
+        self.0.answered_by = answer.engine;
+        Ok(answer.verdict)
     }
 
     fn every(&mut self, program: &Program, take: &mut Take<'_>) -> Result<Verdict, Diagnostics> {
-        if can_explore(&self.0.model).is_err() {
+        let subject = Subject::of(program.clone());
+        let admitting = self.0.query(&subject, Wanted::Every(&|_| true));
+        let Some(engine) = reporting_every(&admitting) else {
             let verdict = self.search(program, usize::MAX)?;
             verdict.violations.iter().all(|violation| take(violation.clone().into_claimed()));
             return Ok(verdict);
-        }
-        let subject = Subject::of(program.clone());
+        };
         let taken = Mutex::new((take, None));
         let every = |found: Found| {
             let mut taken = taken.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,8 +88,10 @@ impl Judge for Whole<'_> {
             true
         };
         let query = self.0.query(&subject, Wanted::Every(&every));
-        let verdict = Explore.run(&query, &self.0.control.clone().alone())?.verdict;
+        let answer = stack::run(engine, &query, &self.0.control.clone().alone())?;
+        let verdict = answer.verdict;
         let (_, refusal) = taken.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.0.answered_by = answer.engine;
         Ok(match refusal {
             Some(reason) => verdict.withdrawn(reason),
             None => verdict,
@@ -110,6 +115,8 @@ impl Judge for Enumerating<'_> {
         let subject = Subject { finals: Some(finals), ..Subject::default() };
         let wanted = if most > 1 { Wanted::Every(&|_| true) } else { Wanted::First };
         let query = self.asked.query(&subject, wanted);
-        Ok(Enumerate.run(&query, &self.asked.control)?.verdict)
+        let answer = first_answer(of_final_states(), &query, &self.asked.control, Terms::Any)?;
+        self.asked.answered_by = answer.engine;
+        Ok(answer.verdict)
     }
 }

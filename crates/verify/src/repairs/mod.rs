@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parallax_control::Control;
-use parallax_engine_bounded::{Bounded, Machine, compile};
-use parallax_engine_enumerate::Enumerate;
-use parallax_engine_explore::{Explore, can_explore};
+use parallax_engine_bounded::{Machine, compile};
 use parallax_fences::source::{Document, Language};
 use parallax_fences::{
     Collecting, Compile, Dialect, Helpers, Job, Means, Objective, Repair, Repaired, Weights, repair,
@@ -16,7 +14,6 @@ use parallax_fences::{
 use parallax_frontend_litmus::{Arch, parse};
 use parallax_memory::{INTERLEAVING, Model};
 use parallax_program::{Diagnostic, Diagnostics, Program, Property, SourceFile};
-use parallax_query::Engine;
 
 use crate::input::{Checks, Input, Kind, load_assembly, load_edited, settle};
 use crate::models::{ModelChoice, Models, compiled_for};
@@ -52,6 +49,7 @@ pub struct RepairRequest {
 pub struct Mended {
     pub repaired: Repaired,
     pub model: String,
+    /// Who has answered last under the model.
     pub engine: &'static str,
 }
 
@@ -90,6 +88,7 @@ impl RepairRequest {
         control: &Control<'a>,
     ) -> Asked<'a> {
         Asked {
+            answered_by: NOBODY,
             model: model.clone(),
             properties: properties.to_vec(),
             unroll: self.unroll,
@@ -143,11 +142,10 @@ impl RepairRequest {
         let question = &test.question;
         let asked = |model| self.asked(model, &[Property::Assert], control);
         let mut engine = Enumerating { asked: asked(&model), question };
-        let mut interleaving = Enumerating { asked: asked(&sc), question };
-        let (engine, interleaving) = (&mut engine, &mut interleaving);
-        let mut helpers = Helpers { load: &load, engine, compile: None, interleaving };
+        let interleaving = &mut Enumerating { asked: asked(&sc), question };
+        let mut helpers = Helpers { load: &load, engine: &mut engine, compile: None, interleaving };
         let repaired = repair(job, &mut helpers)?;
-        Ok(Mended { repaired, model: model.name().to_string(), engine: Enumerate.name() })
+        Ok(Mended { repaired, model: model.name().to_string(), engine: engine.asked.answered_by })
     }
 
     fn c(&self, control: &Control<'_>) -> Result<Mended, Diagnostics> {
@@ -184,19 +182,16 @@ impl RepairRequest {
             Ok(program)
         };
         let job = self.job(documents, Dialect::C11, &model)?;
-        let mut interleaving = Whole(self.asked(&sc, &properties, control));
+        let interleaving = &mut Whole(self.asked(&sc, &properties, control));
         let mut engine = Whole(self.asked(&model, &properties, control));
         let machine = Machine::of_model(&model);
         let compile = machine.map(|machine| {
             move |program: &Program| compile(program, machine).map_err(|error| vec![error])
         });
         let compile = compile.as_ref().map(|compile| compile as &Compile<'_>);
-        let (engine, interleaving) = (&mut engine, &mut interleaving);
-        let mut helpers = Helpers { load: &load, engine, compile, interleaving };
+        let mut helpers = Helpers { load: &load, engine: &mut engine, compile, interleaving };
         let repaired = repair(job, &mut helpers)?;
-        // The one that answers first where it can be asked.
-        let engine = if can_explore(&model).is_ok() { Explore.name() } else { Bounded.name() };
-        Ok(Mended { repaired, model: model.name().to_string(), engine })
+        Ok(Mended { repaired, model: model.name().to_string(), engine: engine.0.answered_by })
     }
 
     /// A file for the assembler.
@@ -218,11 +213,10 @@ impl RepairRequest {
             |texts: &[String]| load_assembly(&self.input, texts.first().map_or("", String::as_str));
         let job = self.job(vec![document], Dialect::X86, &model)?;
         let mut engine = Whole(self.asked(&model, &properties, control));
-        let mut interleaving = Whole(self.asked(&sc, &properties, control));
-        let (engine, interleaving) = (&mut engine, &mut interleaving);
-        let mut helpers = Helpers { load: &load, engine, compile: None, interleaving };
+        let interleaving = &mut Whole(self.asked(&sc, &properties, control));
+        let mut helpers = Helpers { load: &load, engine: &mut engine, compile: None, interleaving };
         let repaired = repair(job, &mut helpers)?;
-        Ok(Mended { repaired, model: model.name().to_string(), engine: Explore.name() })
+        Ok(Mended { repaired, model: model.name().to_string(), engine: engine.0.answered_by })
     }
 
     /// A repair for a property that nothing looks for would be no repair.
@@ -240,6 +234,9 @@ impl RepairRequest {
         Ok(())
     }
 }
+
+/// Where no engine has answered.
+const NOBODY: &str = "none";
 
 /// The model that repairs are compared with.
 fn interleaving(models: &Models) -> Result<Arc<Model>, Diagnostics> {

@@ -114,9 +114,9 @@ fn counts(out: &mut String, run: &VerifyRun<'_>, verdict: &Verdict) -> fmt::Resu
             work.solving.as_secs_f64()
         )?;
     }
-    let how = how(run.engine);
-    if !how.is_empty() {
-        writeln!(out, "<tr><th>engine {}</th><td>{how}</td></tr>", escape(run.engine))?;
+    if !run.engine_summary.is_empty() {
+        let (engine, summary) = (escape(run.engine), escape(run.engine_summary));
+        writeln!(out, "<tr><th>engine {engine}</th><td>{summary}</td></tr>")?;
     }
     writeln!(out, "</table>")?;
     if !verdict.notes.is_empty() {
@@ -127,27 +127,6 @@ fn counts(out: &mut String, run: &VerifyRun<'_>, verdict: &Verdict) -> fmt::Resu
         writeln!(out, "</ul>")?;
     }
     Ok(())
-}
-
-/// How an engine covers executions, for people.
-fn how(engine: &str) -> &'static str {
-    match engine {
-        "explore" => {
-            "builds execution graphs one after the other; those that differ in nothing that anyone \
-             can observe are looked at once"
-        }
-        "states" => "visits the states of the program on the machine of the model, each once",
-        "symbolic" => "follows paths for all values of inputs at once",
-        "abstract" => {
-            "proves it for all inputs and any number of rounds, by abstraction refinement"
-        }
-        "bounded" => "asks a solver whether any execution within the bound is wrong",
-        "inductive" => "proves by invariants of loops, any number of rounds",
-        "view" => "looks at classes of executions in which all reads have the same values",
-        "static" => "proves without running the program",
-        "enumerate" => "enumerates all executions of the test",
-        _ => "",
-    }
 }
 
 /// How the page came about: everything that it takes to get it again.
