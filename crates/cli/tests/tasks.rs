@@ -126,6 +126,32 @@ fn bad_tasks_are_errors_with_a_place() {
     folder.run(&["verify", "--format", "svcomp", "lost.c"]).ends_with(2).complains("--format");
 }
 
+/// That a thread looks for its own number and does not find it is no violation, since others store it before
+/// they start the thread.
+#[test]
+fn nothing_follows_from_a_number_that_is_stored_late() {
+    let folder = folder();
+    let text = |own: &str| {
+        format!(
+            "#include <pthread.h>\nextern void reach_error(void); pthread_t id; int missed;\n\
+             void *w(void *a) {{ if ({own}) missed = 1; return 0; }}\n\
+             int main(void) {{ pthread_create(&id, 0, w, 0); pthread_join(id, 0);\n\
+             if (missed) reach_error(); return 0; }}\n"
+        )
+    };
+    let early = text("!pthread_equal(id, pthread_self())");
+    let other = text("pthread_equal(0, pthread_self()) || missed == 0");
+    for (name, text, answer) in [
+        ("early", early, "unknown (the number of a thread may be stored late)"),
+        ("other", other, "false(unreach-call)"),
+    ] {
+        folder.write(&format!("{name}.c"), text);
+        let task = task(&format!("{name}.c"), &[("unreach-call", "true")]);
+        folder.write(&format!("{name}.yml"), task);
+        folder.run(&["verify", "-q", "--timeout", "10", &format!("{name}.yml")]).says(answer);
+    }
+}
+
 /// When the number of a thread is stored, and what functions do that nobody defines, is open: no violation
 /// is made of it.
 #[test]

@@ -243,12 +243,17 @@ impl Event {
         self.last_read = here(before.is_read(), before.last_read);
         self.last_write = here(before.is_write(), before.last_write);
         self.last_flush = here(flushes, before.last_flush);
-        self.in_section = before.marks.is_enter() || before.in_section && !before.marks.is_leave();
+        self.in_section = before.is_before_inside();
         self.last_release_fence =
             here(fence && before.marks.is_release(), before.last_release_fence);
         if self.under == Loc::NONE && !before.marks.gives() {
             (self.under, self.looks) = (before.under, before.looks && before.under != Loc::NONE);
         }
+    }
+
+    /// Whether what comes after it in its thread is inside an atomic section.
+    pub fn is_before_inside(&self) -> bool {
+        self.marks.is_enter() || self.in_section && !self.marks.is_leave()
     }
 
     pub fn is_read(&self) -> bool {

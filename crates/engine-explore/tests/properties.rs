@@ -277,6 +277,28 @@ fn atomic_sections_exclude_one_another() {
     assert_eq!((property, message.contains("atomic section")), (None, true), "{message}");
 }
 
+/// Nobody sees the middle of a section, and what is true at its end is found by who looks from outside.
+#[test]
+fn a_section_is_seen_when_it_is_over() {
+    let text = |last: u32, wrong: u32| {
+        format!(
+            "fn w() {{\natomic begin\nstore.4 &x, 6:32 [A, RLX]\nstore.4 &x, {last}:32 [A, RLX]\n\
+             atomic end\n}}\nfn main() {{\nvar v: 32\nspawn w()\nv = load.4 &x [A, RLX]\n\
+             assert v != {wrong}:32, \"seen\"\n}}\nthread main = main()\n"
+        )
+    };
+    for name in ["sc", "tso", "pso"] {
+        assert_ne!(found(&text(5, 6), name).0, Some(Property::Assert), "{name}");
+        assert_eq!(found(&text(5, 5), name).0, Some(Property::Assert), "{name}");
+    }
+    // Who never gets through a section keeps nobody from failing.
+    let stuck = "fn w() {\nvar v: 32\natomic begin\nv = load.4 &x [A, RLX]\n\
+                 assume v == 7:32\natomic end\n}\nfn main() {\nvar v: 32\nspawn w()\n\
+                 store.4 &x, 1:32 [A, RLX]\nv = load.4 &x [A, RLX]\nassert v != 1:32, \"one\"\n}\n\
+                 thread main = main()\n";
+    assert_eq!(found(stuck, "sc").0, Some(Property::Assert));
+}
+
 /// Two threads that take a test-and-set lock; one that has it gives it back, or not.
 fn test_and_set(gives_back: bool) -> String {
     let give = if gives_back { "store.4 &y, 0:32 [A, REL]\n" } else { "" };

@@ -4,6 +4,7 @@
 //! have stored there. So it does not matter in which order threads run, and what a memory model
 //! lets them see. Everything else belongs to a thread, and is followed step by step.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use parallax_control::{Control, Stop};
@@ -14,6 +15,7 @@ use parallax_program::{
 use crate::contents::Contents;
 use crate::eval::Scene;
 use crate::guarded::Guards;
+use crate::local::Local;
 use crate::num::Num;
 use crate::state::{Count, Key, Lock, Place, State};
 use crate::value::{Base, ObjectId, Renamed, ThreadId, Value};
@@ -39,6 +41,8 @@ pub struct Analysis<'p, 'c> {
     pub guards: Guards,
     /// Whether words that are set in atomic sections are taken for locks.
     pub has_own_locks: bool,
+    /// Which assertions hold by their own functions, where somebody asks.
+    local: Option<&'c RefCell<Local<'p>>>,
     /// Constants of each function that values are compared with.
     landmarks: Vec<Vec<i128>>,
     /// The name of each global where there are several threads, and where there is one. Constants
@@ -110,6 +114,7 @@ impl<'p, 'c> Analysis<'p, 'c> {
         most: i128,
         guards: Guards,
         has_own_locks: bool,
+        local: Option<&'c RefCell<Local<'p>>>,
     ) -> Analysis<'p, 'c> {
         let landmarks = program.functions.iter().map(landmarks).collect();
         let mut analysis = Analysis {
@@ -119,6 +124,7 @@ impl<'p, 'c> Analysis<'p, 'c> {
             most,
             guards,
             has_own_locks,
+            local,
             landmarks,
             globals: Vec::new(),
             first: BTreeMap::new(),
@@ -251,6 +257,11 @@ impl<'p, 'c> Analysis<'p, 'c> {
     ) -> Option<State<'p>> {
         let function = self.program.function(frame.function);
         self.scene(&function.vars, |scene| scene.refine(state, condition, holds, 0))
+    }
+
+    /// Whether an assertion holds by what its own function does before it.
+    pub fn holds_by_itself(&self, place: Place) -> bool {
+        self.local.is_some_and(|local| local.borrow_mut().holds(place, self.control))
     }
 
     /// Runs all threads until there is nothing new.
@@ -521,14 +532,14 @@ impl<'p, 'c> Analysis<'p, 'c> {
                 for (object, to) in &exit.renamed {
                     back.rename(*object, *to);
                 }
-                let State { key, private, kept, published, freed, result, .. } = exit;
+                let State { key, private, kept, published, freed, below, result, .. } = exit;
                 if key.gave_others {
                     back.near.clear();
                 }
                 let gave_others = key.gave_others || back.key.gave_others;
                 let key = Key { gave_others, ..key };
                 let mirrors = BTreeMap::new();
-                back = State { key, private, kept, published, freed, mirrors, ..back };
+                back = State { key, private, kept, published, freed, mirrors, below, ..back };
                 let is_alone = back.key.is_alone;
                 back.vars.iter_mut().for_each(|value| self.normalise(value, is_alone));
                 if let Some(dst) = dst {

@@ -545,6 +545,9 @@ impl Scene<'_> {
             _ => None,
         };
         let (Some(ea), Some(eb)) = (ends(a), ends(b)) else { return Some(state) };
+        if let (Ult, true, Some(bound)) = (op, holds && a == Num::me(), b.single()) {
+            state.below = Some(state.below.map_or(bound, |known| known.min(bound)));
+        }
         let strict = i128::from(matches!(op, Ult | Slt) == holds);
         // Either `left < right`, or `right < left`, with equality or without.
         let (a_range, b_range) = match holds {

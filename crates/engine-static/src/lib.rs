@@ -44,6 +44,7 @@ mod contents;
 mod engine;
 mod eval;
 mod guarded;
+mod local;
 mod near;
 mod num;
 mod races;
@@ -52,6 +53,8 @@ mod step;
 mod value;
 mod world;
 
+use std::cell::RefCell;
+
 use parallax_control::{Control, Stop};
 use parallax_program::{AllocKind, Program, Property, Span};
 
@@ -59,6 +62,7 @@ pub use engine::{Defined, Static};
 
 use analysis::{Analysis, Quit};
 use guarded::{Guards, guards, in_sections};
+use local::Local;
 use races::{Judge, Suspicion};
 use world::{Obligation, World};
 
@@ -180,15 +184,16 @@ fn proof(program: &Program, control: &Control<'_>, claim: Claim, assumption: Ass
     if let Some(stop) = control.reason() {
         return Proof::without(Conclusion::Stopped(stop));
     }
+    let local = (claim != Claim::NoRace && program.registers.is_empty())
+        .then(|| RefCell::new(Local::new(program)));
+    let asked = Asked { program, control, claim, assumption, local: local.as_ref() };
     let most = i128::from(Program::MOST_THREADS) - 2;
-    let first = attempt(program, control, most, claim, assumption, Guards::new(), false);
+    let first = attempt(&asked, most, Guards::new(), false);
     let is_over =
         |proof: &Proof| matches!(proof.conclusion, Conclusion::Proved | Conclusion::Stopped(_));
     // Where there are few threads, their numbers are small.
     let last = match first.highest {
-        Some(most) if !is_over(&first.proof) => {
-            attempt(program, control, most, claim, assumption, Guards::new(), false)
-        }
+        Some(most) if !is_over(&first.proof) => attempt(&asked, most, Guards::new(), false),
         _ => first,
     };
     // What locks keep, then that there are locks of the program's own, then what these keep.
@@ -198,13 +203,23 @@ fn proof(program: &Program, control: &Control<'_>, claim: Claim, assumption: Ass
         if is_over(&last.proof) || !is_worth_it {
             break;
         }
-        let next = attempt(program, control, last.most, claim, assumption, guards, has_own_locks);
+        let next = attempt(&asked, last.most, guards, has_own_locks);
         if is_over(&next.proof) {
             return next.proof;
         }
         guards = next.guards;
     }
     last.proof
+}
+
+/// What is to be proved, and what need not be.
+struct Asked<'a> {
+    program: &'a Program,
+    control: &'a Control<'a>,
+    claim: Claim,
+    assumption: Assumption,
+    /// Assertions that hold by their own functions. Races are not about assertions.
+    local: Option<&'a RefCell<Local<'a>>>,
 }
 
 /// What came of one run.
@@ -219,15 +234,8 @@ struct Attempt {
 }
 
 /// What is found where no thread has a higher number, and locks keep some objects.
-fn attempt(
-    program: &Program,
-    control: &Control<'_>,
-    most: i128,
-    claim: Claim,
-    assumption: Assumption,
-    kept: Guards,
-    has_own_locks: bool,
-) -> Attempt {
+fn attempt(asked: &Asked<'_>, most: i128, kept: Guards, has_own_locks: bool) -> Attempt {
+    let Asked { program, control, claim, assumption, local } = *asked;
     let without = |conclusion| Attempt {
         most,
         highest: None,
@@ -239,7 +247,7 @@ fn attempt(
         let message = "machine code".to_string();
         return without(Conclusion::Lost { message, span: None });
     }
-    let mut analysis = Analysis::new(program, control, most, kept, has_own_locks);
+    let mut analysis = Analysis::new(program, control, most, kept, has_own_locks, local);
     let run = analysis.run();
     let world = &analysis.world;
     let is_counted = world.threads.iter().all(|thread| !thread.is_many);

@@ -126,6 +126,8 @@ pub struct State<'p> {
     pub vouched: BTreeSet<VarId>,
     /// Locks of the function that runs that may be one of many.
     pub near: Vec<Near>,
+    /// What the thread's own number is below, where that is known.
+    pub below: Option<i128>,
     /// What the function gives back.
     pub result: Value,
 }
@@ -205,6 +207,7 @@ impl<'p> State<'p> {
             },
             vouched: self.vouched.intersection(&other.vouched).copied().collect(),
             near: self.near.iter().filter(|lock| other.near.contains(lock)).cloned().collect(),
+            below: self.below.zip(other.below).map(|(one, two)| one.max(two)),
             result: merge(&self.result, &other.result, 64),
         }
     }

@@ -35,11 +35,13 @@ const WORDS: (i128, i128) = (0, 0xffff_fffe);
 
 /// What the library says of programs that need more of something than its locks have bits for. What such
 /// a program does else is what it does below the limit.
-const LIMITS: [&str; 7] = [
+const LIMITS: [&str; 9] = [
     "a read-write lock with more than 254 readers",
     "read-write locks in programs of more than 126 threads",
     "condition variables in programs of more than 31 threads",
     "thread-local variables of more than 64 threads",
+    "errno in programs of more than 64 threads",
+    "cancellation in programs of more than 64 threads",
     "thread-specific data in programs of more than 64 threads",
     "results of more than 64 threads",
     "a barrier for more than 254 threads",
@@ -244,7 +246,11 @@ impl<'p> Analysis<'p, '_> {
         property: Property,
     ) {
         let function = self.program.function(here.frame.function);
-        let truth = self.scene(&function.vars, |scene| scene.truth(state, condition));
+        let truth = match self.scene(&function.vars, |scene| scene.truth(state, condition)) {
+            Truth::Always => Truth::Always,
+            _ if self.holds_by_itself(here.place) => Truth::Always,
+            other => other,
+        };
         let is_vouched = state.vouched.iter().any(|var| condition.mentions(*var));
         if property == Property::Lock && is_vouched {
             return;
@@ -279,6 +285,7 @@ impl<'p> Analysis<'p, '_> {
             let message = "an address that may not be that of an object";
             self.owe_as(here, Property::Memory, message, some_left);
         }
+        let most = state.below.map_or(self.most, |bound| self.most.min(bound - 1));
         let mut targets = Vec::new();
         let mut outside = None;
         for (base, num) in &address.parts {
@@ -291,8 +298,8 @@ impl<'p> Analysis<'p, '_> {
             let info = self.world.object(*object);
             let (is_constant, is_private) = (info.is_constant, self.world.is_private(*object));
             let bytes = i128::from(how.bytes);
-            let (_, is_inside) = within(*num, info.size.0, bytes, self.most);
-            let (inside, _) = within(*num, info.size.1, bytes, self.most);
+            let (_, is_inside) = within(*num, info.size.0, bytes, most);
+            let (inside, _) = within(*num, info.size.1, bytes, most);
             if !is_inside {
                 // Of all numbers, those inside are all that there are inside.
                 let is_plain = num.is_plain(width, self.most) && num.mine == 0;

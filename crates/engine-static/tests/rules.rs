@@ -1,6 +1,7 @@
 //! Each rule of the analysis on a small program that it proves, and on a twin that has a race and must
 //! not be proved.
 
+mod local;
 mod support;
 
 use std::path::Path;

@@ -5,13 +5,12 @@
 //! critical sections of one lock. All orders of steps that depend on one another are looked at, so each
 //! pair that races does so in one of them; it is reported as soon as its second access is made.
 
-use std::ops::Range;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
 use crate::machine::{Effects, Touch};
-use crate::state::overlap;
+use crate::state::{grains, overlap, part};
 use crate::trace::{Clock, Clocks, clock_of};
 use crate::value::Value;
 
@@ -34,8 +33,6 @@ impl Made {
         matches!(self.touch.address, Value::Known(_))
     }
 }
-
-const GRAIN: u64 = 8;
 
 /// The accesses of the current path that may yet race with others.
 #[derive(Default)]
@@ -157,9 +154,7 @@ impl Races {
     fn acquire(&self, touch: &Touch, clock: &mut Clock) {
         for grain in grains(&touch.range) {
             let Some(list) = self.writes.get(&grain) else { continue };
-            let part =
-                touch.range.start.max(grain * GRAIN)..touch.range.end.min((grain + 1) * GRAIN);
-            let mut open: Vec<u64> = part.collect();
+            let mut open: Vec<u64> = part(&touch.range, grain).collect();
             for write in list.iter().rev() {
                 let finds = open.iter().any(|byte| write.touch.range.contains(byte));
                 if finds && write.touch.is_atomic && !self.may_hide(write, touch) {
@@ -239,8 +234,4 @@ impl Races {
             }
         }
     }
-}
-
-fn grains(range: &Range<u64>) -> impl Iterator<Item = u64> {
-    range.start / GRAIN..=(range.end.max(range.start + 1) - 1) / GRAIN
 }

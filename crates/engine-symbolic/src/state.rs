@@ -1,7 +1,7 @@
 //! One state: threads, memory, and the conditions on inputs under which it is reached. Copies share
 //! what they have in common.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 use parallax_machine::system::{Buffer, Marks, Object};
@@ -147,6 +147,21 @@ pub fn overlap(one: &Range<u64>, other: &Range<u64>) -> bool {
     one.start < other.end && other.start < one.end
 }
 
+/// Bytes that have a list of accesses of their own.
+const GRAIN: u64 = 8;
+
+/// The grains that a range of bytes is in, up to the last byte that there is.
+pub fn grains(range: &Range<u64>) -> RangeInclusive<u64> {
+    let end = range.end.max(range.start.saturating_add(1));
+    range.start / GRAIN..=(end - 1) / GRAIN
+}
+
+/// The part of a range that is in a grain.
+pub fn part(range: &Range<u64>, grain: u64) -> Range<u64> {
+    let start = grain * GRAIN;
+    range.start.max(start)..range.end.min(start.saturating_add(GRAIN))
+}
+
 /// What a thread stands at.
 #[derive(Clone, PartialEq, Debug)]
 pub enum At<'p> {
@@ -279,5 +294,20 @@ impl Facts {
             ],
             _ => [none; 3],
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_has_an_end() {
+        let last = u64::MAX / GRAIN;
+        assert_eq!(grains(&(u64::MAX..u64::MAX)), last..=last);
+        assert_eq!(grains(&(u64::MAX - 8..u64::MAX)), last - 1..=last);
+        assert_eq!(part(&(u64::MAX - 8..u64::MAX), last), u64::MAX - 7..u64::MAX);
+        assert_eq!(grains(&(7..9)), 0..=1);
+        assert_eq!(part(&(7..9), 1), 8..9);
     }
 }

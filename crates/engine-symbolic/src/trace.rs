@@ -12,7 +12,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::machine::{Effects, Touch};
-use crate::state::overlap;
+use crate::state::{grains, overlap, part};
 
 /// For each thread, how many of its steps come before.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -108,8 +108,6 @@ pub struct Trace {
     wide: Vec<u32>,
 }
 
-/// Bytes that have a list of their own.
-const GRAIN: u64 = 8;
 /// An access to more bytes is wide.
 const WIDE: u64 = 64;
 
@@ -119,7 +117,7 @@ impl Trace {
         if is_wide(&event.footprint) {
             self.wide.push(index);
         } else {
-            for grain in grains(&event.footprint) {
+            for grain in grains_of(&event.footprint) {
                 let list = self.places.entry(grain).or_default();
                 if list.last() != Some(&index) {
                     list.push(index);
@@ -136,7 +134,7 @@ impl Trace {
             self.wide.pop();
             return;
         }
-        for grain in grains(&event.footprint) {
+        for grain in grains_of(&event.footprint) {
             if let Some(list) = self.places.get_mut(&grain)
                 && list.last() == Some(&index)
             {
@@ -173,9 +171,9 @@ impl Trace {
 
     /// Events that may conflict with an access, but for those that come before one of them.
     fn candidates(&self, range: &Range<u64>, writes: bool, found: &mut Vec<u32>) {
-        for grain in range.start / GRAIN..=(range.end.max(range.start + 1) - 1) / GRAIN {
+        for grain in grains(range) {
             let Some(list) = self.places.get(&grain) else { continue };
-            let part = range.start.max(grain * GRAIN)..range.end.min((grain + 1) * GRAIN);
+            let part = part(range, grain);
             for index in list.iter().rev() {
                 let parts = &self.events[*index as usize].footprint.parts;
                 let conflict = |(place, also): &&(Range<u64>, bool)| {
@@ -201,7 +199,6 @@ fn is_wide(footprint: &Footprint) -> bool {
         || footprint.parts.iter().any(|(range, _)| range.end.saturating_sub(range.start) > WIDE)
 }
 
-fn grains(footprint: &Footprint) -> impl Iterator<Item = u64> {
-    let parts = footprint.parts.iter();
-    parts.flat_map(|(range, _)| range.start / GRAIN..=(range.end.max(range.start + 1) - 1) / GRAIN)
+fn grains_of(footprint: &Footprint) -> impl Iterator<Item = u64> {
+    footprint.parts.iter().flat_map(|(range, _)| grains(range))
 }

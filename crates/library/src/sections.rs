@@ -1,15 +1,12 @@
 //! Functions of the program whose names start with `__VERIFIER_atomic_`: by a rule of SV-COMP,
-//! nobody interrupts them.
+//! nobody interrupts them. So it is with those that begin and end sections, where the program has its own.
 
 use parallax_program::{Function, Inst, InstKind, Program, Terminator};
 
 const PREFIX: &str = "__VERIFIER_atomic_";
 
 pub(crate) fn make_atomic(program: &mut Program) {
-    let named = |function: &&mut Function| {
-        let rest = function.name.strip_prefix(PREFIX);
-        rest.is_some_and(|rest| !matches!(rest, "begin" | "end"))
-    };
+    let named = |function: &&mut Function| function.name.starts_with(PREFIX);
     program.functions.iter_mut().filter(named).for_each(enclose);
 }
 

@@ -14,7 +14,7 @@ use parallax_frontend_c::{Formula, Formulas};
 use parallax_machine::system::BadAccess;
 use parallax_program::{AllocKind, Expr, InstKind, Program, Property};
 use parallax_verdict::{
-    Conclusion, EventKind, Execution, Life, Reason, Scope, ThreadEnding, Verdict, Violation,
+    Conclusion, Event, EventKind, Execution, Life, Reason, Scope, ThreadEnding, Verdict, Violation,
 };
 
 /// A verdict as the competition counts it.
@@ -103,8 +103,9 @@ impl Competition<'_> {
     fn part(&self, violation: &Violation) -> Result<&'static str, String> {
         let asked = |formula: Formula| self.formulas.formulas.contains(&formula);
         let part = match violation.property {
-            Property::Race if is_about_a_number(violation) => {
-                return Err("the number of a thread may be stored late".to_string());
+            Property::Race if is_about_a_number(violation) => return Err(LATE_NUMBER.to_string()),
+            _ if looks_for_a_number_early(&violation.execution) => {
+                return Err(LATE_NUMBER.to_string());
             }
             Property::Race => Formula::NoRace,
             Property::Memory if is_late_free(violation) => Formula::ValidFree,
@@ -138,6 +139,9 @@ pub(crate) fn may_hide_leaks(program: Option<&Program>) -> bool {
     let waits = kinds().any(|kind| matches!(kind, InstKind::Join { .. }));
     kinds().any(is_heap) && (kinds().any(is_end) || starts && !waits)
 }
+
+/// Why nothing follows from what comes before a thread's number is stored.
+const LATE_NUMBER: &str = "the number of a thread may be stored late";
 
 /// Why nothing is known of objects there.
 pub(crate) const HIDDEN: &str = "objects that are left where the program ends early are not seen";
@@ -194,23 +198,45 @@ fn is_late_free(violation: &Violation) -> bool {
     frees && violation.message == BadAccess::Freed.message()
 }
 
+/// The thread whose number an event stores where it was started, if it is such a store.
+fn numbered(events: &[Event], store: &Event) -> Option<u32> {
+    let EventKind::Write { value, .. } = &store.kind else { return None };
+    let here =
+        events.iter().filter(|event| event.thread == store.thread && event.place == store.place);
+    let mut started = here.filter_map(|event| match event.kind.life() {
+        Some(Life::Start(number)) => Some(number),
+        _ => None,
+    });
+    started.find(|number| u128::from(*number) + 1 == value.unsigned())
+}
+
 /// Whether a race is with the store of a thread's number where it was started. POSIX lets threads run
 /// before that store is made; the competition takes it to be made before.
 fn is_about_a_number(violation: &Violation) -> bool {
     let events = &violation.execution.events;
-    let involved = violation.involved.iter().filter_map(|event| events.get(*event as usize));
-    let mut stores = involved.filter_map(|event| match &event.kind {
-        EventKind::Write { value, .. } => Some((event, value.unsigned())),
-        _ => None,
+    let mut involved = violation.involved.iter().filter_map(|event| events.get(*event as usize));
+    involved.any(|event| numbered(events, event).is_some())
+}
+
+/// Whether a thread looks for its own number where that is stored only later.
+fn looks_for_a_number_early(execution: &Execution) -> bool {
+    let events = &execution.events;
+    let stores = events.iter().enumerate().filter_map(|(index, store)| {
+        Some((index as u32, numbered(events, store)?, store.kind.footprint()?))
     });
-    stores.any(|(store, value)| {
-        let starts = events.iter().filter(|event| event.thread == store.thread);
-        let here = starts.filter(|event| event.place == store.place);
-        let mut numbers = here.filter_map(|event| match event.kind.life() {
-            Some(Life::Start(number)) => Some(u128::from(number) + 1),
-            _ => None,
-        });
-        numbers.any(|number| number == value)
+    let stores: Vec<(u32, u32, (u64, u32))> = stores.collect();
+    execution.rf.iter().any(|(source, read)| {
+        let (Some(from), Some(to)) = (events.get(*source as usize), events.get(*read as usize))
+        else {
+            return false;
+        };
+        let Some((start, bytes)) = to.kind.footprint() else { return false };
+        stores.iter().any(|(store, number, (address, size))| {
+            let meets = *address < start.saturating_add(u64::from(bytes))
+                && start < address.saturating_add(u64::from(*size));
+            let is_before = from.thread.is_none() || execution.co.contains(&(*source, *store));
+            to.thread == Some(*number) && meets && is_before
+        })
     })
 }
 

@@ -15,6 +15,8 @@ use parallax_program::{Help, Property, Setting};
 use parallax_query::Found;
 use parallax_verdict::{Reason, Suspicion, stopped};
 
+use whole::{Sections, sections};
+
 use crate::cat::Look;
 use crate::claim::{claim, step_of};
 use crate::crew::Segment;
@@ -128,6 +130,8 @@ pub struct Observer<'a, 'p> {
     in_totals: (u64, u64),
     /// Nothing is reported.
     is_silent: bool,
+    /// No thread can go on any more.
+    is_at_end: bool,
     /// The last round in which something was handed in.
     round: u32,
 }
@@ -165,6 +169,7 @@ impl<'a, 'p> Observer<'a, 'p> {
             patience: 1,
             in_totals: (0, 0),
             is_silent: false,
+            is_at_end: false,
             round: shared.round.load(Ordering::Relaxed),
         }
     }
@@ -320,9 +325,16 @@ impl<'a, 'p> Observer<'a, 'p> {
         if graph.has_sections && !graph.order.iter().all(is_apart) {
             return;
         }
-        if graph.has_sections && !whole::is_whole(graph) {
-            let site = graph.order.last().and_then(|id| graph.standing(*id).site());
-            return self.unsupported(checks::INTRUDER, site);
+        if graph.has_sections {
+            let sections = sections(graph);
+            // What has failed there is looked at once more when all others are through.
+            if sections == Sections::SeenEarly && failed.is_some() && !self.is_at_end {
+                return;
+            }
+            if sections != Sections::Whole {
+                let site = graph.order.last().and_then(|id| graph.standing(*id).site());
+                return self.unsupported(checks::INTRUDER, site);
+            }
         }
         let site = match (failed, involved.first()) {
             (Some(thread), _) => graph.now(thread).and_then(Standing::site),
@@ -473,8 +485,22 @@ impl<'a, 'p> Observer<'a, 'p> {
         false
     }
 
+    /// Looks once more at threads that failed while a section was not over that they know of.
+    fn report_late(&mut self, graph: &Graph<'p>, memory: &Memory) {
+        self.is_at_end = true;
+        for number in 0..graph.threads.len() {
+            if let Some(At::Failed { .. } | At::Fault(_)) = graph.now(number).map(|now| &now.at) {
+                self.stands(graph, memory, number);
+            }
+        }
+        self.is_at_end = false;
+    }
+
     /// No thread can go on.
     pub fn complete(&mut self, graph: &Graph<'p>, memory: &Memory) {
+        if graph.has_sections {
+            self.report_late(graph, memory);
+        }
         if graph.has_twins {
             self.findings.twins.extend(symmetry::twins(graph));
         }

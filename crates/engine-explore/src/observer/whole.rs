@@ -2,16 +2,34 @@
 //!
 //! Sections exclude one another by a lock, which does not keep out accesses that are in no section.
 //! If all of those are ordered with what is inside, each section as a whole may still have to be
-//! both before and after something else. Taken as one node, it is on a cycle then.
+//! both before and after something else. Taken as one node, it is on a cycle then. And what is
+//! stored in a section is seen only once it is over.
 
-use crate::event::{Id, Kind};
+use crate::event::{Event, Id, Kind};
 use crate::graph::Graph;
+
+/// What the atomic sections of a graph are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sections {
+    Whole,
+    /// Somebody reads what one has stored that is not over. It may be whole in the end.
+    SeenEarly,
+    Broken,
+}
+
+pub fn sections(graph: &Graph<'_>) -> Sections {
+    let nodes = Nodes::new(graph);
+    match (is_whole(graph, &nodes), is_seen_early(graph, &nodes)) {
+        (false, _) => Sections::Broken,
+        (true, true) => Sections::SeenEarly,
+        (true, false) => Sections::Whole,
+    }
+}
 
 /// Whether no section is on a cycle of program order and communication. Where a model allows such
 /// cycles this asks for too much.
-pub fn is_whole(graph: &Graph<'_>) -> bool {
-    let nodes = Nodes::new(graph);
-    let mut edges = edges(graph, &nodes);
+fn is_whole(graph: &Graph<'_>, nodes: &Nodes) -> bool {
+    let mut edges = edges(graph, nodes);
     loop {
         let before = edges.len();
         let (mut enters, mut leaves) = (vec![false; nodes.count], vec![false; nodes.count]);
@@ -27,16 +45,30 @@ pub fn is_whole(graph: &Graph<'_>) -> bool {
     }
 }
 
-/// Which node each event is, by thread and place; and whether a node is a section.
+/// Whether another thread reads what a section has stored that is not over. One that nobody reads from
+/// may as well not have begun.
+fn is_seen_early(graph: &Graph<'_>, nodes: &Nodes) -> bool {
+    let mut reads = graph.threads.iter().enumerate().flat_map(|(thread, own)| {
+        let reads = own.events.iter().filter(|event| event.kind == Kind::Read);
+        reads.map(move |read| (thread, read.rf))
+    });
+    reads.any(|(thread, source)| {
+        let node = nodes.node(source).filter(|_| source.thread() != thread);
+        node.is_some_and(|node| nodes.open.contains(&node))
+    })
+}
+
+/// Which node each event is, by thread and place; whether a node is a section, and which are not over.
 struct Nodes {
     of: Vec<Vec<usize>>,
     sections: Vec<bool>,
+    open: Vec<usize>,
     count: usize,
 }
 
 impl Nodes {
     fn new(graph: &Graph<'_>) -> Nodes {
-        let mut nodes = Nodes { of: Vec::new(), sections: Vec::new(), count: 0 };
+        let mut nodes = Nodes { of: Vec::new(), sections: Vec::new(), open: Vec::new(), count: 0 };
         for thread in &graph.threads {
             let mut own = Vec::with_capacity(thread.events.len());
             for event in &thread.events {
@@ -44,6 +76,9 @@ impl Nodes {
                     nodes.sections.push(event.marks.is_enter());
                 }
                 own.push(nodes.sections.len().saturating_sub(1));
+            }
+            if thread.events.last().is_some_and(Event::is_before_inside) {
+                nodes.open.extend(own.last());
             }
             nodes.of.push(own);
         }

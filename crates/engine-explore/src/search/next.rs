@@ -11,14 +11,17 @@ use crate::memory::Parts;
 use crate::standing::{At, SECTIONS, Standing};
 
 impl<'p> Search<'_, 'p> {
-    /// A thread in the middle of an operation, or else the first that can go on. One that would
-    /// wait at once lets the others go first: perhaps they do what it waits for.
+    /// A thread in the middle of an operation or of an atomic section, or else the first that can go on.
+    /// One that would wait at once lets the others go first: perhaps they do what it waits for.
     pub(super) fn next_thread(&mut self) -> Option<usize> {
         let halfway = |thread: &ThreadGraph<'p>| {
             let is_looking = || self.graph.has_locks && locks::is_looking(thread);
+            // What others see of a section before it is over is no execution yet.
+            let is_inside = || thread.events.last().is_some_and(Event::is_before_inside);
             let now = thread.standings.last();
             now.is_some_and(|now| {
-                now.is_halfway() || is_looking() && now.is_ready() && self.can_go_on(now)
+                let goes_first = || is_looking() || is_inside();
+                now.is_halfway() || goes_first() && now.is_ready() && self.can_go_on(now)
             })
         };
         if let Some(thread) = self.graph.threads.iter().position(halfway) {

@@ -1,0 +1,42 @@
+// ask -p assert: 0 safe
+// ask -p assert -DPLAIN: 1 both
+#include <assert.h>
+#include <pthread.h>
+extern void __VERIFIER_assume(int condition);
+
+// A program that has its own functions for the ends of sections: by their names nobody interrupts them.
+#ifdef PLAIN
+#define BEGIN begin
+#else
+#define BEGIN __VERIFIER_atomic_begin
+#endif
+
+static int taken, n;
+
+void BEGIN(void) {
+    __VERIFIER_assume(taken == 0);
+    taken = 1;
+}
+
+void __VERIFIER_atomic_end(void) {
+    __VERIFIER_assume(taken == 1);
+    taken = 0;
+}
+
+static void *add(void *arg) {
+    BEGIN();
+    int k = n;
+    n = k + 1;
+    __VERIFIER_atomic_end();
+    return arg;
+}
+
+int main(void) {
+    pthread_t one, two;
+    pthread_create(&one, NULL, add, NULL);
+    pthread_create(&two, NULL, add, NULL);
+    pthread_join(one, NULL);
+    pthread_join(two, NULL);
+    assert(n == 2 && "both");
+    return 0;
+}
