@@ -13,8 +13,6 @@
 //! A condition that is false for numbers alone, without any input, is seen by tracking values: the
 //! places that the numbers come from.
 
-mod relations;
-
 use std::sync::Arc;
 
 use parallax_program::{BinaryOp, Bits, Property, UnaryOp};

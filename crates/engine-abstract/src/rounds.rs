@@ -2,7 +2,7 @@
 
 use parallax_memory::Model;
 use parallax_program::{Program, Property};
-use parallax_solver::{Stop, Term};
+use parallax_solver::Stop;
 use parallax_verdict::{
     Conclusion, Counts, Gaps, NONE_ENDS, Reason, Scope, Searched, Verdict, Violation, confirm,
     inputs_tried, no_execution_passes, stopped,
@@ -70,8 +70,6 @@ pub fn prove(program: &Program, model: &Model, options: &Options<'_>) -> (Verdic
         resumes: false,
         has_refined: false,
         in_rows: 0,
-        relations: Vec::new(),
-        is_anew: false,
         turned: None,
         splits: false,
         has_ended: false,
@@ -132,10 +130,6 @@ struct Rounds<'r, 'p> {
     has_refined: bool,
     /// How often refinement has followed a loop round by round.
     in_rows: u32,
-    /// Relations between counters that were guessed because of that.
-    relations: Vec<Term>,
-    /// Whether what conditions speak of has changed, so that nothing of the graph is left.
-    is_anew: bool,
     /// Another order in which states are looked at, for that reason.
     turned: Option<Order>,
     /// Whether states that differ in a predicate are kept apart, as conditions one by one were not enough.
@@ -203,7 +197,6 @@ impl<'r, 'p> Rounds<'r, 'p> {
     /// What formulas say of places means nothing any more.
     fn forget(&mut self) {
         self.precision = Precision::default();
-        self.relations.clear();
         self.pinned.clear();
         self.banned.clear();
         self.passed.clear();
@@ -300,7 +293,7 @@ impl<'r, 'p> Rounds<'r, 'p> {
             self.precision.values.remove(&place);
         }
         // They speak of the values that were tracked.
-        self.forget_conditions();
+        self.precision.forget_predicates();
         Next::Again
     }
 
@@ -370,8 +363,7 @@ impl<'r, 'p> Rounds<'r, 'p> {
             }
         }
         let is_lazy = self.options.tuning.pruning == Pruning::Lazy;
-        let goes_on = is_lazy && !std::mem::take(&mut self.is_anew);
-        self.kept = kept.filter(|_| goes_on).map(|kept| (kept, first));
+        self.kept = kept.filter(|_| is_lazy).map(|kept| (kept, first));
         Ok(Next::Again)
     }
 
@@ -386,7 +378,6 @@ impl<'r, 'p> Rounds<'r, 'p> {
                 self.has_refined = true;
                 let is_in_row = self.look_for_rows(path, predicates);
                 *first = if is_in_row { 0 } else { needed_at };
-                let predicates = if self.is_anew { 0 } else { predicates };
                 self.report_precision(&values, predicates, path.edges.len());
                 Ok(Next::Again)
             }
@@ -433,41 +424,12 @@ impl<'r, 'p> Rounds<'r, 'p> {
         if !refinement.is_in_rows(new) {
             return false;
         }
-        let (relations, counters) = refinement.relations_on(path);
-        if self.relate(relations, counters) {
-            return true;
-        }
-        if !self.refinement().learn_copies(path) {
+        if !refinement.learn_copies(path) {
             self.in_rows += 1;
             let is_turned = (self.in_rows / WHILE).is_multiple_of(2) && self.in_rows > 1;
             self.turned = is_turned.then_some(Order::BreadthFirst);
         }
         true
-    }
-
-    /// From now on these relations are tracked, and no values of the counters, nor what was asked of these. False if nothing is new.
-    fn relate(&mut self, relations: Vec<Term>, counters: Vec<PlaceId>) -> bool {
-        let mut new = relations;
-        new.retain(|term| !self.relations.contains(term));
-        if new.is_empty() {
-            return false;
-        }
-        self.relations.extend(new);
-        for place in counters.into_iter().filter(|place| !self.pinned.contains(place)) {
-            self.banned.insert(place);
-            self.precision.values.remove(&place);
-        }
-        self.forget_conditions();
-        self.is_anew = true;
-        true
-    }
-
-    /// Tracks no conditions any more, but for relations between counters.
-    fn forget_conditions(&mut self) {
-        self.precision.forget_predicates();
-        for term in &self.relations {
-            self.precision.add(&mut self.blocks, *term, None);
-        }
     }
 
     /// Whether the model allows what happens on a path, with all events that have left its graphs.
