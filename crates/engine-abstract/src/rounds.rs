@@ -286,10 +286,14 @@ impl<'r, 'p> Rounds<'r, 'p> {
             let name = text::place(&rounds.blocks, place);
             format!("{name} has many values, which are not tracked from now on")
         });
-        self.banned.insert(place);
+        let mut many = self.precision.compared_with(&self.blocks, place);
+        many.retain(|place| !self.pinned.contains(place));
+        for place in many.into_iter().chain([place]) {
+            self.banned.insert(place);
+            self.precision.values.remove(&place);
+        }
         // They speak of the values that were tracked.
         self.precision.forget_predicates();
-        self.precision.values.remove(&place);
         Next::Again
     }
 

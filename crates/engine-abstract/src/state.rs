@@ -9,8 +9,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use parallax_program::Bits;
-use parallax_solver::Term;
+use parallax_program::{BinaryOp, Bits};
+use parallax_solver::{Node as Operator, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::block::{Blocks, Edge, Store};
@@ -55,6 +55,29 @@ impl Predicate {
 }
 
 impl Precision {
+    /// Places whose sums or differences with this one are tracked in comparisons: where one of them has many values, so have
+    /// the others, sooner or later.
+    pub fn compared_with(&self, blocks: &Blocks<'_>, place: PlaceId) -> Vec<PlaceId> {
+        use BinaryOp::{Add, Eq, Sle, Slt, Sub, Ule, Ult};
+        let terms = &blocks.values.terms;
+        let is_sum = |term: Term| matches!(terms.node(term), Operator::Binary(Add | Sub, ..));
+        let compares = |term: Term| match terms.node(term) {
+            Operator::Binary(Eq | Ult | Ule | Slt | Sle, left, right) => {
+                is_sum(left) || is_sum(right)
+            }
+            _ => false,
+        };
+        let of = self
+            .predicates
+            .iter()
+            .filter(|it| it.places.contains(&place) && it.places.len() <= 3 && compares(it.term));
+        let mut all: Vec<PlaceId> =
+            of.flat_map(|it| it.places.iter().copied()).filter(|it| *it != place).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     pub fn forget_predicates(&mut self) {
         self.predicates.clear();
     }

@@ -170,10 +170,16 @@ fn starts<'l>(line: &'l str, word: &str) -> Option<&'l str> {
     line.trim_start().strip_prefix(word)?.strip_prefix(' ')
 }
 
-/// Whether no thread runs at the node that the last of these lines are about.
+/// Whether no thread can go on at the node that the last of these lines are about: each has ended, or waits for a later write.
 fn has_ended(lines: &[&str]) -> bool {
     let own = lines.iter().rev().take_while(|line| starts(line, "node").is_none());
-    own.filter(|line| starts(line, "thread").is_some()).all(|line| line.contains(" ended "))
+    let own: Vec<&str> = own.copied().collect();
+    let threads = own.iter().filter_map(|line| starts(line, "thread"));
+    threads.map(|rest| rest.split(' ').next().unwrap_or_default()).all(|thread| {
+        let ended = format!("thread {thread} ended ");
+        let waits = format!("waits {thread} open");
+        own.iter().any(|line| line.contains(&ended) || line.contains(&waits))
+    })
 }
 
 const DAMAGES: [Damage; 13] = [
@@ -338,7 +344,10 @@ const DAMAGES_OF_GRAPHS: [Damage; 11] = [
     Damage {
         name: "another event leaves",
         is_fatal: true,
-        of: |line, _| replaced(line, "edge", " to ", " gone 0 0 gone 1 0 to "),
+        of: |line, _| match line.contains(" gone 0 0") {
+            true => Vec::new(),
+            false => replaced(line, "edge", " to ", " gone 0 0 to "),
+        },
     },
     Damage { name: "an access is not said", is_fatal: true, of: |line, _| left_out(line, "use") },
     Damage { name: "memory is left out", is_fatal: true, of: |line, _| left_out(line, "track") },
@@ -417,7 +426,7 @@ fn damage(model: &str, damages: &[&[Damage]], files: &[String]) {
             for (at, line) in lines.iter().enumerate() {
                 for other in (damage.of)(line, &sizes) {
                     number += 1;
-                    if !number.is_multiple_of(step) {
+                    if counts[0] > 0 && !number.is_multiple_of(step) {
                         continue;
                     }
                     let mut damaged = lines.clone();

@@ -166,6 +166,7 @@ const RANGE: Option<(i128, i128)> = Some((0, 3));
 fn answer(verdict: &Verdict, shown: &dyn Fn() -> String) -> Option<bool> {
     if let Some(reason) = &verdict.reason {
         let is_wrong = reason.message.contains("replayed") || reason.message.contains("repeated");
+        let is_wrong = is_wrong && !reason.message.contains("out of time");
         assert!(!is_wrong, "{}: {}", shown(), reason.message);
     }
     match (verdict.conclusion(), verdict.scope) {
