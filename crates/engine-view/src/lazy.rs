@@ -344,11 +344,16 @@ impl<'s, 'p> Lazy<'s, 'p> {
     /// Somebody else is about to overwrite these bytes: stores to them go unnoticed.
     fn pass_covered(&mut self, thread: u32, range: Range) {
         let is_covered = |lazy: &Self| {
-            let store = lazy.front_store(thread);
-            store.is_some_and(|(own, _)| covers(range, own))
+            let at = lazy.system.thread(thread).map(|local| &local.at);
+            at.and_then(store_at).is_some_and(|(own, _)| covers(range, own))
         };
-        if is_covered(self) {
-            while (is_covered(self) || self.is_idle(thread)) && self.pass(thread) {}
+        let has_joined = self.pending(thread).last().is_some_and(|it| joined(it.at()).is_some());
+        if !has_joined && is_covered(self) {
+            while (is_covered(self) || self.is_idle(thread)) && self.pass(thread) {
+                if self.pending(thread).last().is_some_and(|it| joined(it.at()).is_some()) {
+                    return;
+                }
+            }
         }
     }
 

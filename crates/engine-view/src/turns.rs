@@ -7,7 +7,7 @@
 //! that.
 
 use parallax_machine::reduction::Status;
-use parallax_machine::reduction::summary::{Process, SetId, Summaries};
+use parallax_machine::reduction::summary::{Access, Kind, Process, SetId, Summaries};
 use parallax_machine::system::Waits;
 
 use crate::lazy::Start;
@@ -103,8 +103,10 @@ impl<'p> Turns<'p> {
     ) -> bool {
         let mut asked = vec![false; self.0.len()];
         let mut wanted: Vec<u32> = Vec::new();
+        let mut settled = Settled { summaries, future, known: Vec::new() };
         for turn in self.0.iter().filter(|turn| turn.is_chosen) {
             let rivals = summaries.rivals_in(future, turn.accesses);
+            let rivals = rivals.filter(|rival| !settled.is_alike(turn.accesses, rival));
             wanted.extend(rivals.map(|rival| rival.process.thread()));
             wanted.extend(helpers(turn.front, summaries, future, section));
         }
@@ -128,6 +130,38 @@ impl<'p> Turns<'p> {
             }
         }
         has_grown
+    }
+}
+
+/// Bytes that are given one value only, by whole stores: whoever is the first to store it, all others find it there. Which of them takes
+/// effect makes no difference then.
+struct Settled<'s> {
+    summaries: &'s Summaries,
+    future: SetId,
+    known: Vec<((u64, u64), bool)>,
+}
+
+impl Settled<'_> {
+    /// Whether a later access does no more than the only thing that these do to its bytes.
+    fn is_alike(&mut self, accesses: SetId, rival: &Access) -> bool {
+        let Kind::Sets(value) = rival.kind else { return false };
+        let mut own = self.summaries.all_in(accesses);
+        own.all(|own| own.kind == Kind::Write || !own.overlaps(rival.start, rival.size))
+            && self.is_settled(rival, value)
+    }
+
+    fn is_settled(&mut self, store: &Access, value: u128) -> bool {
+        let place = (store.start, store.size);
+        if let Some((_, is_settled)) = self.known.iter().find(|(known, _)| *known == place) {
+            return *is_settled;
+        }
+        let is_same = |access: &Access| {
+            access.kind == Kind::Sets(value) && (access.start, access.size) == place
+        };
+        let mut all = self.summaries.all_in(self.future);
+        let is_settled = all.all(|it| !it.changes(store.start, store.size) || is_same(it));
+        self.known.push((place, is_settled));
+        is_settled
     }
 }
 
