@@ -6,10 +6,10 @@ fn main() {
     let (sender, receiver) = mpsc::channel();
     let second = sender.clone();
     let threads = [
-        thread::spawn(move || sender.send(Box::new(1)).unwrap()),
-        thread::spawn(move || second.send(Box::new(2)).unwrap()),
+        thread::spawn(move || sender.send(1).unwrap()),
+        thread::spawn(move || second.send(2).unwrap()),
     ];
-    let sum: i32 = receiver.iter().map(|value| *value).sum();
+    let sum: i32 = receiver.iter().sum();
     assert_eq!(sum, 3);
     for thread in threads {
         thread.join().unwrap();

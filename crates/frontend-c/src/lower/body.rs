@@ -260,7 +260,9 @@ impl<'u> Body<'u> {
     /// they are what lies between the fields of a structure: variables have marks, see
     /// [`undefined`](crate::undefined).
     pub fn any_operand(&mut self, ty: &Type, value: &Value) -> Lowered<Vec<Expr>> {
-        if let Value::Undef | Value::Poison = value {
+        // Nobody decides by such a value in Rust.
+        let is_open = matches!(value, Value::Undef | Value::Poison);
+        if is_open && !self.unit.module.is_rust {
             let scalars = self.unit.layout.scalars(ty)?;
             let vars = scalars.iter().map(|scalar| self.builder.temp(scalar.width));
             let vars: Vec<VarId> = vars.collect();
