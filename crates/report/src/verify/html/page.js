@@ -123,7 +123,10 @@
 
     // Scrolls a pane, and not the page.
     into(part, pane) {
-      const a = part.getBoundingClientRect(), b = pane.getBoundingClientRect(), top = b.top + 70, low = b.bottom - 30;
+      const a = part.getBoundingClientRect(), b = pane.getBoundingClientRect(), top = b.top + 70;
+      // What is behind the dock is not seen.
+      const edge = Math.min(b.bottom, this.dock.getBoundingClientRect().top);
+      const low = Math.max(edge - 20, top + 60);
       if (a.top < top) pane.scrollTop -= top - a.top;
       else if (a.bottom > low) pane.scrollTop += a.bottom - low;
       if (part.matches(".card")) {
