@@ -32,6 +32,8 @@
       if (this.edges.some((edge) => edge.classList.contains("cycle"))) section.classList.add("has-cycle");
       this.listen();
       this.show();
+      // A pane fits between the top of the window and the dock.
+      section.style.setProperty("--dock", `${this.dock.offsetHeight}px`);
       // What it is about comes into view; of long executions that is far down.
       const about = [...section.querySelectorAll(".card.involved")].pop();
       if (about) this.into(about, section.querySelector(".threads"));
