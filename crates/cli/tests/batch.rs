@@ -93,11 +93,15 @@ fn what_is_done_is_not_done_again() {
     folder.write("d/sb.litmus", SB.replace("SB", "SB2"));
     let third = folder.run(&words);
     assert!(third.stdout.lines().next().expect("a row").contains("\"verdict\":\"unsafe\""));
-    std::fs::write(&path, "nonsense\n").expect("a file");
-    folder
-        .run(&["verify", "-q", "--batch", "--results", "kept", "d/t.yml"])
-        .ends_with(2)
-        .complains("kept:1: this is no kept answer");
+    // A file that is something else stays as it is.
+    for (text, line) in [("nonsense\n", 1), ("nonsense", 1), ("\n{\"key\": 1", 2)] {
+        std::fs::write(&path, text).expect("a file");
+        folder
+            .run(&["verify", "-q", "--batch", "--results", "kept", "d/t.yml"])
+            .ends_with(2)
+            .complains(&format!("kept:{line}: this is no kept answer"));
+        assert_eq!(std::fs::read_to_string(&path).expect("the file"), text);
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use parallax_query::{Reduction, Reductions};
 use parallax_report::{Page, VerifyRun, verdict_html};
 use parallax_verdict::Verdict;
 use parallax_verify::Response;
-use parallax_verify::text::shown;
+use parallax_verify::text::{read, shown};
 
 use super::VerifyArguments;
 use super::witness::Asked;
@@ -17,8 +17,11 @@ pub fn page(
     run: &VerifyRun<'_>,
     verdict: &Verdict,
 ) -> String {
-    let sources: Vec<(&str, &str)> = response.source.iter().flat_map(SourceFile::files).collect();
     let given: Vec<String> = asked.files.iter().map(|path| shown(path)).collect();
+    let assembled = assembled(asked);
+    let assembled = assembled.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let sources = response.source.iter().flat_map(SourceFile::files);
+    let sources: Vec<(&str, &str)> = assembled.chain(sources).collect();
     let model: Vec<(&str, &str)> =
         response.model.sources().iter().flat_map(SourceFile::files).collect();
     let page = Page {
@@ -29,6 +32,14 @@ pub fn page(
         settings: &settings(options),
     };
     verdict_html(run, verdict, &page)
+}
+
+/// Files for the assembler, of which the program has a listing only.
+fn assembled(asked: &Asked) -> Vec<(String, String)> {
+    let files = asked.files.iter().filter(|path| {
+        path.extension().is_some_and(|extension| extension == "s" || extension == "S")
+    });
+    files.filter_map(|path| Some((shown(path), read(path).ok()?))).collect()
 }
 
 /// What was said to the shell.

@@ -1,34 +1,28 @@
-# arguments: --model tso examples/c/atomic-counter-torn.c
+# arguments: --model tso examples/c/treiber-stack-free.c
 # Conditions, displays, calls, variables.
-break worker if counter == 1
+break pop if top != 0
 info break
-display counter
-display/x counter + 16
+display top
 continue
 backtrace
-info locals
-print counter == 1 && !(counter > 2)
-print -1 < counter
-step
-info locals
+frame
+print top != 0 && !(top == 0)
+print -1 < 1 + 2 - 2
 up
 info locals
+backtrace
 down
-frame 9
-delete
-run
-break 12 if old == 1
-continue
-thread 0
-frame 0
-info locals
-condition 2 old == 99
-info break
-condition 2
-undisplay 2
+display/x 16 + 1
 info display
-break worker if nothing == 1
+condition 1 nothing == 1
+info break
+continue
+condition 1
+undisplay 2
+step
+delete
+break worker if 1 == 2
 run
 continue
 undisplay
-step
+goto 3

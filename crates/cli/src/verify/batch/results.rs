@@ -27,35 +27,36 @@ impl Kept {
     /// Opens a file, which need not be there, and reads what is in it.
     pub fn open(path: &Path) -> Result<Kept, Diagnostics> {
         let mut rows = HashMap::new();
-        let mut is_torn = false;
+        let mut whole = None;
         if path.exists() {
             let bytes = read(path, MOST_TEXT).map_err(|error| {
                 vec![Diagnostic::new(format!("cannot read '{}': {error}", shown(path)))]
             })?;
-            let text = String::from_utf8_lossy(&bytes);
-            is_torn = !text.is_empty() && !text.ends_with('\n');
+            // The last line of a process that was ended has no end.
+            let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            whole = (end < bytes.len()).then_some(end as u64);
+            let (text, rest) = bytes.split_at(end);
+            if !(rest.starts_with(START) || START.starts_with(rest)) {
+                return Err(vec![no_answer(path, text.split(|byte| *byte == b'\n').count())]);
+            }
+            let text = String::from_utf8_lossy(text);
             for (number, line) in text.lines().enumerate() {
                 match entry(line) {
                     Some((key, row)) => {
                         rows.insert(key, row);
                     }
-                    // The last line of a process that was ended.
-                    None if is_torn && number + 1 == text.lines().count() => {}
                     None => {
-                        let place = format!("{}:{}", shown(path), number + 1);
-                        let error = Diagnostic::new(format!("{place}: this is no kept answer"));
-                        return Err(vec![error.with_help(
-                            "--results takes a file of an earlier batch, or a new one",
-                        )]);
+                        return Err(vec![no_answer(path, number + 1)]);
                     }
                 }
             }
         }
         let file = OpenOptions::new().create(true).append(true).open(path);
-        let mut file = file.map_err(|error| vec![unwritten(path, &error)])?;
-        if is_torn {
-            file.write_all(b"\n").map_err(|error| vec![unwritten(path, &error)])?;
-        }
+        let cut = file.and_then(|file| {
+            whole.map_or(Ok(()), |length| file.set_len(length))?;
+            Ok(file)
+        });
+        let file = cut.map_err(|error| vec![unwritten(path, &error)])?;
         Ok(Kept { path: path.to_path_buf(), rows, file: Mutex::new(file) })
     }
 
@@ -75,6 +76,16 @@ impl Kept {
             output::report(&unwritten(&self.path, &error));
         }
     }
+}
+
+/// How the line of an answer begins.
+const START: &[u8] = b"{\"key\":\"";
+
+/// A file that is something else is not written to.
+fn no_answer(path: &Path, line: usize) -> Diagnostic {
+    let place = format!("{}:{line}", shown(path));
+    let error = Diagnostic::new(format!("{place}: this is no kept answer"));
+    error.with_help("--results takes a file of an earlier batch, or a new one")
 }
 
 fn entry(line: &str) -> Option<(String, BatchRow)> {

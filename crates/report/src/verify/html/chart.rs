@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use parallax_program::{Location, Property};
-use parallax_verdict::{EventKind, Life, Violation};
+use parallax_verdict::{EventKind, Life, ThreadEnding, Violation};
 
 use super::super::cycle::Step;
 use super::super::links::{Links, Naming};
@@ -339,6 +339,7 @@ impl<'a> Maker<'a> {
     /// The two events that a race or a late access is about.
     fn about(&mut self) {
         let involved = &self.violation.involved;
+        self.late_failure();
         let [one, other] = involved[..] else { return };
         let known = |event: u32| (event as usize) < self.violation.execution.events.len();
         if !known(one) || !known(other) {
@@ -357,6 +358,27 @@ impl<'a> Maker<'a> {
                 self.add(Kind::Late, first, second, words);
             }
             _ => {}
+        }
+    }
+
+    /// From where an object was freed to a thread that fails at it before it has done anything.
+    fn late_failure(&mut self) {
+        let violation = self.violation;
+        let events = &violation.execution.events;
+        let freed = violation.involved.iter().copied().find(|event| {
+            let kind = events.get(*event as usize).map(|event| &event.kind);
+            matches!(kind, Some(EventKind::Free { .. }))
+        });
+        let standings = (0u32..).zip(&violation.execution.standings);
+        let mut failed = standings.filter(|(_, it)| it.ending == ThreadEnding::Failed);
+        let failed = failed.next().and_then(|(thread, _)| self.lane_of.get(&thread).copied());
+        let (Some(event), Some(lane)) = (freed, failed) else { return };
+        let to = Spot { lane, row: self.chart.rows };
+        let is_there = self.chart.cards.iter().any(|card| (card.lane, card.row) == (lane, to.row));
+        if let Some(from) = self.spot(event).filter(|_| is_there) {
+            let who = self.chart.lanes[lane].name.clone();
+            let words = format!("{}, and {who} fails after that", self.words.act(event));
+            self.add(Kind::Late, from, to, words);
         }
     }
 

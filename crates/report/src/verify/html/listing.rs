@@ -40,9 +40,11 @@ impl<'a> Listing<'a> {
     pub fn new(page: &Page<'a>, chart: &Chart) -> Listing<'a> {
         let mut files: Vec<File<'a>> = Vec::new();
         for (name, text) in page.sources {
+            let is_given = page.given.iter().any(|given| given == name);
             let mut cards: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
             for (number, card) in chart.cards.iter().enumerate() {
-                let place = card.location.as_ref().filter(|place| *place.file == **name);
+                let place = card.location.as_ref();
+                let place = place.filter(|place| is_file(name, is_given, &place.file));
                 if let Some(place) = place {
                     cards.entry(place.line).or_default().push(number);
                 }
@@ -51,7 +53,6 @@ impl<'a> Listing<'a> {
             if cards.is_empty() || is_known || text.trim().is_empty() {
                 continue;
             }
-            let is_given = page.given.iter().any(|given| given == name);
             files.push(File { name, lines: text.lines().collect(), cards, is_given });
         }
         Listing { files }
@@ -64,7 +65,8 @@ impl<'a> Listing<'a> {
     /// The key of the line that a card is on, if it is shown.
     pub fn key_of(&self, card: &Card) -> Option<String> {
         let place = card.location.as_ref()?;
-        let file = self.files.iter().position(|file| *file.name == *place.file)?;
+        let mut files = self.files.iter();
+        let file = files.position(|file| is_file(file.name, file.is_given, &place.file))?;
         let is_there = (place.line as usize) <= self.files[file].lines.len() && place.line > 0;
         is_there.then(|| key(file, place.line))
     }
@@ -77,6 +79,12 @@ impl<'a> Listing<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether a place is in that file. Assemblers tell of their inputs by the last part of the path.
+fn is_file(name: &str, is_given: bool, place: &str) -> bool {
+    let is_end = || name.strip_suffix(place).is_some_and(|folder| folder.ends_with('/'));
+    name == place || is_given && is_end()
 }
 
 impl File<'_> {

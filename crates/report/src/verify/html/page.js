@@ -32,6 +32,8 @@
       if (this.edges.some((edge) => edge.classList.contains("cycle"))) section.classList.add("has-cycle");
       this.listen();
       this.show();
+      // A pane fits between the top of the window and the dock.
+      section.style.setProperty("--dock", `${this.dock.offsetHeight}px`);
       // What it is about comes into view; of long executions that is far down.
       const about = [...section.querySelectorAll(".card.involved")].pop();
       if (about) this.into(about, section.querySelector(".threads"));
@@ -123,7 +125,10 @@
 
     // Scrolls a pane, and not the page.
     into(part, pane) {
-      const a = part.getBoundingClientRect(), b = pane.getBoundingClientRect(), top = b.top + 70, low = b.bottom - 30;
+      const a = part.getBoundingClientRect(), b = pane.getBoundingClientRect(), top = b.top + 70;
+      // What is behind the dock is not seen.
+      const edge = Math.min(b.bottom, this.dock.getBoundingClientRect().top);
+      const low = Math.max(edge - 20, top + 60);
       if (a.top < top) pane.scrollTop -= top - a.top;
       else if (a.bottom > low) pane.scrollTop += a.bottom - low;
       if (part.matches(".card")) {

@@ -83,6 +83,11 @@ pub fn play(violation: &Violation, story: &Story, chart: &Chart, under: Under<'_
         Buffers::new(execution, &links, &story.order.position, apart).run(&story.order.events)
     });
     let mut cells = cells(&words, chart);
+    // For each store how many come before it in coherence order.
+    let mut before: HashMap<u32, usize> = HashMap::new();
+    for (_, later) in &execution.co {
+        *before.entry(*later).or_default() += 1;
+    }
     let mut places = Vec::new();
     let mut index: HashMap<u32, (usize, usize)> = HashMap::new();
     for (cell, writes) in &mut cells {
@@ -90,9 +95,8 @@ pub fn play(violation: &Violation, story: &Story, chart: &Chart, under: Under<'_
         if writes.iter().any(|write| words.meaning(*write).is_some()) {
             writes.retain(|write| words.event(*write).thread.is_some());
         }
-        let before = |write: &u32| execution.co.iter().filter(|(_, later)| later == write).count();
         writes.sort_by_cached_key(|write| {
-            (before(write), story.order.position[*write as usize], *write)
+            (before.get(write).copied(), story.order.position[*write as usize], *write)
         });
         let stores = (0..).zip(&*writes).map(|(number, write)| {
             index.insert(*write, (places.len(), number));
