@@ -47,8 +47,8 @@ pub fn action_text(action: Action) -> String {
 /// Whether an argument of clang does no harm, whoever has written it down, and can be written on a line.
 fn is_harmless(argument: &str) -> bool {
     let starts = ["-D", "-U", "-I", "-std="];
-    let has_more = |start: &&str| argument.len() > start.len() && argument.starts_with(*start);
-    starts.iter().any(|start| has_more(&start))
+    let has_more = |start: &str| argument.len() > start.len() && argument.starts_with(start);
+    starts.into_iter().any(has_more)
         && !argument.contains(['#', '\n', '\r'])
         && argument.trim() == argument
 }

@@ -147,7 +147,7 @@ impl Asker<'_> {
                     let last = said.lines().rfind(|line| !line.trim().is_empty());
                     let message = format!("it ended without an answer ({})", output.status);
                     let message = last.map_or(message.clone(), |last| format!("{message}: {last}"));
-                    BatchRow { verdict: "error".to_string(), message, ..row }
+                    BatchRow { verdict: "error".to_string(), message, ..*row }
                 })
             }
             Err(error) => {
@@ -214,8 +214,10 @@ fn spoken(properties: &Properties) -> Option<String> {
 }
 
 /// The row with what a process has answered; without, if that is no answer.
-fn answered(row: BatchRow, text: &str) -> Result<BatchRow, BatchRow> {
-    let Ok(answer) = serde_json::from_str::<Value>(text.trim()) else { return Err(row) };
+fn answered(row: BatchRow, text: &str) -> Result<BatchRow, Box<BatchRow>> {
+    let Ok(answer) = serde_json::from_str::<Value>(text.trim()) else {
+        return Err(Box::new(row));
+    };
     let word = |value: &Value| value.as_str().unwrap_or("").to_string();
     if let Some(error) = answer.get("error") {
         let place = match (error["file"].as_str(), error["line"].as_u64()) {
@@ -239,7 +241,7 @@ fn answered(row: BatchRow, text: &str) -> Result<BatchRow, BatchRow> {
             Some(bound) => format!("up to {bound} rounds of each loop"),
             None => String::new(),
         },
-        _ => return Err(row),
+        _ => return Err(Box::new(row)),
     };
     let number = |name: &str| answer[name].as_u64().unwrap_or(0);
     Ok(BatchRow {
