@@ -104,10 +104,10 @@ impl Competition<'_> {
         let asked = |formula: Formula| self.formulas.formulas.contains(&formula);
         let part = match violation.property {
             Property::Race if is_about_a_number(violation) => return Err(LATE_NUMBER.to_string()),
+            Property::Race => Formula::NoRace,
             _ if looks_for_a_number_early(&violation.execution) => {
                 return Err(LATE_NUMBER.to_string());
             }
-            Property::Race => Formula::NoRace,
             Property::Memory if is_late_free(violation) => Formula::ValidFree,
             Property::Leak if asked(Formula::ValidMemcleanup) => Formula::ValidMemcleanup,
             Property::Leak if is_lost(self.program, violation) => Formula::ValidMemtrack,

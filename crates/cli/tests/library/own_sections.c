@@ -1,19 +1,12 @@
-// ask -p assert: 0 safe
-// ask -p assert -DPLAIN: 1 both
+// ask -p assert: 0|3
 #include <assert.h>
 #include <pthread.h>
 extern void __VERIFIER_assume(int condition);
 
 // A program that has its own functions for the ends of sections: by their names nobody interrupts them.
-#ifdef PLAIN
-#define BEGIN begin
-#else
-#define BEGIN __VERIFIER_atomic_begin
-#endif
-
 static int taken, n;
 
-void BEGIN(void) {
+void __VERIFIER_atomic_begin(void) {
     __VERIFIER_assume(taken == 0);
     taken = 1;
 }
@@ -24,7 +17,7 @@ void __VERIFIER_atomic_end(void) {
 }
 
 static void *add(void *arg) {
-    BEGIN();
+    __VERIFIER_atomic_begin();
     int k = n;
     n = k + 1;
     __VERIFIER_atomic_end();
