@@ -40,6 +40,9 @@ pub fn text(
     writer.text
 }
 
+/// A step: the node, the thread and its decisions.
+type Key = (u32, u32, Vec<Decision>);
+
 struct Writer<'w, 'p> {
     blocks: &'w Blocks<'p>,
     text: String,
@@ -284,8 +287,8 @@ impl Writer<'_, '_> {
     }
 
     fn edges(&mut self, graph: &Graph) {
-        let mut known: FxHashMap<(u32, u32, Vec<Decision>), usize> = FxHashMap::default();
-        let mut all: Vec<(u32, u32, Vec<Decision>, String, Vec<u32>)> = Vec::new();
+        let mut known: FxHashMap<Key, usize> = FxHashMap::default();
+        let mut all: Vec<(Key, String, Vec<u32>)> = Vec::new();
         for id in (0..graph.len() as u32).map(NodeId) {
             let Some((from, edge)) = &graph.node(id).parent else { continue };
             let key = (from.0, edge.thread, edge.trail.clone());
@@ -293,13 +296,13 @@ impl Writer<'_, '_> {
                 let before = graph.node(*from).control.execution.as_deref();
                 let leaving = before.zip(edge.growth.as_deref());
                 let leaving = leaving.map_or(String::new(), |(it, by)| graphs::leaving(it, by));
-                all.push((key.0, key.1, key.2.clone(), leaving, Vec::new()));
+                all.push((key, leaving, Vec::new()));
                 all.len() - 1
             });
-            all[at].4.push(id.0);
+            all[at].2.push(id.0);
         }
-        all.sort_by_key(|(from, thread, ..)| (*from, *thread));
-        for (from, thread, trail, leaving, to) in all {
+        all.sort_by_key(|((from, thread, _), ..)| (*from, *thread));
+        for ((from, thread, trail), leaving, to) in all {
             let mut line = format!("edge {from} {}", process_name(thread));
             for decision in trail {
                 let _ = match decision {
