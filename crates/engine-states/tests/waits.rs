@@ -371,3 +371,31 @@ fn who_goes_round_alone_for_ever_never_ends() {
     let verdict = states::search(&program, &model("sc"), &options).expect("searched");
     assert!(is_seen(&verdict, "for ever"), "{:?}", verdict.reason);
 }
+
+/// A thread that does nothing but wait for its empty buffer, again and again: for ever, or more often than that is done at once.
+#[test]
+fn rounds_of_fences_come_to_an_end_or_to_the_same_state() {
+    let text = |until: &str| {
+        format!(
+            "program p pointers 64\nglobal x: 4\nfn P0() {{\nvar k: 32\njump again\nagain:\n\
+             fence [SC]\nk = k + 1:32\nbranch {until}, end, again\nend:\nassert k == 0:32, \"end\"\n}}\n\
+             fn P1() {{\nvar r: 32\nr = load.4 &x [A, SC]\nassert r == 0:32, \"zero\"\n}}\n\
+             thread P0 = P0()\nthread P1 = P1()\n"
+        )
+    };
+    for name in ["tso", "pso"] {
+        let model = Model::builtin(name).expect("a model").expect("a right model");
+        let counts = text("k == 1000:32");
+        let goes_round = text("k == 0:32").replace("k = k + 1:32", "k = 1:32");
+        for (text, expected) in [(counts, Conclusion::Unsafe), (goes_round, Conclusion::Safe)] {
+            let program = parse_program("p", &text).unwrap_or_else(|it| panic!("{text}\n{it:?}"));
+            let options = states::Options {
+                properties: vec![Property::Assert],
+                control: Control::lasting(Duration::from_secs(60)),
+                ..Default::default()
+            };
+            let found = states::search(&program, &model, &options).expect("searched");
+            assert_eq!(found.conclusion(), expected, "{name}: {:?}", found.reason);
+        }
+    }
+}

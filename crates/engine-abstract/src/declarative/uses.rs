@@ -75,8 +75,9 @@ impl Uses {
         self.has_grown |= self.entering.insert(thread);
     }
 
+    /// That is new only with what the thread then does.
     pub fn note_start(&mut self, parent: u32, child: u32) {
-        self.has_grown |= self.parents.insert(child, parent).is_none();
+        self.parents.insert(child, parent);
     }
 
     pub fn note_more(&mut self, is_more: bool) {

@@ -17,9 +17,6 @@ use crate::places::{FORGOTTEN, FORGOTTEN_OPEN, Place, PlaceId};
 use crate::state::Precision;
 use crate::text::place as name_of;
 
-/// From where, whose step it is, and what was decided in it.
-type Step = (u32, u32, Vec<Decision>);
-
 /// The proof that a complete graph is.
 pub fn text(
     blocks: &Blocks<'_>,
@@ -42,6 +39,9 @@ pub fn text(
     writer.line("end");
     writer.text
 }
+
+/// A step: the node, the thread and its decisions.
+type Key = (u32, u32, Vec<Decision>);
 
 struct Writer<'w, 'p> {
     blocks: &'w Blocks<'p>,
@@ -287,8 +287,8 @@ impl Writer<'_, '_> {
     }
 
     fn edges(&mut self, graph: &Graph) {
-        let mut known: FxHashMap<Step, usize> = FxHashMap::default();
-        let mut all: Vec<(Step, String, Vec<u32>)> = Vec::new();
+        let mut known: FxHashMap<Key, usize> = FxHashMap::default();
+        let mut all: Vec<(Key, String, Vec<u32>)> = Vec::new();
         for id in (0..graph.len() as u32).map(NodeId) {
             let Some((from, edge)) = &graph.node(id).parent else { continue };
             let key = (from.0, edge.thread, edge.trail.clone());

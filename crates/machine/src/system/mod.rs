@@ -380,7 +380,7 @@ impl<'s, 'p> System<'s, 'p> {
                 }
                 Input::Pair(old, new.is_some())
             }
-            At::FenceOfAll => {
+            At::Fence | At::FenceOfAll => {
                 log.add(thread, What::Fence);
                 Input::Nothing
             }
@@ -553,6 +553,11 @@ impl<'s, 'p> System<'s, 'p> {
 
     /// A thread has gone on to its next operation.
     fn go_on(&mut self, thread: u32, passage: &Passage<'p>, log: &mut Log) {
+        self.arrive(thread, passage, log);
+        self.settle(thread, log);
+    }
+
+    fn arrive(&mut self, thread: u32, passage: &Passage<'p>, log: &mut Log) {
         if let Some(Some(slot)) = self.threads.get_mut(thread as usize) {
             slot.local = passage.next.clone();
         }
@@ -582,8 +587,10 @@ impl<'s, 'p> System<'s, 'p> {
                 Out::Leave => self.section = None,
             }
         }
-        self.settle(thread, log);
     }
+
+    /// So many fences are passed at once; a thread may go round for ever without anything else.
+    const MOST_SETTLED: u32 = 100;
 
     /// Has a thread go on past what only waits for its buffer, when that is empty.
     fn settle(&mut self, thread: u32, log: &mut Log) {
@@ -591,19 +598,20 @@ impl<'s, 'p> System<'s, 'p> {
             self.settle_issued(thread, log);
             return;
         }
-        while let Some(slot) = self.slot(thread).filter(|slot| slot.buffer.is_empty()) {
+        for _ in 0..Self::MOST_SETTLED {
+            let Some(slot) = self.slot(thread).filter(|slot| slot.buffer.is_empty()) else {
+                return;
+            };
             let local = slot.local.clone();
             match local.at {
                 At::Fence => {
                     log.add(thread, What::Fence);
                     let passage = local.pass(self.setup, Input::Nothing, log);
-                    self.go_on(thread, &passage, log);
-                    return;
+                    self.arrive(thread, &passage, log);
                 }
                 At::Drain => {
                     let passage = local.pass(self.setup, Input::Nothing, log);
-                    self.go_on(thread, &passage, log);
-                    return;
+                    self.arrive(thread, &passage, log);
                 }
                 At::End => {
                     log.add(thread, What::End);

@@ -87,6 +87,10 @@ impl<'p> System<'_, 'p> {
             }
             At::Choice { below, .. } => Readiness::Ready { choices: *below },
             At::Enter if slot.buffer.is_empty() => Readiness::READY,
+            // One of many in a row: see `System::settle`.
+            At::Fence | At::Drain if slot.buffer.is_empty() && !self.publishes() => {
+                Readiness::READY
+            }
             At::Enter | At::Fence | At::Drain | At::End => Readiness::Blocked(Waits::Buffer),
             At::FenceOfAll => {
                 match self.threads.iter().flatten().all(|slot| slot.buffer.is_empty()) {
