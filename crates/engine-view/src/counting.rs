@@ -222,7 +222,7 @@ impl<'s, 'p, 'c> Search<'s, 'p, 'c> {
     fn turns(&mut self, state: &Lazy<'s, 'p>) -> Result<(Turns<'p>, SetId), Ended> {
         let system = &state.system;
         let mut turns = Vec::with_capacity(system.thread_count() as usize);
-        let mut future = SetId::EMPTY;
+        let mut future = Vec::with_capacity(system.thread_count() as usize);
         let fronts = state.fronts();
         for thread in 0..system.thread_count() {
             let Some(local) = system.thread(thread) else {
@@ -245,9 +245,22 @@ impl<'s, 'p, 'c> Search<'s, 'p, 'c> {
             let starts = state.starts(thread, &fronts);
             let (now, seen) = self.accesses(state, thread, &starts);
             turns.push(Turn::new(now, status, starts, state.has_pending(thread)));
-            future = self.summaries.union(future, seen);
+            future.push(seen);
         }
-        Ok((Turns(turns), future))
+        Ok((Turns(turns), self.union(&future)))
+    }
+
+    /// In halves, as states mostly differ in few of the parts.
+    fn union(&mut self, sets: &[SetId]) -> SetId {
+        match sets {
+            [] => SetId::EMPTY,
+            [one] => *one,
+            _ => {
+                let (left, right) = sets.split_at(sets.len() / 2);
+                let (left, right) = (self.union(left), self.union(right));
+                self.summaries.union(left, right)
+            }
+        }
     }
 
     /// What a thread may access next: as others mind it, and as it is found wherever it comes to do it.
@@ -268,14 +281,14 @@ impl<'s, 'p, 'c> Search<'s, 'p, 'c> {
         let mut add = |position: &Position<'p>, is_own: bool, last: &mut Option<Access>| {
             let Some(((start, size), value)) = store_at(position.at()) else { return };
             // Whoever waits for the end of a thread ends what that has pending.
-            let kind = if is_own { Kind::Sets(value) } else { Kind::ReadWrite };
+            let kind = if is_own { Kind::Sets(value) } else { Kind::Read };
             let access = Access { process, start, size: size.into(), kind };
             if last.replace(access) == Some(access) {
                 return;
             }
             let one = summaries.only(access);
             seen = summaries.union(seen, one);
-            let kind = if is_own { Kind::Write } else { Kind::ReadWrite };
+            let kind = if is_own { Kind::Write } else { Kind::Read };
             let one = summaries.only(Access { kind, ..access });
             now = summaries.union(now, one);
         };
