@@ -78,11 +78,11 @@ impl Cache {
     pub fn of(path: &Path, options: &Options) -> Option<Cache> {
         let folder = options.cache.clone()?;
         let is_harmless = options.clang_args.iter().all(|arg| is_harmless(arg));
-        let is_told = |name: &&str| std::env::var_os(name).is_some();
+        let is_told = |name: &str| std::env::var_os(name).is_some();
         if !is_harmless
             || !options.texts.is_empty()
             || is_taken_for_list(path)
-            || VARIABLES.iter().any(|name| is_told(&name))
+            || VARIABLES.iter().any(|name| is_told(name))
         {
             return None;
         }
