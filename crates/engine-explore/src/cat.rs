@@ -2,12 +2,13 @@
 //! for: the whole graph is handed to the checker after each step.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use parallax_machine::{Code, Concrete};
 use parallax_memory::{
     Base, BaseRelation, Checker, InputId, MemberKind, Members, Model, Relation, Shape,
 };
-use parallax_program::Tags;
+use parallax_program::{Bits, FunctionId, Tags};
 use parallax_verdict::{Dependencies, Done, dependencies};
 
 use crate::buffering::{self, Pair, Pairs};
@@ -16,6 +17,7 @@ use crate::graph::{Graph, Place};
 use crate::memory::Memory;
 use crate::preserved;
 use crate::standing::At;
+use crate::watched::Watched;
 
 pub struct CatJudge<'a> {
     code: &'a Code<'a>,
@@ -23,8 +25,9 @@ pub struct CatJudge<'a> {
     checker: Checker<'a>,
     /// The axiom by which load buffering is watched for.
     watched: Option<usize>,
-    /// Of each thread, where the model asks for them: what it had done when they were found.
-    dependencies: Vec<(Vec<Done>, Dependencies)>,
+    /// Of each thread, where the model asks for them: what it was started with, and had done, when they
+    /// were found.
+    dependencies: Vec<(Past, Dependencies)>,
     release: Tags,
     acquire: Tags,
     none: Tags,
@@ -32,6 +35,9 @@ pub struct CatJudge<'a> {
     has_flags: bool,
     has_own_flags: bool,
 }
+
+/// What a thread was started with, if another one has started it, and what it has done.
+type Past = (Option<(FunctionId, Arc<[Bits]>)>, Vec<Done>);
 
 /// An event as the checker sees it.
 struct Seen {
@@ -211,9 +217,18 @@ impl<'a> CatJudge<'a> {
         let known = &mut self.dependencies[number];
         let ids = (0..graph.threads[number].events.len()).map(|index| Id::new(number, index));
         let done: Vec<Done> = ids.map(|id| self.code.done(graph, id)).collect();
-        if known.0 != done {
-            let found = self.code.dependencies(graph, number, &done);
-            *known = (done, found);
+        let by = graph.threads[number].spawned_by;
+        let start = match (by.is_init(), done.is_empty()) {
+            (false, false) => match &graph.standing(by).at {
+                At::Spawn { function, args } => Some((*function, args.clone())),
+                _ => None,
+            },
+            _ => None,
+        };
+        let past = (start, done);
+        if known.0 != past {
+            let found = self.code.dependencies(graph, number, &past.1);
+            *known = (past, found);
         }
         &known.1
     }
@@ -229,10 +244,14 @@ impl<'a> CatJudge<'a> {
         graph: &Graph<'_>,
         memory: &Memory,
         known: &buffering::Seen,
+        watched: &mut Watched,
     ) -> buffering::Seen {
         let mut seen = buffering::Seen::default();
-        preserved::add_races(graph, memory, known, &mut seen.races);
+        preserved::add_races(graph, memory, watched, &mut seen.races);
         for number in 0..graph.threads.len() {
+            if !watched.is_new(graph, number) {
+                continue;
+            }
             let found = &mut seen.pairs;
             preserved::add_pairs(graph, memory, number, known, found, || {
                 self.dependencies_of(graph, number)

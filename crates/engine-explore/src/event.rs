@@ -48,7 +48,7 @@ impl Loc {
     pub const NONE: Loc = Loc(u32::MAX);
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
     Read,
     Write,
@@ -65,7 +65,7 @@ pub enum Kind {
 }
 
 /// What memory models ask of an event, as a set of marks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Marks(u32);
 
 macro_rules! marks {

@@ -86,8 +86,9 @@ pub struct Place {
     /// Writes in coherence order, without the initial one.
     pub co: Vec<Id>,
     pub reads: Vec<Id>,
-    /// How many of them are not atomic.
+    /// How many of them are not atomic, and how many are parts of larger accesses.
     pub non_atomic: u32,
+    pub parts: u32,
 }
 
 /// An object that a thread has allocated.
@@ -126,6 +127,11 @@ pub struct Restriction {
 }
 
 impl Place {
+    fn count(&mut self, event: &Event, change: impl Fn(u32, u32) -> u32) {
+        self.non_atomic = change(self.non_atomic, u32::from(event.marks.is_non_atomic()));
+        self.parts = change(self.parts, u32::from(event.marks.is_part()));
+    }
+
     /// Position of a write: 0 for the initial one.
     pub fn position(&self, write: Id) -> usize {
         if write.is_init() {
@@ -306,7 +312,7 @@ impl<'p> Graph<'p> {
             Kind::Read if event.loc != Loc::NONE => {
                 let place = &mut self.places[event.loc.0 as usize];
                 place.reads.insert(position.min(place.reads.len()), id);
-                place.non_atomic += u32::from(event.marks.is_non_atomic());
+                place.count(event, |count, more| count + more);
             }
             Kind::Write if event.loc != Loc::NONE => {
                 let place = &mut self.places[event.loc.0 as usize];
@@ -314,7 +320,7 @@ impl<'p> Graph<'p> {
                 if event.marks.updates() {
                     self.updated.push(event.loc);
                 }
-                place.non_atomic += u32::from(event.marks.is_non_atomic());
+                place.count(event, |count, more| count + more);
             }
             Kind::Alloc => self.allocate(id, event.value),
             Kind::Free => self.mark_freed(event.value, Some(id)),
@@ -342,7 +348,7 @@ impl<'p> Graph<'p> {
                 debug_assert!(at.is_some(), "{id:?} is not among the reads of its place");
                 let at = at.unwrap_or(0);
                 place.reads.remove(at);
-                place.non_atomic -= u32::from(event.marks.is_non_atomic());
+                place.count(event, |count, less| count - less);
                 return at;
             }
             Kind::Write if event.loc != Loc::NONE => {
@@ -356,7 +362,7 @@ impl<'p> Graph<'p> {
                 {
                     self.updated.remove(last);
                 }
-                place.non_atomic -= u32::from(event.marks.is_non_atomic());
+                place.count(event, |count, less| count - less);
                 return at;
             }
             Kind::Alloc => {

@@ -80,7 +80,7 @@ fn check_threads(graph: &Graph<'_>) {
 fn check_places(graph: &Graph<'_>) {
     let mut placed = HashSet::new();
     for (number, place) in graph.places.iter().enumerate() {
-        let Place { co, reads, non_atomic } = place;
+        let Place { co, reads, non_atomic, parts } = place;
         for id in co.iter().chain(reads) {
             assert!(placed.insert(*id), "{id:?} is at two places");
             assert_eq!(graph.event(*id).loc, Loc(number as u32), "{id:?}");
@@ -89,6 +89,8 @@ fn check_places(graph: &Graph<'_>) {
         assert!(reads.iter().all(|id| graph.event(*id).is_read()), "reads {reads:?}");
         let plain = |id: &&Id| graph.event(**id).marks.is_non_atomic();
         assert_eq!(co.iter().chain(reads).filter(plain).count(), *non_atomic as usize);
+        let part = |id: &&Id| graph.event(**id).marks.is_part();
+        assert_eq!(co.iter().chain(reads).filter(part).count(), *parts as usize);
     }
     let somewhere = |id: &&Id| {
         let event = graph.event(**id);

@@ -9,6 +9,7 @@ use crate::event::{Event, Id};
 use crate::graph::Graph;
 use crate::memory::Memory;
 use crate::psc;
+use crate::watched::Watched;
 
 pub struct Judge<'a> {
     model: Option<Native>,
@@ -74,11 +75,12 @@ impl<'a> Judge<'a> {
         graph: &Graph<'_>,
         memory: &Memory,
         known: &buffering::Seen,
+        watched: &mut Watched,
     ) -> Option<Look> {
         let sees_pairs = self.sees_pairs(self.cat.as_ref()?, graph, memory);
         let cat = self.cat.as_mut()?;
         match sees_pairs {
-            true => Some(Look { seen: cat.kept(graph, memory, known), late: Vec::new() }),
+            true => Some(Look { seen: cat.kept(graph, memory, known, watched), late: Vec::new() }),
             false => Some(cat.look(graph, memory)),
         }
     }

@@ -39,6 +39,8 @@ mod standing;
 mod symmetry;
 mod threads;
 mod updates;
+mod walker;
+mod watched;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -134,6 +134,15 @@ impl Memory {
         Some(parts)
     }
 
+    /// One of the cells of an access that was asked for before.
+    pub fn known_loc(&self, address: u64, bytes: u8, part: u8) -> Option<Loc> {
+        let loc = *self.locs.get(&address)?;
+        match self.table[loc.0 as usize].1 == bytes {
+            true => Some(loc),
+            false => Some(self.known_parts(address, bytes)?.loc(part)),
+        }
+    }
+
     /// Locations within an object.
     pub fn locs_within(&self, address: u64, size: u64) -> impl Iterator<Item = Loc> {
         let cells = self.known.cells().within(address, address.saturating_add(size));

@@ -16,12 +16,13 @@ use crate::clocks::{Clock, Clocks};
 use crate::event::{Event, Id, Kind, Loc};
 use crate::graph::{Graph, ThreadGraph};
 use crate::memory::Memory;
+use crate::watched::Watched;
 
 /// Adds the writes and reads of several threads neither of which happens before the other.
 pub fn add_races(
     graph: &Graph<'_>,
     memory: &Memory,
-    known: &Seen,
+    watched: &mut Watched,
     races: &mut BTreeSet<(u64, usize, usize)>,
 ) {
     let before = |a: Id, b: Id| Clocks::covers(graph.clocks.get(Clock::Happens, b), a);
@@ -29,10 +30,13 @@ pub fn add_races(
         let address = memory.table[loc].0;
         for write in &place.co {
             for read in place.reads.iter().filter(|read| read.thread() != write.thread()) {
-                let race = (address, write.thread(), read.thread());
-                let is_new = !known.races.contains(&race) && !races.contains(&race);
-                if is_new && !before(*write, *read) && !before(*read, *write) {
-                    races.insert(race);
+                let (writer, reader) = (write.thread(), read.thread());
+                if !watched.has_race(loc, writer, reader)
+                    && !before(*write, *read)
+                    && !before(*read, *write)
+                {
+                    watched.add_race(loc, writer, reader);
+                    races.insert((address, writer, reader));
                 }
             }
         }

@@ -20,6 +20,7 @@ use crate::event::{Id, Marks};
 use crate::model::Strength;
 use crate::retries;
 use crate::updates;
+use crate::walker::Step;
 
 /// A thread in front of its next operation.
 #[derive(Clone)]
@@ -34,6 +35,8 @@ pub struct Standing<'p> {
     pub undefined: bool,
     /// Whether the thread has asked for its number.
     pub has_asked: bool,
+    /// Instructions of the long computations that have led here.
+    long: u64,
 }
 
 /// Where the lock is that all atomic sections share.
@@ -211,76 +214,54 @@ impl<'p> Runner<'p> {
     /// A thread that nobody spawned, at its first operation.
     pub fn start(&self, number: u32, function: FunctionId, args: &[Bits]) -> Standing<'p> {
         let begin = self.begin(function, args);
-        self.enter(number, &begin)
+        self.go(number, &begin, Step::Enter)
     }
 
-    /// From the beginning of a spawned thread to its first operation.
-    pub fn enter(&self, number: u32, begin: &Standing<'p>) -> Standing<'p> {
-        self.stand(number, Thread::clone(&begin.thread), false)
-    }
-
-    /// Past an operation without result.
-    pub fn pass(&self, number: u32, from: &Standing<'p>) -> Standing<'p> {
+    /// Past what a thread stands at.
+    pub fn go(&self, number: u32, from: &Standing<'p>, step: Step) -> Standing<'p> {
         let mut thread = Thread::clone(&from.thread);
-        thread.done();
-        self.stand(number, thread, from.has_asked)
-    }
-
-    /// Past a store that changes nothing.
-    pub fn pass_quietly(&self, number: u32, from: &Standing<'p>) -> Standing<'p> {
-        let mut thread = Thread::clone(&from.thread);
-        thread.leaves_no_trace();
-        thread.done();
-        self.stand(number, thread, from.has_asked)
-    }
-
-    /// Past an operation with one result.
-    pub fn pass_with(&self, number: u32, from: &Standing<'p>, value: Bits) -> Standing<'p> {
-        let mut thread = Thread::clone(&from.thread);
-        thread.result(&self.code, value);
-        self.stand(number, thread, from.has_asked)
-    }
-
-    /// Past a load. What is not atomic is not a choice: where there are several writes to choose
-    /// from there is a race.
-    pub fn pass_load(&self, number: u32, from: &Standing<'p>, value: Bits) -> Standing<'p> {
-        if matches!(from.at, At::Load { marks, .. } if marks.is_non_atomic()) {
-            return self.pass_with(number, from, value);
-        }
-        let mut thread = Thread::clone(&from.thread);
-        thread.choose(&self.code, value, None);
-        self.stand(number, thread, from.has_asked)
-    }
-
-    /// Past a read-modify-write.
-    pub fn pass_rmw(&self, number: u32, from: &Standing<'p>, old: Bits) -> Standing<'p> {
-        let mut thread = Thread::clone(&from.thread);
-        if from.written(old) == Some(old) {
-            thread.leaves_no_trace();
-        }
-        thread.choose(&self.code, old, None);
-        self.stand(number, thread, from.has_asked)
-    }
-
-    /// Past a compare-and-swap.
-    pub fn pass_cas(&self, number: u32, from: &Standing<'p>, old: Bits, ok: bool) -> Standing<'p> {
-        let mut thread = Thread::clone(&from.thread);
-        if !ok || from.written(old) == Some(old) {
-            thread.leaves_no_trace();
-        }
-        thread.choose(&self.code, old, Some(Bits::bool(ok)));
-        self.stand(number, thread, from.has_asked)
-    }
-
-    /// Past taking a lock, or giving it back, where nobody notices.
-    pub fn pass_unnoticed(&self, number: u32, from: &Standing<'p>) -> Standing<'p> {
-        let At::Cas(cas) = &from.at else {
-            return self.pass_quietly(number, from);
+        let is_quiet = match step {
+            Step::Enter | Step::Begin | Step::Pass | Step::With(_) | Step::Load(_) => false,
+            Step::Quietly | Step::Unnoticed => true,
+            Step::Rmw(old) => from.written(old) == Some(old),
+            Step::Cas(old, ok) => !ok || from.written(old) == Some(old),
         };
-        let mut thread = Thread::clone(&from.thread);
-        thread.leaves_no_trace();
-        thread.choose(&self.code, cas.expected, Some(Bits::bool(true)));
+        if is_quiet {
+            thread.leaves_no_trace();
+        }
+        match (step, &from.at) {
+            (Step::Enter | Step::Begin, _) => {}
+            (Step::Unnoticed, At::Cas(cas)) => {
+                thread.choose(&self.code, cas.expected, Some(Bits::bool(true)));
+            }
+            (Step::Pass | Step::Quietly | Step::Unnoticed, _) => thread.done(),
+            // What is not atomic is not a choice: where there are several writes to choose from there
+            // is a race.
+            (Step::Load(value), At::Load { marks, .. }) if marks.is_non_atomic() => {
+                thread.result(&self.code, value);
+            }
+            (Step::With(value), _) => thread.result(&self.code, value),
+            (Step::Load(value) | Step::Rmw(value), _) => thread.choose(&self.code, value, None),
+            (Step::Cas(old, ok), _) => thread.choose(&self.code, old, Some(Bits::bool(ok))),
+        }
         self.stand(number, thread, from.has_asked)
+    }
+
+    /// Accounts for a step that was remembered, and not taken.
+    pub fn has_gone(&self, number: u32, to: &Standing<'p>) {
+        if to.long > 0 {
+            self.meter.add(to.long);
+        }
+        if to.has_asked {
+            self.asks(number);
+        }
+    }
+
+    /// Notes that a thread has asked for its number.
+    fn asks(&self, number: u32) {
+        if let Some(word) = self.asked.get(number as usize / 64) {
+            word.fetch_or(1 << (number % 64), Ordering::Relaxed);
+        }
     }
 
     /// After the last step.
@@ -305,39 +286,15 @@ impl<'p> Runner<'p> {
         })
     }
 
-    /// Whether the thread waits if it reads that value.
-    pub fn would_wait(&self, number: u32, standing: &Standing<'p>, value: Bits) -> bool {
-        let next = match &standing.at {
-            At::Load { .. } => self.pass_load(number, standing, value),
-            At::Rmw { .. } if standing.written(value) == Some(value) => {
-                self.pass_rmw(number, standing, value)
-            }
-            At::Cas(cas) if value != cas.expected => self.pass_cas(number, standing, value, false),
-            At::Enter => return !value.is_zero(),
-            _ => return false,
-        };
-        next.is_stuck_after_one()
+    /// Whether compare-and-swaps that come to nothing are looked for.
+    pub fn follows_attempts(&self) -> bool {
+        self.live.is_some()
     }
 
-    /// Whether two reads of a thread, one right after the other, come to the same as if there had
-    /// been one that reads what the second one has read: the second is a compare-and-swap that has
-    /// failed, after which the thread stands at `now`. See [`crate::retries`].
-    pub fn is_stale(
-        &self,
-        number: u32,
-        first: &Standing<'p>,
-        value: Bits,
-        now: &Standing<'p>,
-    ) -> bool {
-        let Some(live) = self.live.as_ref().filter(|_| now.is_ready()) else {
-            return false;
-        };
-        let alone = match &first.at {
-            At::Load { .. } => self.pass_load(number, first, value),
-            At::Cas(cas) if value != cas.expected => self.pass_cas(number, first, value, false),
-            _ => return false,
-        };
-        alone.is_ready() && now.thread.stands_like(&alone.thread, live, &Concrete)
+    /// Whether two threads stand at the same place, with the same values in all that matters there.
+    pub fn stand_alike(&self, one: &Standing<'p>, other: &Standing<'p>) -> bool {
+        let live = self.live.as_ref();
+        live.is_some_and(|live| one.thread.stands_like(&other.thread, live, &Concrete))
     }
 
     /// After a compare-and-swap that comes to nothing.
@@ -384,15 +341,16 @@ impl<'p> Runner<'p> {
     }
 
     fn stand(&self, number: u32, mut thread: Thread<Bits>, has_asked: bool) -> Standing<'p> {
-        let mut has_asked = has_asked;
+        let (mut has_asked, mut long) = (has_asked, 0);
         loop {
             let (operation, taken) = thread.run_counting(&self.code, &self.limits, &mut Concrete);
-            self.meter.add(taken);
+            if Meter::is_long(taken) {
+                self.meter.add(taken);
+                long += taken;
+            }
             if let Operation::ThreadId = operation {
                 has_asked = true;
-                if let Some(word) = self.asked.get(number as usize / 64) {
-                    word.fetch_or(1 << (number % 64), Ordering::Relaxed);
-                }
+                self.asks(number);
                 thread.result(&self.code, Bits::new(32, u128::from(number)));
                 continue;
             }
@@ -404,7 +362,7 @@ impl<'p> Runner<'p> {
                 continue;
             }
             let at = self.at(&thread, operation);
-            return Standing::new(thread, at, has_asked);
+            return Standing { long, ..Standing::new(thread, at, has_asked) };
         }
     }
 
@@ -544,13 +502,17 @@ fn decided_by<'p>(what: &str) -> At<'p> {
 impl<'p> Standing<'p> {
     fn new(thread: Thread<Bits>, at: At<'p>, has_asked: bool) -> Standing<'p> {
         let thread = Arc::new(thread);
-        Standing { thread, at, done: 0, seen: 0, undefined: false, has_asked }
+        Standing { thread, at, done: 0, seen: 0, undefined: false, has_asked, long: 0 }
+    }
+
+    pub fn thread(&self) -> &Arc<Thread<Bits>> {
+        &self.thread
     }
 
     /// The same thread at something else.
     fn at(&self, at: At<'p>, done: u8) -> Standing<'p> {
         let (thread, has_asked) = (self.thread.clone(), self.has_asked);
-        Standing { thread, at, done, seen: 0, undefined: false, has_asked }
+        Standing { thread, at, done, seen: 0, undefined: false, has_asked, long: 0 }
     }
 
     /// Where in the program the thread stands.

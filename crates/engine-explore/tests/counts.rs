@@ -183,6 +183,25 @@ fn load_buffering_is_seen_where_a_model_allows_it() {
     }
 }
 
+/// Whether a store depends on a read may depend on what the thread was started with.
+#[test]
+fn load_buffering_is_seen_whatever_threads_are_started_with() {
+    let text = "program p pointers 64\nglobal x: 4\nglobal y: 4\nglobal z: 4\n\
+                fn f(a: 32) {\nvar v: 32\nv = load.4 &x [A, RLX]\n\
+                branch a == OTHER:32, dependent, free\n\
+                dependent:\nstore.4 &y, (v & 0:32) | 1:32 [A, RLX]\nreturn\n\
+                free:\nstore.4 &y, 1:32 [A, RLX]\nreturn\n}\n\
+                fn main() {\nvar r: 32, t: 32\nr = load.4 &z [A, RLX]\nt = spawn f(r)\nreturn\n}\n\
+                fn g() {\nvar v: 32\nv = load.4 &y [A, RLX]\nstore.4 &x, v [A, RLX]\nreturn\n}\n\
+                fn h() {\nstore.4 &z, 1:32 [A, RLX]\nreturn\n}\n\
+                thread main = main()\nthread g = g()\nthread h = h()\n";
+    for other in ["0", "1"] {
+        let text = text.replace("OTHER", other);
+        let program = parse_program("p", &text).unwrap_or_else(|errors| panic!("{errors:?}"));
+        assert_eq!(all(&program, "imm").conclusion(), Conclusion::Unknown, "{other}");
+    }
+}
+
 #[test]
 fn additions_come_in_every_order() {
     for (threads, count) in [(1, 1), (2, 2), (3, 6), (4, 24), (5, 120), (6, 720)] {

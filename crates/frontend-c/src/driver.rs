@@ -1,4 +1,10 @@
 //! From files to modules in LLVM's textual form: runs clang and LLVM's tools.
+//!
+//! A file of C takes two runs. What clang says has to be changed before `opt` sees it (see
+//! [`crate::undefined`] and [`without_native_integers`]), and LLVM has no way to do so in between but a library
+//! loaded into clang, which would have to be built for each version. So what they make is [kept](cache).
+
+mod cache;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
@@ -10,6 +16,8 @@ use std::time::Instant;
 use parallax_files::{Arguments, MOST_TEXT, Scratch, is_taken_for_list, plain, run};
 use parallax_program::{Diagnostic, Diagnostics, SourceFile};
 
+pub use self::cache::usual_cache;
+use self::cache::{Cache, Includes};
 use crate::dialect::translated;
 use crate::headers;
 use crate::undefined::marked;
@@ -116,6 +124,10 @@ fn is_cxx(path: &Path) -> bool {
 
 /// What clang and the one pass make of a file of C or C++.
 fn compile(path: &Path, options: &Options) -> Result<String, Diagnostics> {
+    let cache = Cache::of(path, options);
+    if let Some(module) = cache.as_ref().and_then(Cache::find) {
+        return Ok(module);
+    }
     let failed =
         |error: io::Error| vec![Diagnostic::new(format!("cannot write a temporary file: {error}"))];
     let scratch = Scratch::new().map_err(failed)?;
@@ -133,8 +145,16 @@ fn compile(path: &Path, options: &Options) -> Result<String, Diagnostics> {
     }
     args = args.options(&options.clang_args).options(LAST_ARGS);
     args = args.options(width_args(options));
-    let text = run_clang(path, &scratch, args, options)?;
-    promoted(&text, Language::C, options)
+    let followed = cache.as_ref().and_then(|_| follow_clang(path, &scratch, &args, options));
+    let (text, includes) = match followed {
+        Some((text, includes)) => (text, includes),
+        None => (run_clang(path, &scratch, args, options)?, None),
+    };
+    let module = promoted(&text, Language::C, options)?;
+    if let (Some(cache), Some(includes)) = (cache, includes) {
+        cache.keep(&includes, &module);
+    }
+    Ok(module)
 }
 
 /// What a module comes from.
@@ -154,6 +174,27 @@ pub fn promoted(text: &str, language: Language, options: &Options) -> Result<Str
     std::fs::write(&module, marked(&without_native_integers(text), language)).map_err(failed)?;
     let args = Arguments::default().options(["-S", PASSES, "-o", "-", "--"]).path(&module);
     run_tool("opt", "llvm-19", &args, options)
+}
+
+/// What clang makes of a file, and what it has read and where it has looked, if that can be told. None if
+/// it refuses the file: what it says then is mixed with what it was asked for beside.
+fn follow_clang(
+    path: &Path,
+    scratch: &Scratch,
+    args: &Arguments,
+    options: &Options,
+) -> Option<(String, Option<Includes>)> {
+    let rule = scratch.path().join("includes");
+    let args = args.clone().options(["-v", "-MD", "-MT", "module", "-MF"]).path(&rule);
+    let output = output_of("clang", &args.options(["--"]).path(path), options).ok()?;
+    if !output.status.success() {
+        return None;
+    }
+    let rule = parallax_files::read(&rule, MOST_TEXT).ok();
+    let rule = rule.and_then(|rule| String::from_utf8(rule).ok());
+    let said = String::from_utf8_lossy(&output.stderr);
+    let includes = rule.and_then(|rule| Includes::read(&rule, &said, scratch.path()));
+    Some((String::from_utf8_lossy(&output.stdout).into_owned(), includes))
 }
 
 /// What clang makes of a file, and if it refuses it, of the same file in words that clang knows.
@@ -298,20 +339,26 @@ fn run_tool(
     args: &Arguments,
     options: &Options,
 ) -> Result<String, Diagnostics> {
-    let left = options.until.map(|until| until.saturating_duration_since(Instant::now()));
-    let run = |program: &str| run(program, args, left);
-    let absent = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
-    let output = match run(&format!("{tool}-{VERSION}")) {
-        Err(error) if absent(&error) && is_right_version(tool) => run(tool),
-        output => output,
-    };
-    match output {
+    match output_of(tool, args, options) {
         Ok(output) if output.status.success() => {
             Ok(String::from_utf8_lossy(&output.stdout).into_owned())
         }
         Ok(output) => Err(complaints(tool, &output)),
-        Err(error) if absent(&error) => Err(missing(tool, package)),
+        Err(error) if is_absent(&error) => Err(missing(tool, package)),
         Err(error) => Err(vec![Diagnostic::new(format!("{tool}: {error}"))]),
+    }
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
+}
+
+fn output_of(tool: &str, args: &Arguments, options: &Options) -> io::Result<Output> {
+    let left = options.until.map(|until| until.saturating_duration_since(Instant::now()));
+    let run = |program: &str| run(program, args, left);
+    match run(&format!("{tool}-{VERSION}")) {
+        Err(error) if is_absent(&error) && is_right_version(tool) => run(tool),
+        output => output,
     }
 }
 

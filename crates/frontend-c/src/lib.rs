@@ -49,6 +49,7 @@ mod undefined;
 use std::path::PathBuf;
 use std::time::Instant;
 
+pub use driver::usual_cache;
 pub use formulas::{Formula, Formulas, parse_formulas};
 pub use parallax_library::Errors;
 use parallax_program::{Diagnostic, Diagnostics, Program, SourceFile};
@@ -114,6 +115,8 @@ pub struct Options {
     pub texts: Vec<(PathBuf, String)>,
     /// Until when clang and the tools of LLVM may run.
     pub until: Option<Instant>,
+    /// The folder in which modules are kept that clang has made; none if none are.
+    pub cache: Option<PathBuf>,
 }
 
 /// A module in LLVM's textual form.

@@ -99,6 +99,12 @@ impl<'p> Code<'p> {
         self.loops(site.function).repeating(site.block).is_some()
     }
 
+    /// Whether a thread may come back to where it was: there are loops, or waits that may end without a
+    /// signal.
+    pub fn has_rounds(&self) -> bool {
+        self.live.is_some() || self.loops.iter().any(|loops| loops.count() > 0)
+    }
+
     /// Whether a way leads from an instruction to where its function returns.
     pub fn may_return(&self, site: Site) -> bool {
         self.loops(site.function).may_return(site.block)

@@ -14,8 +14,13 @@ impl Meter {
     /// What an instruction costs, in nominal nanoseconds.
     const WORK: u64 = 30;
 
+    /// Whether so many instructions are a matter of their own.
+    pub fn is_long(instructions: u64) -> bool {
+        instructions > Self::SHORT
+    }
+
     pub fn add(&self, instructions: u64) {
-        if instructions > Self::SHORT {
+        if Self::is_long(instructions) {
             self.0.fetch_add(instructions.saturating_mul(Self::WORK), Ordering::Relaxed);
         }
     }

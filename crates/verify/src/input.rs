@@ -40,6 +40,8 @@ pub struct Reading {
     pub externs: Externs,
     /// Whether executions of C are followed only as long as words hold what integers would be.
     pub integers: bool,
+    /// The folder in which modules are kept that clang has made; none if none are.
+    pub cache: Option<PathBuf>,
 }
 
 impl Input {
@@ -224,6 +226,7 @@ pub fn load_edited(
         errors: checks.errors.clone(),
         texts,
         until: input.timeout.map(|time| Instant::now() + time),
+        cache: options.cache.clone(),
     };
     let mut program = load(&input.files, &clang)?;
     if options.no_spurious_failures {

@@ -43,7 +43,7 @@ pub use parallax_engine_abstract::{
 };
 pub use parallax_engine_bounded::{Asking, Backend, Format, Framework};
 pub use parallax_engine_explore::{Checkpoint, Estimate};
-pub use parallax_frontend_c::{DataModel, Externs};
+pub use parallax_frontend_c::{DataModel, Externs, usual_cache};
 use parallax_memory::Language;
 pub use properties::Properties;
 pub use registry::Choice;

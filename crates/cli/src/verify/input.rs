@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum, ValueHint};
-use parallax_verify::{DataModel, Externs, Input, Reading};
+use parallax_verify::{DataModel, Externs, Input, Reading, usual_cache};
 
 /// What is to be read, and how.
 #[derive(Args, Clone, Debug)]
@@ -64,6 +64,10 @@ pub struct ReadingArguments {
     /// How wide the types of C are [default: what clang takes them for]
     #[arg(long, value_enum, value_name = "MODEL")]
     pub data_model: Option<DataModelName>,
+
+    /// Run clang in any case, and keep nothing of what it makes
+    #[arg(long)]
+    pub no_cache: bool,
 
     /// What functions of C do that nobody defines
     #[arg(long = "extern", value_enum, value_name = "WHAT", default_value_t)]
@@ -157,6 +161,7 @@ impl ReadingArguments {
                 ExternsName::Nondet => Externs::Nondet,
             },
             integers: false,
+            cache: (!self.no_cache).then(usual_cache).flatten(),
         }
     }
 }

@@ -20,6 +20,9 @@ pub const INTERRUPTED: &str = "an access of mixed size that others may interrupt
 /// Whether an event may come between the parts of an access of another thread, or another between its own.
 pub(super) fn is_between_parts(graph: &Graph<'_>, id: Id, event: &Event) -> bool {
     let place = graph.place(event.loc);
+    if place.parts == 0 {
+        return false;
+    }
     let is_before =
         |one: Id, other: Id| Clocks::covers(graph.clocks.get(Clock::Prefix, other), one);
     let meets = |other: &Id| {

@@ -29,6 +29,7 @@ use crate::retries;
 use crate::skips::Order;
 use crate::standing::{At, Standing};
 use crate::symmetry;
+use crate::watched::Watched;
 
 pub use checks::INTERRUPTED;
 
@@ -116,12 +117,16 @@ pub struct Sees {
 pub struct Observer<'a, 'p> {
     pub shared: &'a Shared<'a>,
     pub findings: Findings,
+    /// What these have seen of threads.
+    pub watched: Watched,
     /// What is explored; none in an estimate.
     segment: Option<Segment>,
     /// Whether the search ends here.
     is_over: bool,
     sees: Sees,
     code: &'a Code<'p>,
+    /// Whether there are rounds that may be skipped.
+    has_rounds: bool,
     /// Says whether an access may come after the end of its object.
     model: Option<&'a Model>,
     /// Steps until the clock is looked at.
@@ -161,10 +166,12 @@ impl<'a, 'p> Observer<'a, 'p> {
         Observer {
             shared,
             findings: Findings::new(order),
+            watched: Watched::default(),
             segment: None,
             is_over: false,
             sees,
             code,
+            has_rounds: code.has_rounds(),
             model: None,
             patience: 1,
             in_totals: (0, 0),
@@ -221,6 +228,7 @@ impl<'a, 'p> Observer<'a, 'p> {
     pub fn finish(&mut self) -> Findings {
         self.update_totals();
         self.in_totals = (0, 0);
+        self.watched.clear();
         let order = self.findings.skips.order();
         std::mem::replace(&mut self.findings, Findings::new(order))
     }
@@ -378,7 +386,9 @@ impl<'a, 'p> Observer<'a, 'p> {
         let cost = if self.sees.by_file { cost } else { share };
         self.patience = self.patience.saturating_sub(cost(graph.order.len())).max(1);
         let event = graph.event(id);
-        self.findings.skips.note(graph, id, event);
+        if self.has_rounds {
+            self.findings.skips.note(graph, id, event);
+        }
         if graph.has_locks {
             self.look_at_locks(graph, memory, id, event);
         }

@@ -31,10 +31,11 @@ use crate::observer::Observer;
 use crate::place::{Place, Start, Then, Witness};
 use crate::standing::{Runner, Standing};
 use crate::symmetry;
+use crate::walker::Walker;
 use parallax_query::Reduction;
 
 pub struct Search<'a, 'p> {
-    pub runner: &'a Runner<'p>,
+    pub runner: Walker<'a, 'p>,
     pub memory: Memory,
     pub graph: Graph<'p>,
     pub judge: Judge<'a>,
@@ -100,7 +101,8 @@ enum Node {
 struct Revisiting {
     live: bool,
     read: Id,
-    old: Event,
+    /// The stamp that the read had.
+    stamp: u32,
     restriction: Restriction,
     next: usize,
     low: usize,
@@ -141,7 +143,7 @@ impl<'a, 'p> Search<'a, 'p> {
         let path = Path::default();
         let is_patient = observer.shared.options.reductions.contains(Reduction::Waits);
         Search {
-            runner,
+            runner: Walker::new(runner),
             memory,
             graph,
             judge,
@@ -328,7 +330,7 @@ impl<'a, 'p> Search<'a, 'p> {
             return;
         }
         let mut other = Search {
-            runner: self.runner,
+            runner: self.runner.afresh(),
             memory: self.memory.clone(),
             graph: self.graph.clone(),
             judge: self.judge.idle(),
@@ -423,8 +425,9 @@ impl<'a, 'p> Search<'a, 'p> {
                 for (flag, involved) in self.judge.flags(&self.graph) {
                     self.observer.flag(&self.graph, &self.memory, &flag, involved);
                 }
-                let known = &self.observer.findings.buffering;
-                if let Some(look) = self.judge.look(&self.graph, &self.memory, known) {
+                let Observer { findings, watched, .. } = &mut self.observer;
+                let known = &findings.buffering;
+                if let Some(look) = self.judge.look(&self.graph, &self.memory, known, watched) {
                     self.observer.inspect(&self.graph, &self.memory, look);
                 }
                 self.observer.complete(&self.graph, &self.memory);

@@ -96,42 +96,48 @@ impl<'p> Search<'_, 'p> {
 
     /// What there is to try for the next event of a thread; None where it is beyond the engine.
     pub(super) fn node(&mut self, thread: usize) -> Option<Node> {
-        let now = self.graph.now(thread)?.clone();
-        if self.graph.has_locks && self.goes_further(thread, &now.at) {
-            return None;
-        }
-        match &now.at {
-            At::Rmw { .. } | At::Cas(_) | At::Enter if now.done > 0 => {
-                self.write_half(thread, &now)
+        if self.graph.has_locks {
+            let at = self.graph.now(thread)?.at.clone();
+            if self.goes_further(thread, &at) {
+                return None;
             }
+        }
+        let now = self.graph.now(thread)?;
+        let done = now.done;
+        match &now.at {
+            At::Rmw { .. } | At::Cas(_) | At::Enter if done > 0 => self.write_half(thread),
             At::Load { address, bytes, marks } => {
-                let parts = self.parts(thread, *address, *bytes, marks.is_atomic())?;
-                self.read_node(thread, parts.loc(now.done))
+                let (address, bytes, marks) = (*address, *bytes, *marks);
+                let parts = self.parts(thread, address, bytes, marks.is_atomic())?;
+                self.read_node(thread, parts.loc(done))
             }
             At::Rmw { address, bytes, .. } => {
                 let parts = self.parts(thread, *address, *bytes, true)?;
                 self.read_node(thread, parts.loc(0))
             }
             At::Cas(cas) => {
-                let parts = self.parts(thread, cas.address, cas.bytes, true)?;
+                let (address, bytes) = (cas.address, cas.bytes);
+                let parts = self.parts(thread, address, bytes, true)?;
                 self.read_node(thread, parts.loc(0))
             }
             At::Store { address, bytes, value, marks } => {
-                let parts = self.parts(thread, *address, *bytes, marks.is_atomic())?;
-                let (below, width) = parts.bits(now.done);
+                let (address, bytes, value, marks) = (*address, *bytes, *value, *marks);
+                let parts = self.parts(thread, address, bytes, marks.is_atomic())?;
+                let (below, width) = parts.bits(done);
                 let marks = marks
-                    .with(Marks::CONTINUES.when(now.done > 0))
+                    .with(Marks::CONTINUES.when(done > 0))
                     .with(Marks::PART.when(parts.count > 1));
                 let value = value.extract(below, width);
-                let event = Event::new(Kind::Write, marks, parts.loc(now.done), value);
+                let event = Event::new(Kind::Write, marks, parts.loc(done), value);
                 self.section_or_write_node(thread, locks::giving(&self.graph, thread, event))
             }
-            At::Enter | At::Leave => self.section_node(thread, &now),
+            At::Enter | At::Leave => self.section_node(thread),
             At::Choice { below, .. } => {
                 Some(Node::Choice { live: false, thread, next: 0, below: *below })
             }
             other => {
-                let event = self.only_event(thread, other)?;
+                let at = other.clone();
+                let event = self.only_event(thread, &at)?;
                 Some(Node::Step { live: false, thread, event })
             }
         }
@@ -181,7 +187,8 @@ impl<'p> Search<'_, 'p> {
     }
 
     /// Entering and leaving atomic sections, which exclude one another.
-    fn section_node(&mut self, thread: usize, now: &Standing<'p>) -> Option<Node> {
+    fn section_node(&mut self, thread: usize) -> Option<Node> {
+        let now = self.graph.now(thread)?;
         let leaves = matches!(now.at, At::Leave);
         if self.in_section(thread) != leaves {
             let what = NESTED_SECTION;
@@ -259,7 +266,8 @@ impl<'p> Search<'_, 'p> {
     }
 
     /// The second half of a read-modify-write.
-    fn write_half(&mut self, thread: usize, now: &Standing<'p>) -> Option<Node> {
+    fn write_half(&mut self, thread: usize) -> Option<Node> {
+        let now = self.graph.now(thread)?;
         let (address, bytes, marks) = match &now.at {
             At::Rmw { address, bytes, write, .. } => (*address, *bytes, *write),
             At::Cas(cas) => (cas.address, cas.bytes, cas.write),

@@ -146,7 +146,7 @@ impl<'p> Search<'_, 'p> {
 
     /// Takes out the read and what depends on it.
     fn begin_revisit(&mut self, thread: usize, event: &Event, read: Id) -> Revisiting {
-        let old = *self.graph.event(read);
+        let stamp = self.graph.event(read).stamp;
         let length = self.graph.threads[thread].events.len();
         let last = length.checked_sub(1).map(|index| Id::new(thread, index));
         let clock: Vec<u32> =
@@ -155,7 +155,7 @@ impl<'p> Search<'_, 'p> {
         let keep = |id: Id| Clocks::covers(&clock, id);
         let restriction = self.graph.restrict(from, keep);
         let (low, high) = self.positions(thread, event);
-        Revisiting { live: false, read, old, restriction, next: high + 1, low, fails: false }
+        Revisiting { live: false, read, stamp, restriction, next: high + 1, low, fails: false }
     }
 
     /// Adds the write at a place in coherence order, and the read, which reads it, and fails for no
@@ -175,7 +175,7 @@ impl<'p> Search<'_, 'p> {
             return false;
         }
         let marks = event.marks.with(Marks::REVISITED);
-        let stamp = at.old.stamp + 1;
+        let stamp = at.stamp + 1;
         let write = self.graph.push(thread, Event { marks, stamp, ..event }, position);
         let reader = at.read.thread();
         at.fails = !fails && self.may_fail(reader, position + 1);
@@ -186,7 +186,7 @@ impl<'p> Search<'_, 'p> {
             self.graph.pop();
             return false;
         };
-        let read = Event { stamp: at.old.stamp, ..read };
+        let read = Event { stamp: at.stamp, ..read };
         let read = self.graph.push_early(reader, read, at.restriction.from);
         if symmetry::is_out_of_order(&self.graph, write)
             || symmetry::is_out_of_order(&self.graph, read)

@@ -96,7 +96,9 @@ impl<'p> Search<'_, 'p> {
     /// Whether the next event of a thread is the read of a weak compare-and-swap that finds what
     /// it expects in the write at that position, and may fail all the same.
     pub(super) fn may_fail(&self, thread: usize, position: usize) -> bool {
-        self.read_event(thread, position, true).is_some()
+        let now = self.graph.now(thread);
+        let is_weak = now.is_some_and(|now| matches!(&now.at, At::Cas(cas) if cas.is_weak));
+        is_weak && self.read_event(thread, position, true).is_some()
     }
 
     /// Adds the read that is next in its thread, reading the write at that position; as that of a
@@ -162,7 +164,7 @@ impl<'p> Search<'_, 'p> {
 
     pub(super) fn loc_of(&self, now: &Standing<'p>) -> Option<Loc> {
         let (address, bytes, _) = now.at.access()?;
-        Some(self.memory.known_parts(address, bytes)?.loc(now.done))
+        self.memory.known_loc(address, bytes, now.done)
     }
 
     pub(super) fn value_of(&self, source: Id, loc: Loc) -> Bits {
@@ -274,7 +276,7 @@ impl<'p> Search<'_, 'p> {
         let number = id.thread() as u32;
         let event = *self.graph.event(id);
         let standing = self.graph.standing(id);
-        let runner = self.runner;
+        let runner = &self.runner;
         match &standing.at {
             At::Begin => runner.enter(number, standing),
             At::Load { address, bytes, .. } => {
@@ -336,7 +338,7 @@ impl<'p> Search<'_, 'p> {
             },
             At::Cas(cas) => runner.pass_cas(number, standing, cas.expected, true),
             At::Spawn { function, args } => {
-                let begin = runner.begin(*function, args);
+                let begin = runner.begin(standing, *function, args);
                 let next = runner.pass_with(number, standing, event.value.extract(0, 32));
                 self.graph.spawn(id, event.value.unsigned() as usize, begin);
                 next
