@@ -52,7 +52,7 @@ fn answer(folder: &Path, row: &[String; 7]) -> (String, String) {
         return (String::new(), format!("{}{}", run.stdout, run.stderr));
     };
     let violation = &answer["violations"][0];
-    let place = if violation.is_null() { &answer["reason"]["place"] } else { &violation["place"] };
+    let place = if violation.is_null() { &answer["reason_place"] } else { violation };
     let line = place["line"].as_u64().map(|line| line.to_string()).unwrap_or_default();
     let found = format!("{},{},{line}", text(&answer, "verdict"), text(violation, "property"));
     let why = format!("{}{}", text(violation, "message"), answer["reason"]);
