@@ -70,8 +70,12 @@ pub fn compile(path: &Path, options: &Options) -> Result<Vec<Input>, Diagnostics
     let mut remap = std::ffi::OsString::from("--remap-path-prefix=");
     remap.push(scratch.path());
     remap.push("=/rustc/parallax");
+    // Otherwise it writes some files where its caller is, under names that others may use, too.
+    let mut temporary = std::ffi::OsString::from("-Ztemps-dir=");
+    temporary.push(scratch.path());
     let args = Arguments::default()
         .options(ARGS)
+        .options([&temporary])
         .options(["--edition=2021", "--crate-name=std", "--crate-type=rlib", "-Cmetadata=parallax"])
         .options([remap, emitted("link", &library), emitted("llvm-ir", &text)])
         .options(["--"])
@@ -80,7 +84,7 @@ pub fn compile(path: &Path, options: &Options) -> Result<Vec<Input>, Diagnostics
     let stand_ins = module("<library>/std.rs", &text, options)?;
 
     let text = scratch.path().join("program.ll");
-    let mut args = Arguments::default().options(ARGS);
+    let mut args = Arguments::default().options(ARGS).options([&temporary]);
     let is_edition = |arg: &String| arg.starts_with("--edition");
     if !options.clang_args.iter().any(is_edition) {
         args = args.options(["--edition=2021"]);
