@@ -48,7 +48,7 @@ pub fn action_text(action: Action) -> String {
 fn is_harmless(argument: &str) -> bool {
     let starts = ["-D", "-U", "-I", "-std="];
     let has_more = |start: &&str| argument.len() > start.len() && argument.starts_with(*start);
-    starts.iter().any(|start| has_more(start))
+    starts.iter().any(has_more)
         && !argument.contains(['#', '\n', '\r'])
         && argument.trim() == argument
 }
