@@ -123,7 +123,7 @@ fn what_is_wrong_with_a_checkpoint_is_said() {
     damaged[text.len() / 2] ^= 4;
     folder.write("damaged", damaged);
     let refused = |more: &[&str], why: &str| {
-        ask(&folder, more).ends_with(2).complains(why);
+        ask(&folder, more).ends_with(2).says(why);
     };
     for (file, why) in [
         ("short", "damaged, or was cut off"),
@@ -166,6 +166,6 @@ fn a_full_disk_loses_nothing() {
         Run::new(output.expect("runs"))
     };
     folder.write("kept", "before");
-    run("--checkpoint kept").ends_with(2).complains("cannot write the checkpoint 'kept'");
+    run("--checkpoint kept").ends_with(2).says("cannot write the checkpoint 'kept'");
     assert_eq!(std::fs::read(folder.path().join("kept")).expect("a file"), b"before");
 }

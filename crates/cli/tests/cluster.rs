@@ -96,8 +96,8 @@ fn nobody_else_is_let_in() {
     };
     end(start(&folder, 1, "other", &[]))
         .ends_with(2)
-        .complains("process 0 (127.0.0.1:")
-        .complains("has another secret");
+        .says("process 0 (127.0.0.1:")
+        .says("has another secret");
     end(start(&folder, 1, "secret", &[])).ends_with(0);
     end(leader).ends_with(0).complains("was refused: it does not know the secret");
     drop(silent);
@@ -113,17 +113,17 @@ fn what_does_not_fit_is_said() {
     };
     for (more, why) in [(&["--model", "sc"][..], "another model"), (&["--all"], "other options")] {
         let (leader, other) = pair(more);
-        leader.ends_with(2).complains(&format!("has {why}")).complains("process 1 (127.0.0.1:");
-        other.ends_with(2).complains(&format!("has {why}"));
+        leader.ends_with(2).says(&format!("has {why}")).says("process 1 (127.0.0.1:");
+        other.ends_with(2).says(&format!("has {why}"));
     }
     let alone = end(start(&folder, 0, "secret", &["--wait", "0.2"]));
-    alone.ends_with(2).complains("no call from process 1 (127.0.0.1:");
+    alone.ends_with(2).says("no call from process 1 (127.0.0.1:");
     let alone = end(start(&folder, 1, "secret", &["--wait", "0.2"]));
-    alone.ends_with(2).complains("no answer from process 0 (127.0.0.1:");
-    end(start(&folder, 2, "secret", &[])).ends_with(2).complains("there is no process 2");
+    alone.ends_with(2).says("no answer from process 0 (127.0.0.1:");
+    end(start(&folder, 2, "secret", &[])).ends_with(2).says("there is no process 2");
     folder.write("short", "short\n").write("none", "\n").write("wrong.txt", "one:1\ntwo\n");
-    end(start(&folder, 0, "short", &[])).ends_with(2).complains("shorter than 16 bytes");
-    end(start(&folder, 0, "none", &[])).ends_with(2).complains("needs a secret");
+    end(start(&folder, 0, "short", &[])).ends_with(2).says("shorter than 16 bytes");
+    end(start(&folder, 0, "none", &[])).ends_with(2).says("needs a secret");
     let wrong = ["verify", "p.program", "--cluster", "wrong.txt", "--process", "0"];
     folder.run(&wrong).ends_with(2).complains("wrong.txt:2: expected host:port");
     let engine = ["--engine", "states", "--model", "sc"];

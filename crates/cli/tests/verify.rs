@@ -283,9 +283,12 @@ fn c_files_are_linked() {
 fn bad_input_is_refused() {
     let folder = folder();
     folder.write("broken.program", "program p pointers 64\nfn main() {\n  hop\n}\n");
-    let broken = folder.run(&["verify", "--format", "json", "broken.program"]);
+    let broken = folder.run(&["verify", "broken.program"]);
     broken.ends_with(2).complains("broken.program:3:");
     assert_eq!(broken.stdout, "");
+    let broken = folder.run(&["verify", "--format", "json", "broken.program"]);
+    broken.ends_with(2).says("\"file\":\"broken.program\",\"line\":3,");
+    assert_eq!(broken.stderr, "");
     for (arguments, message) in [
         (&["nowhere.program"][..], "cannot read 'nowhere.program'"),
         (&["what"], "it is not known what this is"),
