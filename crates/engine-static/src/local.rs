@@ -47,6 +47,8 @@ const MOST_AT_ONCE: u32 = 1_500;
 /// So many calls up it is looked for a reason, and in so many functions at once.
 const MOST_UP: u32 = 3;
 const MOST_ROOTS: usize = 12;
+/// Loops of functions that are called are followed for so many rounds.
+const MOST_ROUNDS: u32 = 12;
 /// What a block and what a question to the solver cost, in nominal nanoseconds.
 const BLOCK: u64 = 10_000;
 const QUESTION: u64 = 300_000;
@@ -277,6 +279,8 @@ struct Way {
     guard: Vec<Term>,
     /// What is at some places, in an atomic section.
     section: Option<Vec<(Term, u32, Term)>>,
+    /// Rounds of loops in functions that are called.
+    rounds: u32,
 }
 
 struct Search<'a, 'p> {
@@ -303,12 +307,13 @@ impl<'p> Search<'_, 'p> {
             thread: Thread::start(self.code, root, args, &mut self.values),
             guard: Vec::new(),
             section: None,
+            rounds: 0,
         }];
         for head in self.heads {
             let site = Site { function: root, block: *head, index: 0 };
             let vars = widths.iter().map(|width| self.values.terms.variable(*width)).collect();
             let thread = Thread::standing(self.code, &[site], vec![vars]);
-            open.push(Way { thread, guard: Vec::new(), section: None });
+            open.push(Way { thread, guard: Vec::new(), section: None, rounds: 0 });
         }
         while let Some(way) = open.pop() {
             if self.advance(way, &mut open).is_err() {
@@ -326,6 +331,11 @@ impl<'p> Search<'_, 'p> {
         self.left -= 1;
         self.control.spend(BLOCK);
         let Some(operation) = way.thread.advance(self.code, &LIMITS, &mut self.values) else {
+            let begins = way.thread.site().is_some_and(|site| self.code.begins_round(site));
+            way.rounds += u32::from(begins);
+            if way.rounds > MOST_ROUNDS {
+                return Err(Lost);
+            }
             self.go_on(way, open);
             return Ok(());
         };
