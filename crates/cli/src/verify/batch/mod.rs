@@ -143,11 +143,11 @@ impl Asker<'_> {
             Ok(output) => {
                 let text = String::from_utf8_lossy(&output.stdout);
                 let said = String::from_utf8_lossy(&output.stderr);
-                answered(row, &text).unwrap_or_else(|row| {
+                answered(&row, &text).unwrap_or_else(|| {
                     let last = said.lines().rfind(|line| !line.trim().is_empty());
                     let message = format!("it ended without an answer ({})", output.status);
                     let message = last.map_or(message.clone(), |last| format!("{message}: {last}"));
-                    BatchRow { verdict: "error".to_string(), message, ..*row }
+                    BatchRow { verdict: "error".to_string(), message, ..row.clone() }
                 })
             }
             Err(error) => {
@@ -213,11 +213,9 @@ fn spoken(properties: &Properties) -> Option<String> {
     }
 }
 
-/// The row with what a process has answered; without, if that is no answer.
-fn answered(row: BatchRow, text: &str) -> Result<BatchRow, Box<BatchRow>> {
-    let Ok(answer) = serde_json::from_str::<Value>(text.trim()) else {
-        return Err(Box::new(row));
-    };
+/// The row with what a process has answered, if that is an answer.
+fn answered(row: &BatchRow, text: &str) -> Option<BatchRow> {
+    let answer = serde_json::from_str::<Value>(text.trim()).ok()?;
     let word = |value: &Value| value.as_str().unwrap_or("").to_string();
     if let Some(error) = answer.get("error") {
         let place = match (error["file"].as_str(), error["line"].as_u64()) {
@@ -227,7 +225,7 @@ fn answered(row: BatchRow, text: &str) -> Result<BatchRow, Box<BatchRow>> {
             _ => String::new(),
         };
         let message = format!("{place}{}", word(&error["message"]));
-        return Ok(BatchRow { verdict: "error".to_string(), message, ..row });
+        return Some(BatchRow { verdict: "error".to_string(), message, ..row.clone() });
     }
     let verdict = word(&answer["verdict"]);
     let first = &answer["violations"][0];
@@ -241,10 +239,10 @@ fn answered(row: BatchRow, text: &str) -> Result<BatchRow, Box<BatchRow>> {
             Some(bound) => format!("up to {bound} rounds of each loop"),
             None => String::new(),
         },
-        _ => return Err(Box::new(row)),
+        _ => return None,
     };
     let number = |name: &str| answer[name].as_u64().unwrap_or(0);
-    Ok(BatchRow {
+    Some(BatchRow {
         model: word(&answer["model"]),
         verdict,
         message,
@@ -254,7 +252,7 @@ fn answered(row: BatchRow, text: &str) -> Result<BatchRow, Box<BatchRow>> {
         states: number("states"),
         time_s: answer["time_s"].as_f64().unwrap_or(0.0),
         peak_rss_kib: number("peak_rss_kib"),
-        ..row
+        ..row.clone()
     })
 }
 
@@ -341,13 +339,13 @@ mod tests {
     fn answers_become_rows() {
         let text = r#"{"verdict":"unsafe","model":"rc11","engine":"explore","properties":["assert"],
             "executions":3,"time_s":0.5,"violations":[{"message":"no","file":"a.c","line":3}]}"#;
-        let row = answered(BatchRow::default(), text).expect("an answer");
+        let row = answered(&BatchRow::default(), text).expect("an answer");
         assert_eq!((row.verdict.as_str(), row.message.as_str()), ("unsafe", "no at a.c:3"));
         let text = r#"{"error":{"message":"what","file":"a.c","line":3,"column":4}}"#;
-        let row = answered(BatchRow::default(), text).expect("an answer");
+        let row = answered(&BatchRow::default(), text).expect("an answer");
         assert_eq!((row.verdict.as_str(), row.message.as_str()), ("error", "a.c:3:4: what"));
         for text in ["", "{}", "{\"verdict\":\"fine\"}", "safe"] {
-            assert!(answered(BatchRow::default(), text).is_err(), "{text}");
+            assert!(answered(&BatchRow::default(), text).is_none(), "{text}");
         }
     }
 
