@@ -445,6 +445,6 @@ mod tests {
                     %t = atomicrmw add ptr %s, i32 1 seq_cst, align 4\n}\n";
         let typed = typed(text);
         assert!(typed.contains("%a = alloca <{ i32, i32 }>, align 8"), "{typed}");
-        assert!(typed.contains("= !{i64 0, i64 4, !2, i64 4, i64 4, !2}"), "{typed}");
+        assert!(typed.contains("= !{i64 0, i64 4, !3, i64 4, i64 4, !3}"), "{typed}");
     }
 }
