@@ -143,8 +143,8 @@ fn bad_input_is_an_error() {
     let missing = load(&paths(&["no/such.c", "no/such.ll"]), &Options::default()).unwrap_err();
     assert_eq!(missing.len(), 2);
     assert!(missing[0].message.starts_with("cannot read tests/no/such.c: "));
-    let odd = load(&paths(&["files.rs"]), &Options::default()).unwrap_err();
-    assert_eq!(odd[0].message, "tests/files.rs: neither C nor LLVM");
+    let odd = load(&paths(&["files.odd"]), &Options::default()).unwrap_err();
+    assert_eq!(odd[0].message, "tests/files.odd: neither C, C++, Rust nor LLVM");
     assert_eq!(load(&[], &Options::default()).unwrap_err()[0].message, "there is no input file");
 }
 

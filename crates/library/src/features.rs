@@ -109,7 +109,7 @@ impl Features {
                 "__VERIFIER_thread_join" => self.results |= dst.is_some(),
                 "pthread_key_create" | "tss_create" => self.keys = true,
                 "atexit" | "__VERIFIER_atexit" => self.atexit = true,
-                "__cxa_atexit" => self.destructors = true,
+                "__cxa_atexit" | "__cxa_thread_atexit" => self.destructors = true,
                 "pthread_key_delete" | "tss_delete" => self.deletes = true,
                 "pthread_detach" | "thrd_detach" => self.fates = true,
                 "pthread_self" | "thrd_current" | "__VERIFIER_thread_self" => self.first = true,

@@ -213,7 +213,7 @@ mod tests {
         let text = "program p pointers 64\nfn main() {\n  call outer()\n  call loops()\n  return\n}\n\
                     fn outer() {\n  call inner()\n  call inner()\n  return\n}\n\
                     fn inner() {\n  fence [A, SC]\n  return\n}\n\
-                    fn loops() {\n  call loops()\n  return\n}\nthread \"main\" main()\n";
+                    fn loops() {\n  call loops()\n  return\n}\nthread main = main()\n";
         let mut program = parse_program("p", text).unwrap();
         put_in_place(&mut program, &[false, true, true, true]);
         program.check().unwrap();

@@ -1,6 +1,6 @@
 //! => sc: safe; tso: safe
 //! -DRELAXED => tso: unsafe
-//! -DTHROW => tso: unknown __cxa_allocate_exception
+//! -DTHROW => tso: unknown an exception is thrown
 #include <atomic>
 #include <cassert>
 #include <cstdlib>
